@@ -44,7 +44,7 @@ tests: $(READY)
 # An environment for each framework, one after the other; what does not fit into the time is named.
 MINUTES ?= 60
 test-adapters: $(READY)
-	$(BIN)/python tests/adapters/run_environments.py --minutes $(MINUTES)
+	$(BIN)/python -m conformance.run_environments --minutes $(MINUTES)
 
 # The same for what exports spans of OpenTelemetry.
 test-exporters: $(READY)

@@ -80,7 +80,7 @@ def commands() -> dict[str, list[str]]:
     """Returns the flags of each command of the command line: one an option, without ``--help``."""
     import click
 
-    from ebbtide.cli.command_table import root
+    from ebbtide.cli.app import root
 
     found: dict[str, list[str]] = {}
 

@@ -20,8 +20,8 @@ from statistics import median
 from typing import Any
 
 from benchmarks.measure import RESULTS, setup, write_result
-from ebbtide.adapters.conformance.harness import harness
-from ebbtide.adapters.conformance.scripts import Workshop, healthy
+from conformance.harness import harness
+from conformance.scripts import Workshop, healthy
 from ebbtide.adapters.run_watch import RunWatch
 
 _RUNS = 7

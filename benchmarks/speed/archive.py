@@ -134,7 +134,7 @@ def command(*arguments: str | Path) -> dict[str, float]:
         "print(json.dumps([int(own), children]), file=sys.stderr)\n"
     )
     before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    line_ = [sys.executable, "-c", watch, "archive", "check", *map(str, arguments), "--no-config", "--json"]
+    line_ = [sys.executable, "-c", watch, "--no-config", "archive", "check", *map(str, arguments), "--json"]
     process = subprocess.run(line_, capture_output=True, encoding="utf-8", check=True)
     wall, after = time.perf_counter() - begin, resource.getrusage(resource.RUSAGE_CHILDREN)
     summary = json.loads(process.stdout)

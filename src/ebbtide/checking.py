@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import signal
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from ebbtide.errors import EbbtideError, TranscriptError, expect
 from ebbtide.events.event import Event
 from ebbtide.events.transcript import Round
+from ebbtide.processes import LostProcessError, results, worthwhile
 from ebbtide.supervision.run_options import RunOptions
 from ebbtide.supervision.summary.recorder import RunRecorder
 from ebbtide.supervision.summary.run_summary import RunSummary
@@ -175,34 +175,21 @@ def check_many(
         else {Path(path) for path in paths} - {Path(path) for path in from_arguments}
     )
     jobs = min(jobs or _processes(files), len(files))
-    if jobs <= 1 or not _can_be_sent(options):
-        for path in files:
-            yield path, _checked(path, options, is_named=path not in searched, is_growing=is_growing)
-        return
-    import multiprocessing
-    from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, as_completed
-
-    # A fresh interpreter: one that is forked out of a program with threads may find its locks held.
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(max_workers=jobs, mp_context=context, initializer=_end_quietly) as pool:
-        futures = {
-            pool.submit(_checked, path, options, is_named=path not in searched, is_growing=is_growing): path
-            for path in files
-        }
-        try:
-            for future in as_completed(futures):
-                try:
-                    result = future.result()
-                except BrokenExecutor as error:
-                    result = EbbtideError(f"{futures[future]}: the process that read it has ended: {error}")
-                yield futures[future], result
-        finally:
-            for future in futures:
-                future.cancel()
+    if jobs > 1 and not _can_be_sent(options):
+        jobs = 1
+    pieces = ((path, options, path not in searched, is_growing) for path in files)
+    for (path, *_), result in results(_checked, pieces, jobs=jobs):
+        if isinstance(result, LostProcessError):
+            yield path, EbbtideError(f"{path}: {result}")
+        else:
+            yield path, result
 
 
 def _checked(
-    path: Path, options: RunOptions, *, is_named: bool, is_growing: bool
+    path: Path,
+    options: RunOptions,
+    is_named: bool,  # noqa: FBT001 - sent to a process by its place
+    is_growing: bool,  # noqa: FBT001 - likewise
 ) -> RunSummary | EbbtideError:
     try:
         return check(path, options, is_named=is_named, is_growing=is_growing)
@@ -226,12 +213,7 @@ def _processes(files: Sequence[Path]) -> int:
     """How many processes are worth their start."""
     # Sessions in a database have no size of their own.
     databases = {path.parent for path in files if path.parent.suffix == ".db"}
-    return max(1, min(os.cpu_count() or 1, sum(map(_size, (*files, *databases))) // _WORTH_A_PROCESS))
-
-
-def _end_quietly() -> None:
-    """Who interrupts wants the workers to end, not to hear from each of them where it was."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    return worthwhile(sum(map(_size, (*files, *databases))), _WORTH_A_PROCESS)
 
 
 def _size(path: Path) -> int:

@@ -1,4 +1,4 @@
-"""What time it is, for whoever cannot take it from an event; and whether a time is a date."""
+"""Clock for code that cannot take the time from an event; and a test for a time that is a date."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _EARLIEST_S, _LATEST_S = 946_684_800.0, 4_102_444_800.0
 
 
 def calendar_seconds(ts: float | None) -> float | None:
-    """A time where it is one of a calendar, in seconds since 1970; None where it is not.
+    """Returns a time that is one of a calendar, in seconds since 1970; None if it is not.
 
     >>> calendar_seconds(1_780_000_000.0), calendar_seconds(12.5)
     (1780000000.0, None)

@@ -2,7 +2,7 @@
 
 A dataclass becomes a dict with one key a field: a `StrEnum` becomes its value, a tuple a list, a nested
 dataclass a dict of its own. Reading checks every value against its annotation, and an error names the place.
-How a class is written and read is worked out once.
+The way to write and read a class is worked out once.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _SCALARS: Mapping[object, tuple[tuple[type, ...], str]] = {
 
 
 class WireError(ValueError):
-    """A value on the wire is not what its field expects; the message begins with the place."""
+    """Error of a value on the wire that is not what its field expects; the message begins with the place."""
 
     def __init__(self, problem: str, place: str = "") -> None:
         super().__init__(f"{place}: {problem}" if place else problem)
@@ -39,17 +39,17 @@ class WireError(ValueError):
         self.place = place
 
     def under(self, place: str) -> WireError:
-        """The same error, seen from one level further out."""
+        """Returns the same error, seen from one level further out."""
         joint = "." if self.place and not self.place.startswith("[") else ""
         return WireError(self.problem, f"{place}{joint}{self.place}")
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class WireForm:
-    """How a class stands on the wire, where it is not simply all its fields by their names.
+    """Form of a class on the wire, if it is not simply all its fields by their names.
 
     Args:
-        names: The key of a field, where it has another name than the field.
+        names: Keys of fields that have another name than the field.
         always: Fields that come first and are always written; the others follow where they differ from
             their default. None writes all fields.
         inline: Fields of a dataclass whose own keys stand beside those of this one.
@@ -63,7 +63,7 @@ class WireForm:
 
 
 class Codec:
-    """Writes and reads dataclasses. A field whose class has a `to_dict` is written by that.
+    """Writer and reader of dataclasses. A field whose class has a `to_dict` is written by that.
 
     Args:
         forms: The classes that have a form of their own.
@@ -86,7 +86,7 @@ class Codec:
         self._readers: dict[type, _Convert] = {}
 
     def to_wire(self, value: object) -> dict[str, Any]:
-        """A dataclass as plain data.
+        """Returns a dataclass as plain data.
 
         Raises:
             TypeError: It is no dataclass, or a field has a type that has no wire form.
@@ -99,7 +99,7 @@ class Codec:
         return table
 
     def from_wire(self, kind: type[_T], table: _Table) -> _T:
-        """The dataclass that `to_wire` described. Keys that it does not know are passed over.
+        """Returns the dataclass that `to_wire` described. Keys that it does not know are passed over.
 
         Raises:
             WireError: A key is missing, or a value is not what the field expects.
@@ -189,8 +189,8 @@ class Codec:
         return read
 
     def _writing(self, hint: Any) -> _Convert | None:
-        """What becomes of a value of a type; None where it stays as it is."""
-        kind, item, optional = _unfolded(hint)
+        """Returns the converter for a value of a type; None if it stays as it is."""
+        kind, item, optional = _type_parts(hint)
         convert: _Convert
         if kind in _SCALARS or kind is Any:
             return None
@@ -203,8 +203,8 @@ class Codec:
         return partial(_unless_none, convert) if optional else convert
 
     def _reading(self, hint: Any) -> _Convert:
-        """What makes a value of a type, or raises `WireError`."""
-        kind, item, optional = _unfolded(hint)
+        """Returns the converter that makes a value of a type, or raises `WireError`."""
+        kind, item, optional = _type_parts(hint)
         if kind is Any:
             return _as_it_is
         if kind in _SCALARS:
@@ -221,7 +221,7 @@ class Codec:
 
 
 def _fields(kind: type) -> _Fields:
-    """The fields of a dataclass, each with its type, by name."""
+    """Returns the fields of a dataclass, each with its type, by name."""
     hints = get_type_hints(kind)
     return {field.name: (field, hints[field.name]) for field in dataclasses.fields(kind) if field.init}
 
@@ -235,8 +235,8 @@ def _default(field: dataclasses.Field[Any]) -> Any:
     return field.default if field.default_factory is _MISSING else field.default_factory()
 
 
-def _unfolded(hint: Any) -> tuple[Any, Any, bool]:
-    """The class of a type, the type of its items, and whether None is a value as well.
+def _type_parts(hint: Any) -> tuple[Any, Any, bool]:
+    """Returns the class of a type, the type of its items, and whether None is a value as well.
 
     Raises:
         TypeError: It has no wire form.
@@ -245,7 +245,7 @@ def _unfolded(hint: Any) -> tuple[Any, Any, bool]:
     if get_origin(hint) in (Union, types.UnionType):
         members = [part for part in parts if part is not types.NoneType]
         if len(members) == 1:
-            return *_unfolded(members[0])[:2], True
+            return *_type_parts(members[0])[:2], True
     origin = _ORIGINS.get(get_origin(hint))
     if origin is not None and (origin is not tuple or parts[-1] is Ellipsis):
         return origin, parts[1] if origin is dict else parts[0], False

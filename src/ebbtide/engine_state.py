@@ -1,4 +1,4 @@
-"""The state of an engine object: sealed, as few bytes, and as the way to copy and to pickle it.
+"""State of an engine object: sealed, as few bytes, and as the way to copy and to pickle it.
 
 A state is plain data that JSON can carry. It bears a seal, a hash of everything in it, or as bytes a hash of
 those, so that a state that was cut, damaged or edited is refused when it is read, and not noticed events
@@ -47,25 +47,24 @@ class EngineState:
     _OWNER: str  # whose state it is, in messages
 
     def content(self) -> dict[str, Any]:
-        """All that the object depends on, as plain data that JSON can carry, without a version or a seal."""
+        """Returns all that the object depends on, as plain data for JSON, without a version or a seal."""
         raise NotImplementedError
 
     def restore(self, content: Mapping[str, Any]) -> None:
-        """Take up what `content` gave; for an object that has seen nothing yet."""
+        """Takes up what `content` gave; for an object that has seen nothing yet."""
         raise NotImplementedError
 
     def to_state(self) -> dict[str, Any]:
-        """All that the object depends on, as plain data that JSON can carry: with a version and a seal."""
+        """Returns all that the object depends on, as plain data for JSON, with a version and a seal."""
         return sealed({"schema": self._SCHEMA, **self.content()})
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any], *args: Any, **settings: Any) -> Self:
-        """The object that `to_state` described; made the same way, it goes on from there.
+        """Returns the object that `to_state` described; made the same way, it goes on from there.
 
         Args:
-            state: What `to_state` gave.
-            args: What the object was made with.
-            settings: Likewise.
+            args: Arguments that the object was made with.
+            settings: Options that the object was made with.
 
         Raises:
             ConfigError: The state is of another version, damaged, or no state.
@@ -73,17 +72,16 @@ class EngineState:
         return cls._restored(state, args, settings, is_sealed=True)
 
     def to_bytes(self) -> bytes:
-        """The same, small: the hash of the bytes stands in for the seal."""
+        """Returns the state in few bytes: their hash takes the place of the seal."""
         return pack_state({"schema": self._SCHEMA, **self.content()}, self._MAGIC)
 
     @classmethod
     def from_bytes(cls, data: bytes, *args: Any, **settings: Any) -> Self:
-        """The object that `to_bytes` described.
+        """Returns the object that `to_bytes` described.
 
         Args:
-            data: The bytes.
-            args: What the object was made with.
-            settings: Likewise.
+            args: Arguments that the object was made with.
+            settings: Options that the object was made with.
 
         Raises:
             ConfigError: The bytes are of another version, or damaged.
@@ -102,7 +100,7 @@ class EngineState:
 
     @classmethod
     def _blank_for(cls, content: Mapping[str, Any], *args: Any, **settings: Any) -> Self:  # noqa: ARG003
-        """An object that has seen nothing, made as the one of the state was."""
+        """Returns an object that has seen nothing, made as the one of the state was."""
         return cls(*args, **settings)
 
     def _settings(self) -> dict[str, Any]:
@@ -116,12 +114,8 @@ class EngineState:
         return twin
 
 
-def _revived(kind: type[EngineState], data: bytes, settings: Mapping[str, Any]) -> EngineState:
-    return kind.from_bytes(data, **settings)
-
-
 def pack_numbers(numbers: Iterable[int]) -> str:
-    """Whole numbers of up to 63 bits as a text.
+    """Returns whole numbers of up to 63 bits as a text.
 
     >>> unpack_numbers(pack_numbers([1, -2, 3]))
     [1, -2, 3]
@@ -130,14 +124,14 @@ def pack_numbers(numbers: Iterable[int]) -> str:
 
 
 def unpack_numbers(text: str) -> list[int]:
-    """The numbers that `pack_numbers` made a text of."""
+    """Returns the numbers that `pack_numbers` made a text of."""
     items = array("q")
     items.frombytes(a2b_base64(text))
     return _little(items).tolist()
 
 
 def pack_keys(keys: Sequence[bytes]) -> list[str]:
-    """Keys of several lengths as two texts: the bytes one after the other, and the lengths.
+    """Returns keys of several lengths as two texts: the bytes one after the other, and the lengths.
 
     >>> unpack_keys(pack_keys([b"abc", b"", b"d"]))
     [b'abc', b'', b'd']
@@ -146,7 +140,7 @@ def pack_keys(keys: Sequence[bytes]) -> list[str]:
 
 
 def unpack_keys(texts: Sequence[str]) -> list[bytes]:
-    """The keys that `pack_keys` made texts of."""
+    """Returns the keys that `pack_keys` made texts of."""
     all_keys, lengths = texts
     if not lengths:
         return []
@@ -157,36 +151,21 @@ def unpack_keys(texts: Sequence[str]) -> list[bytes]:
     return keys
 
 
-def _text(data: bytes) -> str:
-    return b2a_base64(data, newline=False).decode("ascii")
-
-
-def _little(items: array[int]) -> array[int]:
-    if sys.byteorder == "big":
-        items = array(items.typecode, items)
-        items.byteswap()
-    return items
-
-
 def sealed(state: Mapping[str, Any]) -> dict[str, Any]:
-    """A state with its seal, which takes the place of an earlier one."""
+    """Returns a state with its seal, which takes the place of an earlier one."""
     content = _without_seal(state)
     return {**content, "seal": _seal(content)}
 
 
-def _without_seal(state: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: item for key, item in state.items() if key != "seal"}
-
-
 @contextmanager
 def restoring(state: object, schema: int, owner: str, *, is_sealed: bool) -> Iterator[None]:
-    """Restore a state: whatever goes wrong in the block is a `ConfigError`.
+    """Restores a state: whatever goes wrong in the block is a `ConfigError`.
 
     Args:
         state: A version, a seal and what is to be restored.
         schema: The version that is read.
-        owner: Whose state it is, for the error message.
-        is_sealed: Whether it bears a seal; what came out of bytes has passed their hash.
+        owner: The owner of the state, for the error message.
+        is_sealed: True if it bears a seal; what came out of bytes has passed their hash.
 
     Raises:
         ConfigError: It is no state, of another version, damaged, or does not fit.
@@ -205,18 +184,17 @@ def restoring(state: object, schema: int, owner: str, *, is_sealed: bool) -> Ite
 
 
 def pack_state(state: Mapping[str, Any], magic: bytes) -> bytes:
-    """A state as bytes: what it is and its version, a hash, and the data compressed."""
+    """Returns a state as bytes: what it is and its version, a hash, and the data compressed."""
     data = zlib.compress(_ENCODE(state).encode(), _LEVEL)
     return magic + blake2b(data, digest_size=_HASH).digest() + data
 
 
 def unpack_state(data: bytes, magic: bytes, owner: str) -> dict[str, Any]:
-    """The state that `pack_state` made bytes of.
+    """Returns the state that `pack_state` made bytes of.
 
     Args:
-        data: The bytes.
-        magic: What they have to begin with.
-        owner: Whose state it is, for the error message.
+        magic: The bytes' beginning, which names the owner and the version.
+        owner: The owner of the state, for the error message.
 
     Raises:
         ConfigError: The bytes are of another version, or damaged.
@@ -240,11 +218,29 @@ def unpack_state(data: bytes, magic: bytes, owner: str) -> dict[str, Any]:
     return state
 
 
+def _revived(kind: type[EngineState], data: bytes, settings: Mapping[str, Any]) -> EngineState:
+    return kind.from_bytes(data, **settings)
+
+
+def _text(data: bytes) -> str:
+    return b2a_base64(data, newline=False).decode("ascii")
+
+
+def _little(items: array[int]) -> array[int]:
+    if sys.byteorder == "big":
+        items = array(items.typecode, items)
+        items.byteswap()
+    return items
+
+
+def _without_seal(state: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: item for key, item in state.items() if key != "seal"}
+
+
 def _seal(state: object, *, finite: bool = False) -> str:
-    """A hash of plain data, level by level, the same before JSON and after it, in any order of keys.
+    """Returns a hash of plain data, level by level, the same before JSON and after it, in any order of keys.
 
     Args:
-        state: The data.
         finite: Refuse what no JSON has: NaN and infinity.
     """
     hashing = blake2b(digest_size=_HASH)
@@ -285,5 +281,5 @@ def _seal(state: object, *, finite: bool = False) -> str:
 
 
 def _as_read(text: str) -> str:
-    """A text as JSON gives it back: two halves of a surrogate pair are one sign then."""
+    """Returns a text as JSON gives it back: two halves of a surrogate pair are one sign then."""
     return str.__str__(text).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")

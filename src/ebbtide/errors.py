@@ -1,4 +1,4 @@
-"""What can go wrong, as a tree.
+"""Errors of Ebbtide, as a tree.
 
 EbbtideError
 ├── ConfigError        a profile, threshold or argument that cannot be used (also a ValueError)
@@ -62,12 +62,12 @@ class TranscriptError(EbbtideError, ValueError):
     """Input that cannot be read as a conversation.
 
     Args:
-        what: What is wrong, with the offending value.
+        what: The fault, with the offending value.
         source: File name, or ``<stdin>``.
         line: Line number in the file, from 1.
         path: Place inside the document, such as ``rounds[3].outputs.claims``.
-        hint: What to do about it.
-        no_trace: Whether the input is something else than a trace, such as a picture. What looks like a trace
+        hint: The way out.
+        no_trace: True if the input is something else than a trace, such as a picture. What looks like a trace
             and cannot be read is none of these.
     """
 
@@ -95,7 +95,7 @@ class TranscriptError(EbbtideError, ValueError):
         return f"{text}. {self.hint}" if self.hint else text
 
     def located(self, *, source: str | None = None, line: int | None = None) -> TranscriptError:
-        """The same error, with the file and line filled in where they were not known."""
+        """Returns the same error, with the file and line filled in if they were not known."""
         return TranscriptError(
             self.what,
             source=self.source or source,
@@ -110,7 +110,6 @@ class UnknownNodeError(EbbtideError, KeyError):
     """An id that the execution graph never gave out.
 
     Args:
-        node_id: The id.
         chain_id: The chain whose graph was asked.
     """
 
@@ -130,10 +129,10 @@ class StoreError(EbbtideError):
     """The store of decisions cannot do what it was asked.
 
     Args:
-        what: What is wrong, where, and what to do.
-        recorded: Whether the call was recorded all the same: True and False are certain; None where the
-            connection broke while it was being committed and nobody can tell. Asking again is safe after
-            False; after None, look first.
+        what: The fault, its place, and what to do.
+        recorded: True if the call was recorded all the same, False if not; None if the connection broke while
+            it was being committed and nobody can know. Asking again is safe after False; after None, look
+            first.
     """
 
     def __init__(self, what: str, *, recorded: bool | None = False) -> None:
@@ -142,7 +141,7 @@ class StoreError(EbbtideError):
 
 
 class DecisionError(EbbtideError):
-    """A decision that cannot be found, or not changed as asked."""
+    """Decision that cannot be found, or not changed as asked."""
 
 
 class UnknownDecisionError(DecisionError, KeyError):
@@ -151,7 +150,7 @@ class UnknownDecisionError(DecisionError, KeyError):
     Args:
         decision_id: The id, or the beginning of one.
         where: Tenant and agent that were looked at.
-        hint: What to do about it.
+        hint: The way out.
     """
 
     def __init__(
@@ -167,11 +166,7 @@ class UnknownDecisionError(DecisionError, KeyError):
 
 
 class StaleDecisionError(DecisionError):
-    """Decisions changed since somebody looked; nothing was done.
-
-    Args:
-        decision_ids: Which ones.
-    """
+    """Decisions changed since somebody looked; nothing was done."""
 
     def __init__(self, decision_ids: tuple[str, ...]) -> None:
         self.decision_ids = decision_ids
@@ -186,7 +181,7 @@ class StaleDecisionError(DecisionError):
 
 
 class LifecycleError(DecisionError):
-    """From where the decision stands, there is no such step."""
+    """Step that does not exist from where the decision stands."""
 
 
 class CallRefused(EbbtideError):  # noqa: N818 - what happened is no error of the program
@@ -220,9 +215,9 @@ class LimitExceeded(RunHalted):
     """The next call would pass a hard limit.
 
     Args:
-        kind: What is limited: a name of `LimitKind`.
-        value: Where the scope would be with the call.
-        limit: What the scope allows.
+        kind: The limit, by its name in `LimitKind`.
+        value: Amount of the scope with the call.
+        limit: The most that the scope allows.
         scope: Name of the scope whose limit it is.
     """
 
@@ -241,7 +236,7 @@ class LimitExceeded(RunHalted):
         return f"{would}{reserved}, and its limit is {self.limit:.6g}. End the run, or allow more."
 
     def to_dict(self) -> dict[str, Any]:
-        """The error as an event."""
+        """Returns the error as an event."""
         return {
             "event_type": "LIMIT_EXCEEDED",
             "severity": "stop",
@@ -256,10 +251,10 @@ class LimitUnknown(RunHalted):
     """A hard limit cannot be counted, so no call is let through any more.
 
     Args:
-        kind: What is limited: a name of `LimitKind`.
-        limit: What the scope allows.
+        kind: The limit, by its name in `LimitKind`.
+        limit: The most that the scope allows.
         scope: Name of the scope whose limit it is.
-        why: What is missing, and what to pass.
+        why: The missing fact, and what to pass.
     """
 
     def __init__(self, kind: str, limit: float, scope: str, why: str) -> None:
@@ -273,7 +268,7 @@ class LimitUnknown(RunHalted):
         return self.why
 
     def to_dict(self) -> dict[str, Any]:
-        """The error as an event."""
+        """Returns the error as an event."""
         return {
             "event_type": "LIMIT_UNKNOWN",
             "severity": "stop",
@@ -304,9 +299,8 @@ class RunEnded(RunStopped):
 
     Args:
         verdict: The `Verdict`: a stop or an escalate.
-        run_id: The run.
-        spent: What it had come to, a `RunStanding`; None where that is not known.
-        work: What the framework has of it so far: its messages, items or steps.
+        spent: Standing of the run, a `RunStanding`; None if that is not known.
+        work: Messages, items or steps that the framework has so far.
     """
 
     def __init__(
@@ -319,7 +313,7 @@ class RunEnded(RunStopped):
 
 
 def error_text(error: BaseException, most: int = LONGEST) -> str:
-    """The class and the text of an error, cut; the class alone where its text form fails.
+    """Returns the class and the text of an error, cut; the class alone if its text form fails.
 
     >>> error_text(ValueError("no"))
     'ValueError: no'
@@ -333,7 +327,7 @@ def error_text(error: BaseException, most: int = LONGEST) -> str:
 
 
 def shown(value: object, most: int = 60) -> str:
-    """A value as a message shows it: its text form, cut; its class where that fails.
+    """Returns a value as a message shows it: its text form, cut; its class if that fails.
 
     >>> shown("x" * 9, 6), shown({"a": [1, 2]})
     ("'xxxxx", "{'a': [1, 2]}")
@@ -345,13 +339,12 @@ def shown(value: object, most: int = 60) -> str:
 
 
 def expect(name: str, value: object, *kinds: type, optional: bool = False) -> None:
-    """Refuse an argument of another class.
+    """Refuses an argument of another class.
 
     Args:
         name: The argument, as the caller writes it.
-        value: What stands there.
-        kinds: What may stand there.
-        optional: Whether None may, too.
+        kinds: Classes that are allowed.
+        optional: True if None is allowed, too.
 
     Raises:
         TypeError: It is of none of the classes. The message says what was expected, and what came.
@@ -367,12 +360,12 @@ def expect(name: str, value: object, *kinds: type, optional: bool = False) -> No
 
 
 def warn_degraded(fault: str | None) -> None:
-    """Warn of the first event that could not be read in full, at the line of the program that handed it over.
+    """Warns of the first event that could not be read in full, at the program's line that handed it over.
 
     What Ebbtide itself reads, from a file for example, is not warned of: who reads it reports the count.
 
     Args:
-        fault: What was wrong.
+        fault: The fault, in words.
     """
     frame = sys._getframe(2)  # noqa: SLF001 - who called the verb that warns
     if frame.f_globals.get("__name__", "").partition(".")[0] == _PACKAGE:

@@ -1,4 +1,4 @@
-"""How often something was the case, and how sure that is."""
+"""Frequency of something, and how sure it is."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _Z = 1.959964  # 95 %
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rate:
-    """`hits` of `total`.
+    """Share of `hits` among `total`.
 
     >>> rate = Rate(hits=18, total=20)
     >>> rate.value, rate.interval
@@ -44,7 +44,7 @@ class Rate:
         return (round(low, 4), round(high, 4))
 
     def to_dict(self) -> dict[str, Any]:
-        """The wire form."""
+        """Returns the rate in the wire form."""
         value = self.value
         return {
             "hits": self.hits,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike, fspath
 from os.path import basename
 from typing import Any, TypeVar
@@ -21,11 +21,10 @@ _DOTTED = re.compile(rf"(?:[^#]*[\[{{,])?\s*(?:(?:[\w-]+|\"[^\"]*\"|'[^']*')\s*\
 def read_settings(
     path: str | PathLike[str], make: Callable[[Mapping[str, Any]], Settings], *, section: str | None = None
 ) -> Settings:
-    """What `make` makes of a TOML file; of a ``pyproject.toml``, of its table ``[tool.ebbtide]``.
+    """Returns the settings of a TOML file; of a ``pyproject.toml``, those of its table ``[tool.ebbtide]``.
 
     Args:
-        path: The file.
-        make: Takes the tables of the file, or those of its section.
+        make: Makes the settings of the tables of the file, or of its section.
         section: The table ``[section]`` that the file has to have; None takes the whole file.
 
     Raises:
@@ -50,7 +49,7 @@ def read_settings(
 
 
 def has_settings(path: str | PathLike[str]) -> bool:
-    """Whether a ``pyproject.toml`` has a table ``[tool.ebbtide]``.
+    """Returns True if a ``pyproject.toml`` has a table ``[tool.ebbtide]``.
 
     One that never names Ebbtide is not parsed.
 
@@ -59,6 +58,80 @@ def has_settings(path: str | PathLike[str]) -> bool:
     """
     name = fspath(path)
     return "ebbtide" in _text(name) and _own_table(name, _tables(name)) is not None
+
+
+def read_text(path: str | PathLike[str], most: int) -> str:
+    """Returns the text of a file, or of a pipe, of a size that is known to be enough.
+
+    Args:
+        most: Bytes that it may have.
+
+    Raises:
+        OSError: It cannot be read.
+        UnicodeDecodeError: It is no UTF-8.
+        ConfigError: It is larger.
+    """
+    with open(path, "rb") as file:  # noqa: PTH123 - pathlib takes long to load
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise ConfigError(f"{fspath(path)}: more than {most:,} bytes")
+    return data.decode()
+
+
+def refuse_unknown(keys: Iterable[str], known: Sequence[str], *, of: str = "", kind: str = "setting") -> None:
+    """Refuses a key of a table that is not known.
+
+    Args:
+        of: Place of the table, before the key in the message.
+        kind: Noun for what the table holds.
+
+    Raises:
+        ConfigError: A key is not known; the message offers the known ones.
+
+    >>> refuse_unknown({"stpes": 3}, ["steps", "tokens"], of="limits.", kind="limit")
+    Traceback (most recent call last):
+    ebbtide.errors.ConfigError: limits.stpes: no such limit; did you mean steps? There are steps, tokens
+    """
+    for key in keys:
+        if key not in known:
+            raise ConfigError(f"{of}{key}: no such {kind}; {offer(key, known)}")
+
+
+def offer(name: str, names: Iterable[str]) -> str:
+    """Returns what an error says after a name that does not exist: the one that it is like, and all of them.
+
+    >>> offer("stpes", ["steps", "tokens"])
+    'did you mean steps? There are steps, tokens'
+    """
+    every = list(names)
+    like = nearest_name(name, every)
+    there = f"here are {', '.join(every)}"
+    return f"did you mean {like}? T{there}" if like else f"t{there}"
+
+
+def meant(name: str, names: Iterable[str]) -> str:
+    """Returns what an error says after the list of what is expected: the name among them that a name is like.
+
+    >>> meant("stuk", ["stuck", "limit"])
+    '; did you mean stuck?'
+    """
+    like = nearest_name(name, names)
+    return f"; did you mean {like}?" if like else ""
+
+
+def nearest_name(name: str, names: Iterable[str]) -> str | None:
+    """Returns the name that one is a slip of; None if it is like none."""
+    import difflib
+
+    return next(iter(difflib.get_close_matches(name, list(names), n=1)), None)
+
+
+def read_package_data(package: str, name: str) -> dict[str, Any]:
+    """Returns the tables of a TOML file that is part of a package."""
+    import tomllib
+    from importlib.resources import files
+
+    return tomllib.loads((files(package) / name).read_text(encoding="utf-8"))
 
 
 def _own_table(name: str, table: dict[str, Any]) -> Any:
@@ -81,7 +154,7 @@ def _text(name: str) -> str:
 
 
 def _tables(name: str) -> dict[str, Any]:
-    import tomllib  # this takes 10 ms to load, and most runs have no such file
+    import tomllib  # this takes 5 to 10 ms to load, and most commands read no such file
 
     text = _text(name)
     try:
@@ -96,59 +169,3 @@ def _tables(name: str) -> dict[str, Any]:
 
 def _is_deep(text: str) -> bool:
     return any(line.count(".") >= _DEEPEST and _DOTTED.match(line) for line in text.splitlines())
-
-
-def read_text(path: str | PathLike[str], most: int) -> str:
-    """The text of a file, or of a pipe, of a size that is known to be enough.
-
-    Args:
-        path: The file.
-        most: Bytes that it may have.
-
-    Raises:
-        OSError: It cannot be read.
-        UnicodeDecodeError: It is no UTF-8.
-        ConfigError: It is larger.
-    """
-    with open(path, "rb") as file:  # noqa: PTH123 - pathlib takes long to load
-        data = file.read(most + 1)
-    if len(data) > most:
-        raise ConfigError(f"{fspath(path)}: more than {most:,} bytes")
-    return data.decode()
-
-
-def offer(name: str, names: Iterable[str]) -> str:
-    """What an error says after a name that does not exist: the one that it is like, and all of them.
-
-    >>> offer("stpes", ["steps", "tokens"])
-    'did you mean steps? There are steps, tokens'
-    """
-    every = list(names)
-    like = nearest_name(name, every)
-    there = f"here are {', '.join(every)}"
-    return f"did you mean {like}? T{there}" if like else f"t{there}"
-
-
-def meant(name: str, names: Iterable[str]) -> str:
-    """What an error says after the list of what is expected: which of them a name is like.
-
-    >>> meant("stuk", ["stuck", "limit"])
-    '; did you mean stuck?'
-    """
-    like = nearest_name(name, names)
-    return f"; did you mean {like}?" if like else ""
-
-
-def nearest_name(name: str, names: Iterable[str]) -> str | None:
-    """The name that one is a slip of; None where it is like none."""
-    import difflib
-
-    return next(iter(difflib.get_close_matches(name, list(names), n=1)), None)
-
-
-def read_package_data(package: str, name: str) -> dict[str, Any]:
-    """The tables of a TOML file that is part of a package."""
-    import tomllib
-    from importlib.resources import files
-
-    return tomllib.loads((files(package) / name).read_text(encoding="utf-8"))

@@ -6,8 +6,8 @@ import os
 
 import pytest
 
-from ebbtide.adapters.conformance.checks import run_checks
-from ebbtide.adapters.conformance.harness import ADAPTERS, harness
+from conformance.checks import run_checks
+from conformance.harness import ADAPTERS, harness
 from ebbtide.errors import ConfigError
 
 NAMED = os.environ.get("EBBTIDE_ADAPTER")

@@ -17,7 +17,7 @@ from ebbtide.batch.archive.archive_words import sentences, tables
 from ebbtide.batch.archive.checking_runs import check_partition
 from ebbtide.batch.results.archived_run import ArchivedRun, EventsRun, RefusedRun
 from ebbtide.batch.results.run_result import result_schema
-from ebbtide.cli.archive.archive_check import report_archive
+from ebbtide.cli.archive.report import report
 from ebbtide.events.event import Event, ModelCall, ToolCall
 from ebbtide.events.usage import Usage
 
@@ -132,9 +132,9 @@ def test_the_json_has_all_of_it(
 ) -> None:
     """What `--json` prints is the summary; the screen prints its sentences."""
 
-    report_archive(results, html=None, everything=False, as_json=True)
+    report.main([str(results), "--json"], standalone_mode=False)
     assert json.loads(capsys.readouterr().out) == json.loads(json.dumps(summary.to_dict()))
-    report_archive(results, html=None, everything=False, as_json=False)
+    report.main([str(results)], standalone_mode=False)
     text = capsys.readouterr().out
     assert all(sentence in text for sentence in sentences(summary))
     assert "and 32 more: --all" in text

@@ -10,7 +10,7 @@ import pytest
 from ebbtide.batch.results.run_result import ResultStatus, RunResult, result_batch, result_schema
 from ebbtide.batch.sweep.ended_runs import RunOutcomes
 from ebbtide.batch.sweep.verdict_outcomes import ended_by_results
-from ebbtide.cli.archive.archive_sweep import calibrate_results
+from ebbtide.cli.archive.calibrate import calibrate
 from ebbtide.errors import ConfigError
 from ebbtide.rate import Rate
 from ebbtide.supervision.ladder import Action
@@ -106,11 +106,11 @@ def test_the_screen_and_the_json_say_the_same(
 ) -> None:
     """Each line of the one is a row of the other."""
     monkeypatch.setenv("COLUMNS", "160")
-    known_outcomes = RunOutcomes.load(outcomes, "run_id", "solved")
-    calibrate_results([results], known_outcomes, as_json=True)
+    arguments = [str(results), "--outcomes", str(outcomes), "--outcome", "solved"]
+    calibrate.main([*arguments, "--json"], standalone_mode=False)
     wire = json.loads(capsys.readouterr().out)
     assert (wire["outcomes"], len(wire["lines"])) == (8, 7)
-    calibrate_results([results], known_outcomes, as_json=False)
+    calibrate.main(arguments, standalone_mode=False)
     rows = capsys.readouterr().out.splitlines()
     assert len(rows) == 9
     assert rows[2].split()[:3] == ["3", "2", "67%"]

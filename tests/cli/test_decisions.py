@@ -409,13 +409,15 @@ def test_guardrails_of_the_project(shell: Shell) -> None:
         "30d",
     )
     assert shell.run(*late).returncode == 0
-    assert shell.run("record", "Use passwords for authentication, not keys", "--no-config").returncode == 0
+    (shell.folder / "none.toml").touch()
+    unset = {"EBBTIDE_CONFIG": "none.toml"}
+    assert shell.run("record", "Use passwords for authentication, not keys", **unset).returncode == 0
     breaches = shell.json("guardrails")["breaches"]
     assert [breach["guardrail"] for breach in breaches] == ["auth-review"] * 2
     assert breaches[0]["id"] == before
     assert before in shell.printed("guardrails")
     assert "guardrail auth-review" in shell.printed("audit")
-    process = shell.run("guardrails", "--no-config")
+    process = shell.run("guardrails", **unset)
     assert (process.returncode, b"there are no guardrails" in process.stderr) == (2, True)
 
 

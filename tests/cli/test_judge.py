@@ -66,40 +66,6 @@ def serve(server: Any, answer: Callable[[Any], None] = answer) -> str:
     return f"{server.url}#small"
 
 
-@pytest.mark.clause("B06")
-def test_extract(chat_server: Any, chat: Path, prices: Path) -> None:
-    """The items of the judge, what differs, who fell back, and the bill, each in its own words."""
-    process = ebbtide("extract", chat, "--judge", serve(chat_server), "--prices", prices)
-    assert process.returncode == 0, process.stderr
-    assert "Bob owns the dashboard.  decision.llm" in process.stdout
-    assert "All tests have passed" not in process.stdout
-    assert "Judge and rules disagree on 2 of 3 rounds." in process.stdout
-    assert "Asking the judge: cost $0.009, 3 replies, 360 tokens (300 in, 60 out)." in process.stdout
-    assert "1 answer missing or of no use, so the rules stand in: quotation: none of its 1" in process.stdout
-
-
-@pytest.mark.clause("B06")
-def test_extract_json(chat_server: Any, chat: Path) -> None:
-    """Both readings of each round, and the bill beside them; a cost without a price is null."""
-    process = ebbtide("extract", chat, "--judge", f"openai:{serve(chat_server)}", "--json")
-    wire = json.loads(process.stdout)
-    second = wire["rounds"][1]
-    assert second["extraction"]["judge"]["decisions"] == ["Bob owns the dashboard."]
-    assert second["extraction"]["rules"]["decisions"] == []
-    assert wire["rounds"][2]["extraction"]["judge"] is None
-    bill = wire["judge"]
-    assert (bill["replies"], bill["input_tokens"], bill["output_tokens"], bill["cost_usd"]) == (
-        3,
-        300,
-        60,
-        None,
-    )
-    assert [(item["round"], item["question"]) for item in bill["fallbacks"]] == [(3, "extraction")]
-    assert bill["rounds_compared"] == 3
-    assert {item["round"] for item in bill["disagreements"]} == {1, 2}
-    assert all(item["about"] != "claims" for item in bill["disagreements"])
-
-
 @pytest.mark.clause("B04")
 def test_score(chat_server: Any, chat: Path, prices: Path, tmp_path: Path) -> None:
     """The score is that of what the judge read; JSON has both labels of each round."""
@@ -157,54 +123,6 @@ def run(tmp_path: Path) -> Path:
     return path
 
 
-def test_check(chat_server: Any, run: Path, prices: Path) -> None:
-    """One question a run: how it came out, beside the rules; what it took is not in what the run spent."""
-    spec = serve(chat_server)
-    process = ebbtide("check", run, "--judge", spec, "--prices", prices)
-    assert process.returncode == 0, process.stderr
-    text = " ".join(process.stdout.split())
-    assert (
-        "Outcome: the judge says failed (\u201cthe test suite is green.\u201d). The rules say finished ("
-        in text
-    )
-    assert "Asking the judge: cost $0.003, 1 reply, 120 tokens (100 in, 20 out)." in text
-    asked = chat_server.asked()[1]["content"]
-    assert "calls bash with {'command': 'pytest'}" in asked
-    assert "TERMINATE" not in asked
-    wire, plain = (
-        json.loads(ebbtide("check", run, "--json", *options).stdout) for options in (("--judge", spec), ())
-    )
-    bill = wire.pop("judge")
-    assert wire == plain
-    assert bill["outcome"]["judge"] == "failed"
-    assert bill["outcome"]["rules"] == "finished"
-    assert bill["fallback"] is None
-
-
-def test_check_of_many(chat_server: Any, run: Path, tmp_path: Path) -> None:
-    """A table of the runs about which they differ, and one bill."""
-    other = tmp_path / "other.jsonl"
-    other.write_text(run.read_text(encoding="utf-8").replace("green", "slow"), encoding="utf-8")
-    spec = serve(chat_server)
-    printed = ebbtide("check", run, other, "--judge", spec).stdout
-    assert "Judge and rules disagree on how 1 of 2 runs ended." in printed
-    assert f"failed       finished     {run}" in printed
-    assert "2 replies" in printed
-    assert "quotation: its quotation is in none of the turns" in " ".join(printed.split())
-    lines = ebbtide("check", run, other, "--judge", spec, "--json").stdout.splitlines()
-    answers = {
-        Path(wire["source"]).name: wire["judge"]["outcome"]["judge"] for wire in map(json.loads, lines)
-    }
-    assert answers == {"run.jsonl": "failed", "other.jsonl": None}
-
-
-def test_check_of_standard_input_asks_nobody(chat_server: Any) -> None:
-    """What comes through a pipe is there once: the judge cannot read it after the check."""
-    process = ebbtide("check", "-", "--judge", serve(chat_server))
-    assert process.returncode == 2
-    assert "give a file in place of -" in process.stderr
-
-
 def test_nobody_is_asked_unasked(chat_server: Any, chat: Path) -> None:
     """Without the option nothing is sent, whatever the environment holds."""
     for command in ("extract", "score", "check"):
@@ -227,7 +145,7 @@ def test_interruption_does_not_wait_for_the_judge(chat_server: Any, chat: Path) 
 
 def test_key_comes_from_the_environment(chat_server: Any, chat: Path) -> None:
     """The key is sent to the judge, and shown nowhere."""
-    process = ebbtide("extract", chat, "--judge", serve(chat_server), EBBTIDE_CHAT_API_KEY="sk-test")
+    process = ebbtide("score", chat, "--judge", serve(chat_server), EBBTIDE_CHAT_API_KEY="sk-test")
     assert {item.headers["Authorization"] for item in chat_server.requests} == {"Bearer sk-test"}
     assert "sk-test" not in process.stdout + process.stderr
 

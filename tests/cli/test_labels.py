@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ebbtide.cli.rounds.calibration import load_labels
+from ebbtide.cli.rounds.calibrate import load_labels
 from ebbtide.convergence.calibration.labelled import LabelledPair, LabelledTranscript, PairFields
 from ebbtide.convergence.signal import Signal
 from ebbtide.errors import TranscriptError

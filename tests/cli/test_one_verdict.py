@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from ebbtide.checking import check
-from ebbtide.cli.runs import loops
-from ebbtide.cli.runs.watching import LiveRun
+from ebbtide.cli.exits import Exit
+from ebbtide.cli.runs.loops import loops
+from ebbtide.cli.runs.watch import LiveRun
 from ebbtide.supervision.run_options import RunOptions
 from ebbtide.supervision.supervisor import Supervisor
 from ebbtide.traces.reading import open_trace
@@ -45,9 +46,12 @@ def test_watching_comes_to_what_checking_came_to(path: Path) -> None:
 def test_loops_are_the_findings_of_check(path: Path) -> None:
     """`ebbtide loops` lists those that are about loops or spending, and no other."""
     findings = json.loads(json.dumps(check(path).to_dict()))["findings"]
-    printed = io.StringIO()
+    printed, has_loop = io.StringIO(), False
     with redirect_stdout(printed):
-        has_loop = loops.find(str(path), RunOptions(), as_json=True)
+        try:
+            loops.main([str(path), "--json"], standalone_mode=False)
+        except SystemExit as end:
+            has_loop = end.code == Exit.LOOP
     listed = json.loads(printed.getvalue())["loops"]
     assert listed == [item for item in findings if item["cause"] in ("divergence", "spending")]
     assert has_loop == bool(listed)

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -32,9 +33,11 @@ def ebbtide(folder: Path, *arguments: str, **env: str) -> subprocess.CompletedPr
     )
 
 
-def shown(folder: Path, *arguments: str, **env: str) -> dict[str, tuple[object, str, int | None]]:
+def shown(
+    folder: Path, *arguments: str, before: Sequence[str] = (), **env: str
+) -> dict[str, tuple[object, str, int | None]]:
     """Value, source and line of each setting that is set."""
-    process = ebbtide(folder, "check", "--show-config", "--json", *arguments, **env)
+    process = ebbtide(folder, *before, "--show-config", "check", "--json", *arguments, **env)
     assert process.returncode == 0, process.stderr
     return {
         item["name"]: (item["value"], item["source"].replace(os.sep, "/"), item["line"])
@@ -67,19 +70,19 @@ def test_a_file_above_holds_and_the_command_line_wins(folder: Path) -> None:
         "limits.steps": (9, "command line", None),
         "ignore": (["monotony"], "command line", None),
     }
-    assert shown(folder, "--no-config") == {}
+    assert shown(folder, before=["--no-config"]) == {}
 
 
 def test_the_settings_do_what_the_options_do(folder: Path) -> None:
     """A check with settings is the check with the options."""
     (folder / "ebbtide.toml").write_text('fail-on = ["cost=5"]\n[limits]\ncost_usd = 1\n')
     by_file = ebbtide(folder, "check", "--json", "stuck.jsonl")
-    by_option = ebbtide(folder, "check", "--json", "--no-config", "--max-cost", "1", "stuck.jsonl")
+    by_option = ebbtide(folder, "--no-config", "check", "--json", "--max-cost", "1", "stuck.jsonl")
     assert "limit" in [finding["kind"] for finding in json.loads(by_file.stdout)["findings"]]
     assert by_file.stdout == by_option.stdout
     (folder / "ebbtide.toml").write_text('fail-on = ["stuck"]\n')
     assert ebbtide(folder, "check", "stuck.jsonl").returncode == 50
-    assert ebbtide(folder, "check", "--no-config", "stuck.jsonl").returncode == 0
+    assert ebbtide(folder, "--no-config", "check", "stuck.jsonl").returncode == 0
     assert ebbtide(folder, "check", "--fail-on", "cost=5", "stuck.jsonl").returncode == 0
 
 
@@ -134,14 +137,23 @@ def test_a_file_can_be_named(folder: Path) -> None:
     (folder / "ebbtide.toml").write_text('profile = "spec"')
     (folder / "a.toml").write_text('fail-on = "stuck"')
     (folder / "b.toml").write_text("[limits]\nsteps = 3")
-    assert list(shown(folder, "--config", "a.toml")) == ["fail-on"]
+    assert list(shown(folder, before=["--config", "a.toml"])) == ["fail-on"]
     assert list(shown(folder, EBBTIDE_CONFIG="b.toml")) == ["limits.steps"]
-    assert list(shown(folder, "--config", "a.toml", EBBTIDE_CONFIG="b.toml")) == ["fail-on"]
-    assert shown(folder, "--no-config", EBBTIDE_CONFIG="b.toml") == {}
+    assert list(shown(folder, before=["--config", "a.toml"], EBBTIDE_CONFIG="b.toml")) == ["fail-on"]
+    assert shown(folder, before=["--no-config"], EBBTIDE_CONFIG="b.toml") == {}
     for order in (["--config", "a.toml", "--no-config"], ["--no-config", "--config", "a.toml"]):
-        process = ebbtide(folder, "check", *order, "stuck.jsonl")
+        process = ebbtide(folder, *order, "check", "stuck.jsonl")
         assert process.returncode == 2
-        assert "it cannot go with" in process.stderr
+        assert "say one of them" in process.stderr
+
+
+def test_settings_stand_before_the_command(folder: Path) -> None:
+    """Elsewhere they are refused with how it is written, and so is showing those of a command without any."""
+    process = ebbtide(folder, "budgets", "list", "--config", "a.toml")
+    assert process.returncode == 2
+    assert "It stands before the command: ebbtide --config ... budgets list" in process.stderr
+    process = ebbtide(folder, "--show-config", "formats")
+    assert (process.returncode, "no setting is about this command" in process.stderr) == (2, True)
 
 
 def test_files_and_tables(folder: Path) -> None:

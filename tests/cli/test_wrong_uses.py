@@ -144,22 +144,22 @@ WRONG: list[tuple[str, str]] = [
         ),
     ),
     (
-        f"check --config DIR/ebbtide.toml {STUCK}",
+        f"--config DIR/ebbtide.toml check {STUCK}",
         (
             "DIR/ebbtide.toml: profle: no such setting; did you mean profile? "
             "There are profile, tools, prices, limits, fail-on, baseline, ignore, guardrails, budgets, alerts"
         ),
     ),
     (
-        f"check --config DIR/ignored.toml {STUCK}",
+        f"--config DIR/ignored.toml check {STUCK}",
         "DIR/ignored.toml: ignore.tool: no such setting; did you mean tools? There are rules, tools, runs",
     ),
     (
-        f"check --config DIR/fails.toml {STUCK}",
+        f"--config DIR/fails.toml check {STUCK}",
         f"DIR/fails.toml: fail-on 'stuk': expected {CONDITIONS}; did you mean stuck?",
     ),
     (
-        f"check --config DIR/broken.toml {STUCK}",
+        f"--config DIR/broken.toml check {STUCK}",
         "DIR/broken.toml: not a TOML file: Invalid value (at line 1, column 11)",
     ),
     (f"check --json --format sarif {STUCK}", "--json cannot go with --format sarif"),

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from ebbtide.cli.rounds.scoring import print_report
+from ebbtide.cli.rounds.score import print_report
 from ebbtide.convergence.consensus import ConsensusMeter, ConsensusReading
 from ebbtide.convergence.consensus_signal import consensus_signal
 from ebbtide.convergence.meter import ConvergenceMeter

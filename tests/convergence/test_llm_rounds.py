@@ -79,7 +79,7 @@ def test_what_the_model_quotes_is_what_the_round_lists(chat_server: Any) -> None
     assert judged[1].item.decisions == ("We should warm the cache at start-up.",)
     assert judged[2].item.claims == ("warm it at start-up.",)
     assert list(judged[0].disagreements()) == []
-    subjects = [item.subject for item in judged[1].disagreements()]
+    subjects = [item.about for item in judged[1].disagreements()]
     assert JudgedSubject.DECISIONS in subjects
     assert sum(item.usage.replies for item in judged) == 3
     assert judged[2].to_dict()["extraction"]["dropped"] == ["All tests have passed"]
@@ -174,7 +174,7 @@ def test_score_by_the_model_beside_the_score_by_the_rules(chat_server: Any) -> N
     assert [item.new_claims for item in judged.by_rules.rounds][1:] == [1, 1]
     assert [item.agreement for item in judged.score.rounds] == [None, "rephrase", "rephrase"]
     assert judged.score.rounds[1].agreement_rule == "agreement.llm"
-    differences = [(item.round, item.subject, item.judge) for item in judged.disagreements()]
+    differences = [(item.round, item.about, item.judge) for item in judged.disagreements()]
     assert (2, JudgedSubject.AGREEMENT, ("rephrase",)) in differences
     wire = judged.rounds_to_dict()[1]
     assert wire["agreement"] == {"judge": "rephrase", "reason": "It says so.", "rules": "modify"}
@@ -188,4 +188,4 @@ def test_agreement_falls_back_to_the_rules(chat_server: Any) -> None:
     judged = score_with_llm(rounds(*TEXTS), model(chat_server), ConvergenceMeter)
     assert all(set(item.failures) == {"agreement"} for item in judged.rounds[1:])
     assert [item.agreement_rule for item in judged.score.rounds] != ["agreement.llm"] * 3
-    assert JudgedSubject.AGREEMENT not in [item.subject for item in judged.disagreements()]
+    assert JudgedSubject.AGREEMENT not in [item.about for item in judged.disagreements()]

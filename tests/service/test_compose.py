@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from ebbtide.budget.shared.budgets import Budgets
-from ebbtide.cli.service.commands import serve
+from ebbtide.cli.service.serve import serve
 from ebbtide.service.runs.run_place import run_place
 
 SECRETS = {"EBBTIDE_TOKEN": "a-token-for-tests-alone", "POSTGRES_PASSWORD": "p"}

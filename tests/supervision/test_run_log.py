@@ -69,7 +69,7 @@ def advice_of(steps: list[tuple[str, str]], *, crashes: bool, most: int) -> list
             answers.append(advice.verdict.to_dict())
         else:
             place = log.append(run_id, EVENTS[step])
-            runs.record(run_id, log.events[place - 1][1], place=place)
+            runs.take(run_id, log.events[place - 1][1], place)
     assert not runs.faults
     return answers
 
@@ -94,7 +94,7 @@ def test_a_short_run_is_not_written() -> None:
     """Its log is read sooner than its state is made."""
     log, store = MemoryRunLog(), MemoryRunStore()
     with Runs(store=store, log=log) as runs:
-        runs.record("a", EVENTS["same"], place=log.append("a", EVENTS["same"]))
+        runs.take("a", EVENTS["same"], log.append("a", EVENTS["same"]))
         runs.record("b", EVENTS["same"])  # the log could not take it
     assert store.load("a") is None
     assert store.load("b") is not None
@@ -105,7 +105,7 @@ def test_a_state_that_cannot_be_read_is_made_anew() -> None:
     log, store = MemoryRunLog(), MemoryRunStore()
     runs = Runs(log=log, store=store)
     for _ in range(3):
-        runs.record("a", EVENTS["same"], place=log.append("a", EVENTS["same"]))
+        runs.take("a", EVENTS["same"], log.append("a", EVENTS["same"]))
     store.save([StoredRun(runs.end("a"), 99, b"broken", 3)])
     again = Runs(log=log, store=store)
     with pytest.warns(RuntimeWarning, match="without its store"):
@@ -148,7 +148,7 @@ def test_a_log_that_was_away_is_read_when_it_is_back(monkeypatch: pytest.MonkeyP
         assert store.load("a") is None
         assert runs.before_model("a").note is None
     place = log.append("a", EVENTS["same"])
-    runs.record("a", EVENTS["same"], place=place)
+    runs.take("a", EVENTS["same"], place)
     assert runs.get("a").tally.events < 3
     monkeypatch.setattr(run_saver.time, "monotonic", lambda: float("inf"))
     assert not runs.is_at_hand("a")

@@ -34,16 +34,15 @@ _COUNTS = {
 
 
 class EbbtideTurns:
-    """Watches agents: ``Agent("clerk", config=config, middleware=[EbbtideTurns()])``.
+    """Middleware that watches agents: ``Agent("clerk", config=config, middleware=[EbbtideTurns()])``.
 
     A note is put before the next call of the model, for that call alone. A conversation that is to end gets
     its reason as the model's last answer, so that the turn ends as usual. A stream is a run; a conversation
     that is continued goes on with it.
 
     Args:
-        asks: Whether a person is asked where one should look, as ``context.input`` asks: the agent needs a
+        asks: True if a person is asked where one should look, as ``context.input`` asks: the agent needs a
             ``hitl_hook``. The run ends where the answer is no, or where there is none. Without, it ends.
-        options: As in `WatchOptions`.
 
     Attributes:
         watch: The runs, and what failed in watching them.
@@ -54,7 +53,7 @@ class EbbtideTurns:
         self.watch = RunWatch(**options)
 
     def __call__(self, event: Any, context: Any) -> BaseMiddleware:
-        """The middleware of one turn, as the framework makes it."""
+        """Returns the middleware of one turn, as the framework makes it."""
         return _WatchedTurn(event, context, self.watch, asks=self.asks)
 
 
@@ -112,7 +111,7 @@ class _WatchedTurn(BaseMiddleware):
 
 
 async def _is_approved(context: Any, question: str) -> bool:
-    """Whether a person lets the run go on."""
+    """Returns True if a person lets the run go on."""
     try:
         answer = await context.input(question)
     except HumanInputError:
@@ -121,7 +120,7 @@ async def _is_approved(context: Any, question: str) -> bool:
 
 
 def _without_tools(call: Callable[..., Any]) -> Callable[..., Any]:
-    """The same call of the model, through all middlewares behind this one, with no tools at its end."""
+    """Returns the call of the model, through all middlewares behind this one, with no tools at its end."""
     if not isinstance(call, partial):
         return call
     if "tools" in call.keywords:
@@ -132,7 +131,7 @@ def _without_tools(call: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _usage(answer: ModelResponse) -> object:
-    """The counts of an answer, in the words of a provider that counts them alike."""
+    """Returns the counts of an answer, in the words of a provider that counts them alike."""
     if answer.provider not in _BESIDE:
         return answer.usage
     return {name: getattr(answer.usage, count, None) for count, name in _COUNTS.items()}

@@ -40,14 +40,11 @@ _COUNTS = {
 
 
 class EbbtideAgentMiddleware(AgentMiddleware):
-    """Watches the runs of an agent: ``Agent(client, tools=tools, middleware=[EbbtideAgentMiddleware()])``.
+    """Middleware of an agent: ``Agent(client, tools=tools, middleware=[EbbtideAgentMiddleware()])``.
 
     A note is put before the next call of the model, for that call alone. A run that is to end gets its reason
     as the model's last answer, so that it ends as usual with all messages. An agent that is a tool of another
     one, and has the middleware too, is a conversation of its own in the run of its caller.
-
-    Args:
-        options: As in `WatchOptions`.
 
     Attributes:
         watch: The runs, and what failed in watching them.
@@ -108,7 +105,7 @@ class _WatchedRun:
         self.watch.end(self.run_id)
 
     def refusal(self, advice: Advice) -> str:
-        """Why it ended; of an agent that is a tool, why that one did, for its caller goes on."""
+        """Returns why it ended; of an agent that is a tool, why that one did, for its caller goes on."""
         return final_text(advice.verdict, None if self.agent else self.watch.end(self.run_id))
 
 
@@ -183,7 +180,7 @@ def _model(answer: ChatResponse) -> str | None:
 
 
 def _usage(answer: ChatResponse) -> object:
-    """The counts of an answer, best as the provider states them: it tells cached tokens from fresh ones."""
+    """Returns the counts of an answer, best as the provider states them, with cached tokens apart."""
     with suppress(Exception):
         usage = Usage.of(answer.raw_representation)
         if usage is not None:

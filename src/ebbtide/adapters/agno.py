@@ -22,14 +22,11 @@ _CACHE_APART = ("agno.models.anthropic", "agno.models.aws")  # whose input does 
 
 
 class EbbtideAgno:
-    """Watches the runs of agents and teams: ``Agent(model=EbbtideAgno().attach(OpenAIChat(id=name)))``.
+    """Watch of the runs of agents and teams: ``Agent(model=EbbtideAgno().attach(OpenAIChat(id=name)))``.
 
     Agno has no hook before a call of the model, so that the model itself asks. A note is put before the next
     call, for that call alone. A run that is to end gets its reason as the model's last answer, so that it
     completes as usual and all messages are kept.
-
-    Args:
-        options: As in `WatchOptions`.
 
     Attributes:
         watch: The runs, and what failed in watching them.
@@ -39,7 +36,7 @@ class EbbtideAgno:
         self.watch = RunWatch(**options)
 
     def attach(self, model: _M) -> _M:
-        """Watch every run that uses a model.
+        """Watches every run that uses a model.
 
         Args:
             model: The model of an agent or of a team, not its name.
@@ -66,7 +63,7 @@ class EbbtideAgno:
         return model
 
     def prepared(self, call: dict[str, Any]) -> ModelResponse | None:
-        """Change a call as it is advised; the answer in its place where it is not to be made."""
+        """Changes a call as it is advised; returns the answer in its place if it is not to be made."""
         run_id = _run_of(call)
         if run_id is None:
             return None  # a call beside the runs, such as one for a summary
@@ -84,7 +81,7 @@ class EbbtideAgno:
         return None
 
     def record(self, model: Model, call: dict[str, Any], parts: list[ModelResponse]) -> None:
-        """Take the answer of a model, in one part or in many."""
+        """Takes the answer of a model, in one part or in many."""
         run_id = _run_of(call)
         if run_id is None:
             return
@@ -100,7 +97,7 @@ class EbbtideAgno:
             watch.end(run_id)
 
     def record_failure(self, call: dict[str, Any]) -> None:
-        """Take a call of a model that failed."""
+        """Takes a call of a model that failed."""
         run_id = _run_of(call)
         if run_id is not None:
             self.watch.record_failure(run_id, agent=_agent_of(call))
@@ -198,7 +195,7 @@ def _apply(advice: Advice, call: dict[str, Any]) -> None:
 
 
 def _usage(model: object, parts: list[ModelResponse]) -> dict[str, Any]:
-    """The usage of all parts of an answer, with cached tokens beside the input."""
+    """Returns the usage of all parts of an answer, with cached tokens beside the input."""
     reports = [part.response_usage for part in parts if part.response_usage is not None]
     tokens, output, cached, stored = (
         sum(getattr(report, name) or 0 for report in reports)

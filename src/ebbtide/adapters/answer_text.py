@@ -1,4 +1,4 @@
-"""Any framework's answer as the text that a model reads."""
+"""Answers of any framework as the text that a model reads."""
 
 from __future__ import annotations
 
@@ -20,14 +20,11 @@ _HASH: Final = 8  # bytes
 
 
 def answer_text(answer: object) -> str | None:
-    r"""The answer of a tool or a model as text; equal answers give equal texts.
+    r"""Returns the answer of a tool or a model as text; equal answers give equal texts.
 
     A text is itself. Lists of parts are their texts, a line each. Other data is JSON. An object is what it
     holds, or its text form without the addresses in it. Notes of ours that a framework has appended are left
     out.
-
-    Args:
-        answer: What a tool or a model of any framework gave.
 
     Returns:
         The text; ``""`` where there is none. None where nothing is known of what the object holds: no two
@@ -75,7 +72,7 @@ def _lines(values: Any, depth: int) -> str | None:
 def _object(value: object, depth: int) -> str | None:
     fields = fields_of(value)
     is_part = "type" in fields or "role" in fields or len(fields) == 1
-    if is_part:  # other data may have such a field too, and more beside it that tells two answers apart
+    if is_part:  # other data may have such a field too, and more beside it by which two answers differ
         contents = [fields[name] for name in _CONTENTS if fields.get(name) is not None]
         content = next((item for item in contents if item != ""), "" if contents else None)
         if content is not None:
@@ -108,5 +105,5 @@ def _json(record: Mapping[Any, Any], depth: int) -> str | None:
 
 
 def _form(text: str) -> str:
-    """A text form without addresses."""
+    """Returns a text form without addresses."""
     return _ADDRESS.sub("", text)

@@ -24,11 +24,13 @@ _PERSON = "user"  # the source of what people say; other sources are agents
 
 
 class ConversationEndedError(RuntimeError):
-    """A conversation was ended, and no text can say so: a type is wanted, or the team went on all the same.
+    """Error that ends a conversation if no text can say so.
+
+    A type is wanted, or the team went on all the same.
 
     Args:
-        text: Why, in words for a person.
-        verdict: What ended it.
+        text: Reason in words for a person.
+        verdict: Verdict that ended it.
     """
 
     def __init__(self, text: str, verdict: Verdict) -> None:
@@ -37,13 +39,10 @@ class ConversationEndedError(RuntimeError):
 
 
 class EbbtideClients:
-    """Watches agents: ``AssistantAgent("clerk", model_client=EbbtideClients().client(model_client))``.
+    """Watch of agents: ``AssistantAgent("clerk", model_client=EbbtideClients().client(model_client))``.
 
     A note is put before the next call of the model, for that call alone. A conversation that is to end gets
     its reason as the model's last answer, so that the agent ends its turn as usual.
-
-    Args:
-        options: As in `WatchOptions`.
 
     Attributes:
         watch: The runs, and what failed in watching them.
@@ -56,19 +55,19 @@ class EbbtideClients:
     def client(
         self, client: Any, *, run_id: str | None = None, agent: str | None = None, model: str | None = None
     ) -> Any:
-        """A client that does what another one does, under watch. Make one for each agent.
+        """Returns a client that does what another one does, under watch. Make one for each agent.
 
         Args:
             client: A ``ChatCompletionClient``.
             run_id: The run; agents of a team give the same one. None makes one.
-            agent: Whose client it is, where there are several.
-            model: The model, where the client does not tell.
+            agent: The agent whose client it is, if there are several.
+            model: The model, if the client does not state it.
         """
         return _WatchedClient(self, client, run_id or self.watch.new_run(), agent, model or _model_of(client))
 
 
 class _WatchedClient:
-    """A model client. It has what the client has that it watches."""
+    """Model client that is watched. It has what the client has that it watches."""
 
     def __init__(
         self, clients: EbbtideClients, client: Any, run_id: str, agent: str | None, model: str | None
@@ -91,7 +90,7 @@ class _WatchedClient:
         if advice.refusal:
             return self._last_answer(advice, options)
         try:
-            answer = await self._client.create(_noted(messages, advice), **_offered(options, advice))
+            answer = await self._client.create(_with_note(messages, advice), **_offered(options, advice))
         except Exception:
             self._watch.record_failure(self._run_id, agent=self._agent)
             raise
@@ -105,7 +104,7 @@ class _WatchedClient:
             yield self._last_answer(advice, options)
             return
         try:
-            stream = self._client.create_stream(_noted(messages, advice), **_offered(options, advice))
+            stream = self._client.create_stream(_with_note(messages, advice), **_offered(options, advice))
             async for item in stream:
                 if isinstance(item, CreateResult):
                     self._record_answer(item)
@@ -115,7 +114,7 @@ class _WatchedClient:
             raise
 
     def _record_input(self, messages: Sequence[Any]) -> None:
-        """What came since the last answer: answers of tools, and words of people."""
+        """Records what came since the last answer: answers of tools, and words of people."""
         with self._watch.guarded():
             self._record_latest(messages)
 
@@ -163,7 +162,7 @@ class _WatchedClient:
         return CreateResult(finish_reason="stop", content=text, usage=RequestUsage(0, 0), cached=False)
 
 
-def _noted(messages: Sequence[Any], advice: Advice) -> Sequence[Any]:
+def _with_note(messages: Sequence[Any], advice: Advice) -> Sequence[Any]:
     return [*messages, UserMessage(content=advice.note, source="ebbtide")] if advice.note else messages
 
 

@@ -14,32 +14,32 @@ Arguments = dict[str, Any]
 
 
 class CallForm(Protocol):
-    """How one kind of call is read and changed. Arguments are those of the SDK's method, by name."""
+    """Form of one kind of call, to read and change it. Arguments are those of the SDK's method, by name."""
 
     def items(self, arguments: Arguments) -> list[ConversationItem]:
-        """The conversation that a call sends."""
+        """Returns the conversation that a call sends."""
 
     def with_note(self, arguments: Arguments, note: str) -> Arguments:
-        """The call with a note behind its last message."""
+        """Returns the call with a note behind its last message."""
 
     def without_tools(self, arguments: Arguments) -> Arguments:
-        """The call, such that the model answers in words; the tools stay, for a history that names them."""
+        """Returns the call, such that the model answers in words; a history may still name the tools."""
 
     def last_words(self, arguments: Arguments, text: str) -> Any:
-        """What stands in for the answer of the model, as the SDK gives it."""
+        """Returns what stands in for the answer of the model, as the SDK gives it."""
 
     def stream_of(self, answer: Any) -> list[Any]:
-        """An answer as the items of a stream."""
+        """Returns an answer as the items of a stream."""
 
     def whole(self, parts: Sequence[Any]) -> Any:
-        """The answer that the items of a stream make, as far as `ModelCall.of` reads it."""
+        """Returns the answer that the items of a stream make, as far as `ModelCall.of` reads it."""
 
 
 class ChatCompletions:
     """``chat.completions.create`` of OpenAI, and of everybody who offers the same."""
 
     def items(self, arguments: Arguments) -> list[ConversationItem]:
-        """As in `CallForm`."""
+        """Returns the messages of the call; an answer of a tool is a message of its own."""
         items = []
         for message in arguments.get("messages") or ():
             fields = fields_of(message)
@@ -52,15 +52,15 @@ class ChatCompletions:
         return items
 
     def with_note(self, arguments: Arguments, note: str) -> Arguments:
-        """As in `CallForm`."""
+        """Adds the note as a message of the user."""
         return {**arguments, "messages": [*arguments["messages"], {"role": "user", "content": note}]}
 
     def without_tools(self, arguments: Arguments) -> Arguments:
-        """As in `CallForm`."""
+        """Sets the choice of tools to none, if there are tools."""
         return {**arguments, "tool_choice": "none"} if arguments.get("tools") else arguments
 
     def last_words(self, arguments: Arguments, text: str) -> Any:
-        """As in `CallForm`."""
+        """Returns a ``ChatCompletion`` with the text as its message."""
         message = {"role": "assistant", "content": text, "tool_calls": None}
         return sdk_object(
             "openai.types.chat",
@@ -75,7 +75,7 @@ class ChatCompletions:
         )
 
     def stream_of(self, answer: Any) -> list[Any]:
-        """As in `CallForm`."""
+        """Returns the answer as one ``ChatCompletionChunk``."""
         return [
             sdk_object(
                 "openai.types.chat",
@@ -97,7 +97,7 @@ class ChatCompletions:
         ]
 
     def whole(self, parts: Sequence[Any]) -> Any:
-        """As in `CallForm`."""
+        """Joins the deltas of words and of calls into one message."""
         words: list[str] = []
         calls: dict[int, dict[str, Any]] = {}
         for delta in _deltas(parts):
@@ -120,7 +120,7 @@ class Responses:
     """``responses.create`` of OpenAI."""
 
     def items(self, arguments: Arguments) -> list[ConversationItem]:
-        """As in `CallForm`."""
+        """Returns the input of the call; a bare text is one item."""
         value = arguments.get("input")
         if isinstance(value, str):
             return [ConversationItem(value, words=value)]
@@ -137,17 +137,17 @@ class Responses:
         return items
 
     def with_note(self, arguments: Arguments, note: str) -> Arguments:
-        """As in `CallForm`."""
+        """Adds the note as an item of the user."""
         value = arguments.get("input")
         items = [{"role": "user", "content": value}] if isinstance(value, str) else list(value or ())
         return {**arguments, "input": [*items, {"role": "user", "content": note}]}
 
     def without_tools(self, arguments: Arguments) -> Arguments:
-        """As in `CallForm`."""
+        """Sets the choice of tools to none, if there are tools."""
         return {**arguments, "tool_choice": "none"} if arguments.get("tools") else arguments
 
     def last_words(self, arguments: Arguments, text: str) -> Any:
-        """As in `CallForm`."""
+        """Returns a completed ``Response`` with the text as its message."""
         number = time.time_ns()
         part = {"type": "output_text", "text": text, "annotations": []}
         message = {
@@ -174,7 +174,7 @@ class Responses:
         )
 
     def stream_of(self, answer: Any) -> list[Any]:
-        """As in `CallForm`."""
+        """Returns the answer as a delta of its text and the event that completes it."""
         types = "openai.types.responses"
         item = answer.output[0]
         delta = {
@@ -196,7 +196,7 @@ class Responses:
         ]
 
     def whole(self, parts: Sequence[Any]) -> Any:
-        """As in `CallForm`."""
+        """Returns the response that the last event with one holds."""
         for part in reversed(parts):
             response = fields_of(part).get("response")
             if response is not None:
@@ -208,7 +208,7 @@ class Messages:
     """``messages.create`` of Anthropic."""
 
     def items(self, arguments: Arguments) -> list[ConversationItem]:
-        """As in `CallForm`."""
+        """Returns the messages of the call; answers of tools are blocks in those of the user."""
         items = []
         for message in arguments.get("messages") or ():
             fields = fields_of(message)
@@ -227,7 +227,7 @@ class Messages:
         return items
 
     def with_note(self, arguments: Arguments, note: str) -> Arguments:
-        """As in `CallForm`."""
+        """Adds the note as a block of the last message if it is the user's: roles alternate."""
         block = {"type": "text", "text": note}
         messages = list(arguments["messages"])
         last = fields_of(messages[-1]) if messages else {}
@@ -240,11 +240,11 @@ class Messages:
         return {**arguments, "messages": messages}
 
     def without_tools(self, arguments: Arguments) -> Arguments:
-        """As in `CallForm`."""
+        """Sets the choice of tools to none, if there are tools."""
         return {**arguments, "tool_choice": {"type": "none"}} if arguments.get("tools") else arguments
 
     def last_words(self, arguments: Arguments, text: str) -> Any:
-        """As in `CallForm`."""
+        """Returns a ``Message`` with the text as its one block."""
         return sdk_object(
             "anthropic.types",
             "Message",
@@ -261,7 +261,7 @@ class Messages:
         )
 
     def stream_of(self, answer: Any) -> list[Any]:
-        """As in `CallForm`."""
+        """Returns the answer as the six events of a stream with one block."""
         types = "anthropic.types"
         start = {**answer.model_dump(), "content": [], "stop_reason": None}
         block = {"type": "text", "text": "", "citations": None}
@@ -292,7 +292,7 @@ class Messages:
         ]
 
     def whole(self, parts: Sequence[Any]) -> Any:
-        """As in `CallForm`."""
+        """Joins the deltas of each block into one message."""
         blocks: dict[int, dict[str, Any]] = {}
         for part in map(fields_of, parts):
             index = part.get("index")

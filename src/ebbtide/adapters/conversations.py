@@ -1,16 +1,16 @@
-"""Which run a call of a model belongs to, told by its messages, and what in them nobody has heard of yet."""
+"""Assignment of a call of a model to its run, by its messages, and of the messages that are new in it."""
 
 from __future__ import annotations
 
 import json
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, Final
 
 from ebbtide.adapters.answer_text import answer_text
+from ebbtide.bounded import Bounded
 from ebbtide.events.object_fields import fields_of
 from ebbtide.events.provider_answer import ToolRequest, answer_parts
 
@@ -22,12 +22,11 @@ _CACHE_MARK: Final = "cache_control"  # which programs move to the latest messag
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """The answer of a tool, as it stands in a conversation.
+    """Answer of a tool, as it stands in a conversation.
 
     Args:
         call_id: The call that it answers.
-        content: The answer.
-        is_error: Whether the program says that the call failed.
+        is_error: True if the program says that the call failed.
     """
 
     call_id: str
@@ -40,9 +39,9 @@ class ConversationItem:
     """One message of a conversation.
 
     Args:
-        value: As the program wrote it.
-        is_answer: Whether the model wrote it.
-        words: What a person says in it; None where nobody does.
+        value: The message as the program wrote it.
+        is_answer: True if the model wrote it.
+        words: Words of a person in it; None if nobody speaks.
         results: Answers of tools in it.
     """
 
@@ -57,7 +56,6 @@ class AskedCall:
     """A call of a tool that a model has asked for.
 
     Args:
-        request: What it asked for.
         batch: Equal for the calls of one answer, also in another process.
     """
 
@@ -70,36 +68,32 @@ class ChatRun:
     """A run, as far as its calls have come.
 
     Attributes:
-        run_id: The run.
-        calls: What the model has asked for and not yet got, by id.
-        answered: The ids of what it has got.
+        calls: Calls that the model has asked for and whose answers it has not yet got, by id.
+        answered: The ids of the calls whose answers it has got.
     """
 
     run_id: str
-    calls: OrderedDict[str, AskedCall] = field(default_factory=OrderedDict)
-    answered: OrderedDict[str, None] = field(default_factory=OrderedDict)
+    calls: Bounded[str, AskedCall] = field(default_factory=lambda: Bounded(_MOST_CALLS))
+    answered: Bounded[str, None] = field(default_factory=lambda: Bounded(_MOST_CALLS))
 
     def ask(self, answer: object, batch: str, *, is_old: bool = False) -> frozenset[str]:
-        """Note what an answer of the model asks for; the ids of it.
+        """Notes what an answer of the model asks for; returns the ids of it.
 
         Args:
-            answer: The answer.
-            batch: Of its calls.
-            is_old: Whether it may have been noted before: what was answered then is not asked for again.
+            batch: Batch of its calls.
+            is_old: True if it may have been noted before: what was answered then is not asked for again.
         """
         requests = answer_parts(answer).requests[:_MOST_CALLS]
         for request in requests:
             if request.id is not None and not (is_old and str(request.id) in self.answered):
                 self.calls[str(request.id)] = AskedCall(request, batch)
-        _bound(self.calls, _MOST_CALLS)
         return frozenset(str(request.id) for request in requests)
 
     def answer(self, call_id: str) -> AskedCall | None:
-        """The call that a result is for; None where nobody waits for it."""
+        """Returns the call that a result is for; None if nobody waits for it."""
         call = self.calls.pop(call_id, None)
         if call is not None:
             self.answered[call_id] = None
-            _bound(self.answered, _MOST_CALLS)
         return call
 
 
@@ -108,10 +102,9 @@ class ChatCall:
     """One call of a model.
 
     Args:
-        run: Its run.
-        digest: Of all its items.
+        digest: Digest of all its items.
         previous: The id of the answer that it goes on with, where the provider keeps the conversation.
-        news: What people and tools say in it that was in no call before.
+        news: Words of people and answers of tools that were in no call before.
     """
 
     run: ChatRun
@@ -121,7 +114,7 @@ class ChatCall:
 
 
 class Conversations:
-    """The conversations of one client. It may be used from several threads.
+    """Conversations of one client. It may be used from several threads.
 
     What a call repeats of an earlier one is no news: it may be sent again after it failed or was refused, or
     for another answer. The history of a run with a name is taken for known even where no call is found that
@@ -129,24 +122,23 @@ class Conversations:
     answer is news.
 
     Args:
-        new_run: Gives the id of a conversation that goes on with none.
-        run_id: The run of all of them; None tells them apart.
+        new_run: Returns the id of a conversation that goes on with none.
+        run_id: The run of all of them; None distinguishes them by their messages.
     """
 
     def __init__(self, new_run: Callable[[], str], run_id: str | None = None) -> None:
         self._new_run = new_run
         self._run = None if run_id is None else ChatRun(run_id)
-        self._by_answer: OrderedDict[tuple[bytes, frozenset[str]], ChatRun] = OrderedDict()
-        self._by_answer_id: OrderedDict[str, ChatRun] = OrderedDict()
-        self._by_call: OrderedDict[tuple[str | None, bytes], ChatRun] = OrderedDict()
+        self._by_answer: Bounded[tuple[bytes, frozenset[str]], ChatRun] = Bounded(_MOST)
+        self._by_answer_id: Bounded[str, ChatRun] = Bounded(_MOST)
+        self._by_call: Bounded[tuple[str | None, bytes], ChatRun] = Bounded(_MOST)
         self._lock = threading.Lock()
 
     def place(self, items: Sequence[ConversationItem], previous: str | None = None) -> ChatCall:
-        """The run of a call, and what is new in it: nothing, where the same call was sent before.
+        """Returns the run of a call, and what is new in it: nothing, if the same call was sent before.
 
         Args:
             items: All messages of the call.
-            previous: As in `ChatCall`.
         """
         digests = _digests(items)
         digest = digests[-1] if digests else b""
@@ -172,25 +164,21 @@ class Conversations:
         return ChatCall(run, digest, previous, news)
 
     def keep(self, call: ChatCall, answer: object) -> None:
-        """A conversation may go on from an answer of the model."""
+        """Keeps an answer of the model, from which a conversation may go on."""
         ids = call.run.ask(answer, _batch(call.digest))
         answer_id = fields_of(answer).get("id")
         with self._lock:
             self._by_answer[call.digest, ids] = call.run
-            _bound(self._by_answer, _MOST)
             if isinstance(answer_id, str):
                 self._by_answer_id[answer_id] = call.run
-                _bound(self._by_answer_id, _MOST)
 
     def expect_again(self, call: ChatCall) -> None:
-        """A call got no answer of the model: it may be sent again."""
+        """Forgets a call that got no answer of the model: it may be sent again."""
         with self._lock:
             self._keep_call(call.run, call.previous, call.digest)
 
     def _keep_call(self, run: ChatRun, previous: str | None, digest: bytes) -> None:
-        self._by_call[previous, digest] = run
-        self._by_call.move_to_end((previous, digest))
-        _bound(self._by_call, _MOST)
+        self._by_call.renew((previous, digest), run)
 
     def _continued(
         self,
@@ -199,7 +187,7 @@ class Conversations:
         answers: Sequence[tuple[int, int]],
         previous: str | None,
     ) -> tuple[ChatRun | None, int]:
-        """The run whose latest answer is among the items, and where its news begin."""
+        """Returns the run whose latest answer is among the items, and where its news begin."""
         if previous is not None and (run := self._by_answer_id.get(previous)) is not None:
             return run, 0
         for first, end in reversed(answers):
@@ -213,7 +201,7 @@ class Conversations:
 
 
 def _answers(items: Sequence[ConversationItem]) -> Iterator[tuple[int, int]]:
-    """Where each answer of the model begins and ends: it may stand in several items."""
+    """Yields where each answer of the model begins and ends: it may stand in several items."""
     first = None
     for place, item in enumerate(items):
         if item.is_answer and first is None:
@@ -226,17 +214,12 @@ def _answers(items: Sequence[ConversationItem]) -> Iterator[tuple[int, int]]:
 
 
 def _batch(digest: bytes) -> str:
-    """The name of the calls that the answer to some messages asks for."""
+    """Returns the name of the calls that the answer to some messages asks for."""
     return digest.hex()
 
 
-def _bound(table: OrderedDict[Any, Any], most: int) -> None:
-    while len(table) > most:
-        table.popitem(last=False)
-
-
 def _digests(items: Sequence[ConversationItem]) -> list[bytes]:
-    """Of the items up to each of them."""
+    """Returns the digests of the items up to each of them."""
     running = blake2b(digest_size=_HASH)
     digests = []
     for item in items:
@@ -247,7 +230,7 @@ def _digests(items: Sequence[ConversationItem]) -> list[bytes]:
 
 
 def _form(value: object) -> str:
-    """The same text for the same message, as a dict or as an object of an SDK."""
+    """Returns the same text for the same message, as a dict or as an object of an SDK."""
     if isinstance(value, str):
         return value
     fields: Mapping[str, Any] = fields_of(value)
@@ -261,7 +244,7 @@ def _form(value: object) -> str:
 
 
 def _plain_content(blocks: Sequence[object]) -> object:
-    """The same content with the mark of a cache and without, for which a bare text becomes a block."""
+    """Returns the content without the mark of a cache; a bare text becomes a block."""
     plain = [
         {key: item for key, item in block.items() if key != _CACHE_MARK} if isinstance(block, dict) else block
         for block in blocks

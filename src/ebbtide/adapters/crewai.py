@@ -29,14 +29,11 @@ _REPEATED: Final = (
 
 
 class EbbtideCrewAI:
-    """Watches crews: ``Agent(llm=EbbtideCrewAI().attach(LLM(model=name)), role=role, goal=goal, ...)``.
+    """Watch of crews: ``Agent(llm=EbbtideCrewAI().attach(LLM(model=name)), role=role, goal=goal, ...)``.
 
     A kickoff of a crew is a run, and its agents are judged apart. A note is put before the next call of the
     model, for that call alone. An agent that is to end gets the reason as the model's last answer, so that
     its task ends as usual, and the crew goes on.
-
-    Args:
-        options: As in `WatchOptions`.
 
     Attributes:
         watch: The runs, and what failed in watching them.
@@ -46,7 +43,7 @@ class EbbtideCrewAI:
         self.watch = RunWatch(**options)
 
     def attach(self, llm: _L) -> _L:
-        """Watch every crew whose agents use a model.
+        """Watches every crew whose agents use a model.
 
         Args:
             llm: The model, not its name.
@@ -77,9 +74,8 @@ class _Kickoff:
     """One kickoff of a crew.
 
     Args:
-        watch: What watches it; None before the first call of a model that is watched.
-        run_id: Its run.
-        tasks: Those that were recorded.
+        watch: Watch of the kickoff; None before the first call of a model that is watched.
+        tasks: Tasks that were recorded.
         latest: The last call of a tool, by agent: its name and arguments, and its answer.
     """
 
@@ -95,7 +91,7 @@ _usage: ContextVar[list[Any] | None] = ContextVar("ebbtide_usage", default=None)
 
 @dataclass(frozen=True, slots=True)
 class _WatchedCrewCalls:
-    """The calls of a model, and what they took."""
+    """Calls of a model, and what they took."""
 
     adapter: EbbtideCrewAI
     llm: BaseLLM
@@ -153,7 +149,7 @@ class _CrewCall:
     model: str
 
     def prepared(self, messages: Any, call: dict[str, Any]) -> tuple[Any, str | None]:
-        """The messages to send, and what to answer in place of a call; the options are changed in place."""
+        """Returns the messages to send, and the answer in place of a call; changes the options in place."""
         run_id = self.kickoff.run_id
         self._record_task(call.get("from_task"))
         advice = self.watch.advise(run_id, agent=self.agent)
@@ -169,14 +165,9 @@ class _CrewCall:
             call["tools"] = None
         return messages, None
 
-    def _record_task(self, task: Any) -> None:
-        if task is not None and str(task.id) not in self.kickoff.tasks:
-            self.kickoff.tasks.add(str(task.id))
-            self.watch.record_message(self.kickoff.run_id, task.description, agent=self.agent)
-
     @contextmanager
     def recording(self) -> Iterator[list[Any]]:
-        """Record the answer that is put into the list, or the failure."""
+        """Records the answer that is put into the list, or the failure."""
         answers: list[Any] = []
         reports: list[Any] = []
         token = _usage.set(reports)
@@ -195,13 +186,18 @@ class _CrewCall:
             usage=_usage_of(reports),
         )
 
+    def _record_task(self, task: Any) -> None:
+        if task is not None and str(task.id) not in self.kickoff.tasks:
+            self.kickoff.tasks.add(str(task.id))
+            self.watch.record_message(self.kickoff.run_id, task.description, agent=self.agent)
+
 
 def _name_of(agent: Any) -> str:
     return str(getattr(agent, "role", "agent")).strip()
 
 
 def _is_typed(task: Any) -> bool:
-    """Whether something else than a text is to come of a task."""
+    """Returns True if something else than a text is to come of a task."""
     names = ("output_pydantic", "output_json", "response_model")
     return any(getattr(task, name, None) is not None for name in names)
 

@@ -24,10 +24,9 @@ class _WatchedTrajectory:
     """One run, and what became of it.
 
     Args:
-        run_id: The run.
         steps: Calls of tools that are recorded.
-        is_last: Whether the next call of the model is the one that was let through as the last.
-        last_words: Why it ended; None while it goes on.
+        is_last: True if the next call of the model is the one that was let through as the last.
+        last_words: Reason of the end; None while it goes on.
     """
 
     run_id: str
@@ -45,12 +44,6 @@ class EbbtideReAct(dspy.ReAct):
     A note is added to the trajectory for the next call of the model alone. A run that is to end finishes,
     and its outputs that are texts are the reason. The last call of a run with a limit is the one that
     extracts the answer.
-
-    Args:
-        signature: As in ``dspy.ReAct``.
-        tools: As in ``dspy.ReAct``.
-        max_iters: As in ``dspy.ReAct``.
-        options: As in `WatchOptions`.
 
     Attributes:
         watch: The runs, and what failed in watching them.
@@ -102,7 +95,7 @@ class EbbtideReAct(dspy.ReAct):
         answer, trajectory = self._before(run, module, trajectory)
         if answer is not None:
             return answer
-        with self._recorded(run, module) as answers:
+        with self._recording(run, module) as answers:
             answers.append(call(module, trajectory, **inputs))
         return answers[0]
 
@@ -116,14 +109,14 @@ class EbbtideReAct(dspy.ReAct):
         answer, trajectory = self._before(run, module, trajectory)
         if answer is not None:
             return answer
-        with self._recorded(run, module) as answers:
+        with self._recording(run, module) as answers:
             answers.append(await call(module, trajectory, **inputs))
         return answers[0]
 
     def _before(
         self, run: _WatchedTrajectory, module: Any, trajectory: dict[str, Any]
     ) -> tuple[Any, dict[str, Any]]:
-        """An answer in place of that of the model, or None; and the trajectory that the model is to see."""
+        """Returns an answer in place of the model's, or None; and the trajectory that the model is to see."""
         self._record_tools(run, trajectory)
         is_step = module is self.react
         if run.last_words is not None:
@@ -140,7 +133,7 @@ class EbbtideReAct(dspy.ReAct):
         return None, {**trajectory, "note": advice.note} if advice.note else trajectory
 
     def _record_tools(self, run: _WatchedTrajectory, trajectory: Mapping[str, Any]) -> None:
-        """What tools have answered since the last call of the model."""
+        """Records what tools have answered since the last call of the model."""
         while (name := trajectory.get(f"tool_name_{run.steps}")) is not None:
             answer = trajectory.get(f"observation_{run.steps}")
             args = trajectory.get(f"tool_args_{run.steps}")
@@ -150,8 +143,8 @@ class EbbtideReAct(dspy.ReAct):
                 self.watch.record_tool_call(run.run_id, name, args, answer, error=is_error)
 
     @contextmanager
-    def _recorded(self, run: _WatchedTrajectory, module: Any) -> Iterator[list[Any]]:
-        """Record what the model says in here, and the tokens; the framework hands them on to who counts."""
+    def _recording(self, run: _WatchedTrajectory, module: Any) -> Iterator[list[Any]]:
+        """Records what the model says in here, and the tokens; the framework hands them on to who counts."""
         answers: list[Any] = []
         with dspy.track_usage() as tracker:
             try:
@@ -166,7 +159,7 @@ class EbbtideReAct(dspy.ReAct):
                 self.watch.record_answer(run.run_id, text, model=model, usage=usage)
 
     def _outputs(self, text: str) -> Any:
-        """Outputs that say why there is no answer; None where no text fits."""
+        """Returns outputs that say why there is no answer; None if no text fits."""
         fields = self.signature.output_fields
         return dspy.Prediction(
             reasoning=text, **{name: text if fields[name].annotation is str else None for name in fields}
@@ -174,5 +167,5 @@ class EbbtideReAct(dspy.ReAct):
 
 
 def _finished(thought: str) -> Any:
-    """A step that ends the trajectory."""
+    """Returns a step that ends the trajectory."""
     return dspy.Prediction(next_thought=thought, next_tool_name=_FINISH, next_tool_args={})

@@ -1,4 +1,4 @@
-"""What a person reads where a run was ended, in place of an answer."""
+"""Text that a person reads if a run was ended, in place of an answer."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ebbtide.supervision.verdict import Verdict
 
 
 def final_text(verdict: Verdict, standing: RunStanding | None = None) -> str:
-    """Why a run ended, in words for a person.
+    """Returns why a run ended, in words for a person.
 
     Args:
-        verdict: What ended it.
-        standing: What it had come to, where that is known.
+        verdict: Verdict that ended it.
+        standing: Standing of the run at its end, if that is known.
 
     >>> from ebbtide import Runs, ToolCall
     >>> runs = Runs()

@@ -19,20 +19,17 @@ _NEEDED = ("branch", "get_invocation_context")
 
 
 class EbbtideAdkPlugin(BasePlugin):
-    """Watches the invocations of agents: ``App(name=name, root_agent=agent, plugins=[EbbtideAdkPlugin()])``.
+    """Plugin that watches invocations: ``App(name=name, root_agent=agent, plugins=[EbbtideAdkPlugin()])``.
 
     An invocation is a run. Agents that take turns are one conversation; those on branches of their own, as
     under ``ParallelAgent``, are judged apart. An invocation that is to end gets its reason as the last answer
     of the model, so that all events are kept.
 
-    Args:
-        options: As in `WatchOptions`.
-
     Attributes:
         watch: The runs, and what failed in watching them.
 
     Raises:
-        ConfigError: This version of ADK does not tell on which branch an agent works.
+        ConfigError: This version of ADK does not state on which branch an agent works.
     """
 
     def __init__(self, **options: Unpack[WatchOptions]) -> None:
@@ -128,12 +125,12 @@ class EbbtideAdkPlugin(BasePlugin):
 
 
 def _agent_of(context: CallbackContext) -> str:
-    """The branch, whose agents work at the same time as others; else the agent whose turn it is."""
+    """Returns the branch, whose agents work at the same time as others; else the agent whose turn it is."""
     return context.branch or context.agent_name
 
 
 def _model_of(context: CallbackContext) -> str | None:
-    """The model of the agent, where its answers do not name it."""
+    """Returns the model of the agent, if its answers do not name it."""
     agent = context.get_invocation_context().agent
     return getattr(getattr(agent, "canonical_model", None), "model", None)
 

@@ -24,12 +24,11 @@ except ImportError as error:
 
 @dataclass(slots=True)
 class _WatchedState:
-    """What is known of the run whose state it is.
+    """Facts about the run whose state it is.
 
     Args:
-        run_id: The run.
-        answer: The answer of the model that was recorded last.
-        note: What the model is told with this call.
+        answer: Answer of the model that was recorded last.
+        note: Note for the model with this call.
     """
 
     run_id: str
@@ -51,14 +50,13 @@ class _HaystackHook:
 
 
 class EbbtideHaystackHooks(dict[str, list[Any]]):
-    """Watches the runs of agents: ``Agent(chat_generator=generator, hooks=EbbtideHaystackHooks())``.
+    """Hooks that watch the runs of agents: ``Agent(chat_generator=generator, hooks=EbbtideHaystackHooks())``.
 
     A note is put before the next call of the model, for that call alone. A run that is to end stops with the
     exit reason ``ebbtide_stop`` or ``ebbtide_escalate``, and its reason as the last message.
 
     Args:
         others: Hooks of your own, by the points at which they run; at each they come after ours.
-        options: As in `WatchOptions`.
 
     Attributes:
         watch: The runs, and what failed in watching them.
@@ -155,5 +153,5 @@ class EbbtideHaystackHooks(dict[str, list[Any]]):
 
 
 def _last(state: State, belongs: Callable[[ChatMessage], bool]) -> list[ChatMessage]:
-    """The messages at the end that belong together, in their order."""
+    """Returns the messages at the end that belong together, in their order."""
     return list(takewhile(belongs, reversed(state.data["messages"])))[::-1]

@@ -23,13 +23,10 @@ _NEEDED = ("on_before_model_generate", "on_model_usage")
 
 
 class EbbtideInspect:
-    """Watches the samples of a task: ``Task(solver=EbbtideInspect().attach(react(tools=tools)))``.
+    """Watch of the samples of a task: ``Task(solver=EbbtideInspect().attach(react(tools=tools)))``.
 
     Each sample is a run. A note is put before the next call of the model, for that call alone. A run that is
     to end exceeds a custom limit of Inspect, so that the sample ends, keeps its messages and is scored.
-
-    Args:
-        options: As in `WatchOptions`.
 
     Attributes:
         watch: The runs, and what failed in watching them.
@@ -45,7 +42,7 @@ class EbbtideInspect:
         self.watch = RunWatch(**options)
 
     def attach(self, inner: Solver | Agent) -> Solver:
-        """Watch all that a solver or an agent does.
+        """Watches all that a solver or an agent does.
 
         Args:
             inner: The solver, or the agent, of a task.
@@ -87,9 +84,9 @@ class _Conversation:
 
     Args:
         agent: Its name for us; None for the first one.
-        answer_id: Of the answer of the model that was recorded last.
-        is_open: Whether a call of the model was let through whose answer has not been recorded.
-        usage: Of that call.
+        answer_id: Id of the answer of the model that was recorded last.
+        is_open: True if a call of the model was let through whose answer has not been recorded.
+        usage: Usage of that call.
     """
 
     agent: str | None
@@ -108,7 +105,7 @@ class _WatchedSample:
     calls: int = 0
 
     def of(self, messages: list[ChatMessage]) -> _Conversation:
-        """The conversation that messages belong to: that with the same beginning."""
+        """Returns the conversation that messages belong to: that with the same beginning."""
         beginning = takewhile(lambda message: message.role in {"system", "user"}, messages)
         key = "\0".join(message.text for message in beginning)
         if key not in self.conversations:
@@ -117,7 +114,7 @@ class _WatchedSample:
         return self.conversations[key]
 
     def catch_up(self, messages: list[ChatMessage]) -> _Conversation:
-        """Record what came of the call of the model before: its answer, and those of the tools."""
+        """Records what came of the call of the model before: its answer, and those of the tools."""
         here = self.of(messages)
         place = next((n for n in reversed(range(len(messages))) if messages[n].role == "assistant"), None)
         answer: Any = None if place is None else messages[place]
@@ -164,7 +161,7 @@ _conversation: ContextVar[_Conversation | None] = ContextVar("ebbtide_conversati
 
 @hooks(name="ebbtide", description="Ends samples that go in circles or past their limits.")
 class _EbbtideInspectHooks(Hooks):
-    """Called in the whole process; acts inside of what was attached."""
+    """Hooks that are called in the whole process, and act inside of what was attached."""
 
     async def on_before_model_generate(self, data: Any) -> None:
         sample = _sample.get()

@@ -17,21 +17,20 @@ from ebbtide.supervision.runs.advice import Advice
 
 
 class WatchedState(AgentState[Any]):
-    """The state of an agent, with the id of its run; a conversation that is kept goes on with it."""
+    """State of an agent, with the id of its run; a conversation that is kept goes on with it."""
 
     ebbtide_run: NotRequired[Annotated[str, PrivateStateAttr]]  # type: ignore[valid-type]
 
 
 class EbbtideMiddleware(AgentMiddleware[WatchedState, Any, Any]):
-    """Watches the runs of agents: ``create_agent(model, tools, middleware=[EbbtideMiddleware()])``.
+    """Middleware that watches agents: ``create_agent(model, tools, middleware=[EbbtideMiddleware()])``.
 
     A note is put before the next call of the model, for that call alone. A run that is to end gets its reason
     as the model's last answer, so that the agent ends as usual and all messages are kept.
 
     Args:
-        asks: Whether a person is asked where one should look, by an interrupt of LangGraph: the agent needs a
+        asks: True if a person is asked where one should look, by an interrupt of LangGraph: the agent needs a
             checkpointer, and goes on when it is resumed. Without, the run ends.
-        options: As in `WatchOptions`.
 
     Attributes:
         watch: The runs, and what failed in watching them.
@@ -115,7 +114,7 @@ class EbbtideMiddleware(AgentMiddleware[WatchedState, Any, Any]):
         return answer
 
     def _advice(self, run_id: str) -> Advice:
-        """What to do before a call; where a person is asked first, what to do once they have answered."""
+        """Returns what to do before a call; if a person is asked first, once they have answered."""
         advice = self.watch.advise(run_id)
         if advice.ask and self.asks:
             interrupt(final_text(advice.verdict))  # comes back when the run is resumed
@@ -160,7 +159,7 @@ def _advised(request: ModelRequest[Any], advice: Advice) -> ModelRequest[Any]:
 
 
 def _latest_words(messages: list[Any]) -> list[object]:
-    """What people have said since the model last spoke."""
+    """Returns what people have said since the model last spoke."""
     words: list[object] = []
     for message in reversed(messages):
         if isinstance(message, AIMessage):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import takewhile
@@ -15,6 +14,7 @@ from litellm.types.utils import Choices, Delta, Message, ModelResponse, ModelRes
 from ebbtide.adapters.final_text import final_text
 from ebbtide.adapters.run_watch import RunWatch, WatchOptions
 from ebbtide.adapters.watched_stream import LastStream, WatchedStream
+from ebbtide.bounded import Bounded
 from ebbtide.errors import ConfigError
 from ebbtide.events.object_fields import fields_of
 from ebbtide.events.provider_answer import parsed, tool_request
@@ -28,17 +28,14 @@ _KEEP_TOOLS: Final = (
 
 
 class EbbtideLiteLLM:
-    """Watches calls of models through LiteLLM: ``EbbtideLiteLLM().install()``, or its own ``completion``.
+    """Watch of calls of models through LiteLLM: ``EbbtideLiteLLM().install()``, or its own ``completion``.
 
     LiteLLM knows calls, and no runs. A call belongs to the run whose latest answer is in its messages, or
     that ``metadata={"ebbtide_run": name}`` names; else it begins one. A call that is not to be made is
     answered with the reason, without calls of tools, so that the loop ends as usual.
 
-    A logger of LiteLLM would not do: it can refuse and change asynchronous calls only, and is told of the
+    A logger of LiteLLM would not do: it can refuse and change asynchronous calls only, and learns of the
     others after the next one may have begun.
-
-    Args:
-        options: As in `WatchOptions`.
 
     Attributes:
         watch: The runs, and what failed in watching them.
@@ -48,11 +45,11 @@ class EbbtideLiteLLM:
         self.watch = RunWatch(**options)
         self._completion = litellm.completion
         self._acompletion = litellm.acompletion
-        self._runs: OrderedDict[str, str] = OrderedDict()  # by what stands for an answer, the latest last
+        self._runs: Bounded[str, str] = Bounded(_MOST_ANSWERS)  # by what stands for an answer
         self._lock = threading.Lock()
 
     def install(self) -> Self:
-        """Put the functions here in the place of LiteLLM's, for everything that looks them up there.
+        """Puts the functions here in the place of LiteLLM's, for everything that looks them up there.
 
         Raises:
             ConfigError: They are watched already.
@@ -64,12 +61,12 @@ class EbbtideLiteLLM:
         return self
 
     def uninstall(self) -> None:
-        """Put LiteLLM's own functions back."""
+        """Puts LiteLLM's own functions back."""
         litellm.completion = self._completion
         litellm.acompletion = self._acompletion
 
     def completion(self, model: str, messages: Any = None, *args: Any, **call: Any) -> Any:
-        """As ``litellm.completion``."""
+        """Watches ``litellm.completion``, with the same arguments and answer."""
         plan = self._plan(model, messages, call)
         if plan.ending is not None:
             return _ended_stream(plan) if call.get("stream") else _ended(plan)
@@ -84,7 +81,7 @@ class EbbtideLiteLLM:
         return answer
 
     async def acompletion(self, model: str, messages: Any = None, *args: Any, **call: Any) -> Any:
-        """As ``litellm.acompletion``."""
+        """Watches ``litellm.acompletion``, with the same arguments and answer."""
         plan = self._plan(model, messages, call)
         if plan.ending is not None:
             return _ended_stream(plan) if call.get("stream") else _ended(plan)
@@ -99,7 +96,7 @@ class EbbtideLiteLLM:
         return answer
 
     def record(self, plan: _Plan, answer: Any) -> None:
-        """Take an answer, and remember whose it is."""
+        """Takes an answer, and remembers whose it is."""
         self.watch.record_answer(plan.run_id, answer)
         message = _message_of(answer)
         self._remember(plan.run_id, _keys(message))
@@ -107,7 +104,7 @@ class EbbtideLiteLLM:
             self.watch.end(plan.run_id)
 
     def _streamed(self, plan: _Plan, stream: Any) -> WatchedStream:
-        """A stream, whose answer is recorded when it has ended."""
+        """Returns a stream, whose answer is recorded when it has ended."""
 
         def end(parts: list[Any]) -> None:
             answer = None
@@ -118,7 +115,7 @@ class EbbtideLiteLLM:
         return WatchedStream(stream, end, lambda _: self.watch.record_failure(plan.run_id))
 
     def _plan(self, model: str, messages: Any, call: dict[str, Any]) -> _Plan:
-        """What is to become of a call; its options are changed in place."""
+        """Returns the plan for a call; its options are changed in place."""
         history = [fields_of(message) for message in messages or ()]
         latest = list(takewhile(lambda message: message.get("role") != "assistant", reversed(history)))[::-1]
         answer = history[-len(latest) - 1] if len(latest) < len(history) else {}
@@ -145,13 +142,10 @@ class EbbtideLiteLLM:
     def _remember(self, run_id: str, keys: list[str]) -> None:
         with self._lock:
             for key in keys:
-                self._runs[key] = run_id
-                self._runs.move_to_end(key)
-            while len(self._runs) > _MOST_ANSWERS:
-                self._runs.popitem(last=False)
+                self._runs.renew(key, run_id)
 
     def _record_latest(self, run_id: str, answer: Any, messages: list[Any]) -> None:
-        """What came since the model last answered: the answers of tools, and what a person says."""
+        """Records what came since the model last answered: the answers of tools, and what a person says."""
         calls = {
             fields_of(call).get("id"): tool_request(call, parsed) for call in answer.get("tool_calls") or ()
         }
@@ -167,7 +161,7 @@ class EbbtideLiteLLM:
 
 @dataclass(slots=True)
 class _Plan:
-    """What is to become of a call: the messages to send, or what is answered without sending any."""
+    """Plan for a call: the messages to send, or what is answered without sending any."""
 
     run_id: str
     model: str
@@ -191,7 +185,7 @@ def _message_of(answer: Any) -> Any:
 
 
 def _keys(message: Any) -> list[str]:
-    """What stands for an answer of a model: the ids of the calls that it asks for, or else its words."""
+    """Returns the keys of an answer of a model: the ids of the calls that it asks for, or else its words."""
     calls = [str(fields_of(call).get("id")) for call in message.get("tool_calls") or ()]
     return calls or [f"words {message.get('content')}"]
 

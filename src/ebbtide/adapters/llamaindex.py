@@ -25,15 +25,14 @@ _ASKED = "ebbtide_asked"  # and how often a person was asked; an odd number whil
 
 
 class EbbtideLlamaIndex:
-    """Watches the runs of agents: ``agent = EbbtideLlamaIndex().attach(FunctionAgent(tools=tools))``.
+    """Watch of the runs of agents: ``agent = EbbtideLlamaIndex().attach(FunctionAgent(tools=tools))``.
 
     A note is put before the next call of the model, for that call alone. A run that is to end gets its reason
     as the model's last answer, so that the memory and the calls of tools are kept.
 
     Args:
-        asks: Whether a person is asked where one should look: the run sends an `InputRequiredEvent`, and goes
+        asks: True if a person is asked where one should look: the run sends an `InputRequiredEvent`, and goes
             on with a `HumanResponseEvent`. Without, the run ends.
-        options: As in `WatchOptions`.
 
     Attributes:
         watch: The runs, and what failed in watching them.
@@ -44,7 +43,7 @@ class EbbtideLlamaIndex:
         self.watch = RunWatch(**options)
 
     def attach(self, workflow: _W) -> _W:
-        """Watch every run of an agent, or of all agents of a workflow.
+        """Watches every run of an agent, or of all agents of a workflow.
 
         Args:
             workflow: A `FunctionAgent`, `ReActAgent` or `CodeActAgent`, or an `AgentWorkflow` of them.
@@ -120,7 +119,7 @@ class _WatchedStep:
         await self.handle_tool_call_results(ctx, results, memory)
 
     async def _run_of(self, ctx: Context) -> str:
-        """The run; a context that is used again begins another one with every message of a person."""
+        """Returns the run; a context that is used again begins another one with every message of a person."""
         run_id = await ctx.store.get(_RUN, default=None)
         is_first = not await ctx.store.get("num_iterations", default=0)
         if run_id is None or (is_first and not await ctx.store.get(_ASKED, default=0) % 2):
@@ -130,7 +129,7 @@ class _WatchedStep:
         return str(run_id)
 
     async def _advice(self, ctx: Context, run_id: str) -> Advice:
-        """What to do before a call; where a person is asked first, what to do once they have answered."""
+        """Returns what to do before a call; if a person is asked first, once they have answered."""
         watch = self.adapter.watch
         advice = watch.advise(run_id)
         if advice.ask and self.adapter.asks:
@@ -183,7 +182,7 @@ class _WatchedStep:
 
 
 def _model_of(agent: BaseWorkflowAgent, raw: Any) -> str | None:
-    """The model of an agent, where its answers do not name it."""
+    """Returns the model of an agent, if its answers do not name it."""
     if isinstance(raw, dict) and raw.get("model"):
         return str(raw["model"])
     name = agent.llm.metadata.model_name

@@ -40,13 +40,12 @@ class _Run:
 
 
 class AgentRunEnded(AgentsException, RunEnded):
-    """A run was ended. Like every error of the SDK it has what was done so far in ``run_data``.
+    """Error that ends a run. Like every error of the SDK it has what was done so far in ``run_data``.
 
     Args:
-        text: Why, in words for a person.
-        verdict: What ended it.
-        run_id: The run.
-        spent: What it had come to; None where that is not known, or its caller goes on.
+        text: Reason in words for a person.
+        verdict: Verdict that ended it.
+        spent: Standing of the run; None if that is not known, or its caller goes on.
     """
 
     def __init__(self, text: str, verdict: Verdict, run_id: str, spent: RunStanding | None) -> None:
@@ -59,7 +58,7 @@ class AgentRunEnded(AgentsException, RunEnded):
 
 
 class EbbtideHooks(RunHooks[Any]):
-    """Watches runs: ``await Runner.run(agent, task, hooks=EbbtideHooks())``.
+    """Hooks that watch runs: ``await Runner.run(agent, task, hooks=EbbtideHooks())``.
 
     A note is put before the next call of the model, for that call alone. A run that is to end raises
     `AgentRunEnded`, as a run with too many turns raises an error of the SDK. Agents that are tools are
@@ -67,11 +66,10 @@ class EbbtideHooks(RunHooks[Any]):
     calls them.
 
     Hooks cannot take tools away. The configuration that `run_config` gives can, and so can a model that
-    `without_tools_at_last` gives; without both, the model is told before its last call to answer now.
+    `without_tools_at_last` gives; without both, a note before its last call asks the model to answer now.
 
     Args:
         model: The model, where ``RunConfig`` sets one for all agents; otherwise each agent names its own.
-        options: As in `WatchOptions`.
 
     Attributes:
         watch: The runs, and what failed in watching them.
@@ -87,7 +85,7 @@ class EbbtideHooks(RunHooks[Any]):
         self.watch = RunWatch(**options)
 
     def run_config(self, config: RunConfig | None = None) -> RunConfig:
-        """A configuration of a run whose models get no tools in their last call.
+        """Returns a configuration of a run whose models get no tools in their last call.
 
         It reaches the models that agents name. An agent that has a model itself needs
         `without_tools_at_last`.
@@ -100,7 +98,7 @@ class EbbtideHooks(RunHooks[Any]):
 
     @staticmethod
     def without_tools_at_last(model: Any) -> Any:
-        """A model like the one that is given, which gets no tools in the last call of a run.
+        """Returns a model like the one that is given, which gets no tools in the last call of a run.
 
         Args:
             model: A ``Model`` of the SDK.
@@ -174,11 +172,11 @@ class EbbtideHooks(RunHooks[Any]):
 
 
 class _LastNote(dict[str, str]):
-    """A note before the last call of a model: what tells that one from the others."""
+    """Note before the last call of a model, by which that call is recognised."""
 
 
 class _LastCallModel(Model):
-    """A model that does what another one does, and gets no tools in the last call of a run."""
+    """Model that does what another one does, and gets no tools in the last call of a run."""
 
     def __init__(self, model: Model) -> None:
         self._model = model
@@ -211,7 +209,7 @@ class _LastCallModel(Model):
 
 
 class _Provider(ModelProvider):
-    """Gives the models of another provider, without tools in their last call."""
+    """Provider of another provider's models, without tools in their last call."""
 
     def __init__(self, provider: ModelProvider) -> None:
         self._provider = provider
@@ -228,7 +226,7 @@ class _Provider(ModelProvider):
 def _call(
     method: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The arguments of a call of a model; those of the last call have no tools."""
+    """Returns the arguments of a call of a model; those of the last call have no tools."""
     with suppress(Exception):  # a model of another form is called as it is
         call = inspect.signature(method).bind(*args, **options)
         items = call.arguments["input"]
@@ -240,12 +238,12 @@ def _call(
 
 
 def _chain_of(context: RunContextWrapper[Any], agent: Any) -> str | None:
-    """Agents that hand over take turns, in one chain: None. Those that are tools work at the same time."""
+    """Returns the chain of an agent: None if agents hand over and take turns; tools work at the same time."""
     return f"{agent.name} {context.tool_call_id}" if isinstance(context, ToolContext) else None
 
 
 def _latest_words(items: list[Any]) -> list[object]:
-    """What people have said since the model last spoke."""
+    """Returns what people have said since the model last spoke."""
     words: list[object] = []
     for item in reversed(items):
         role = item.get("role") if isinstance(item, dict) else None

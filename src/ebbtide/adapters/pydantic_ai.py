@@ -28,14 +28,13 @@ _TOOL_PARAMETERS = ("function_tools", "native_tools")
 
 
 class TypedRunEnded(AgentRunError, RunEnded):  # noqa: N818 - what happened is no error of the program
-    """A run was ended whose result is no text, so that the reason could not be its result.
+    """Error that ends a run whose result is no text, so that the reason could not be its result.
 
     Args:
-        text: Why, in words for a person.
-        verdict: What ended it.
-        run_id: The run.
-        spent: What it had come to; None where that is not known.
-        work: Its messages.
+        text: Reason in words for a person.
+        verdict: Verdict that ended it.
+        spent: Standing of the run; None if that is not known.
+        work: Messages of the run.
     """
 
     def __init__(
@@ -49,14 +48,11 @@ class TypedRunEnded(AgentRunError, RunEnded):  # noqa: N818 - what happened is n
 
 
 class EbbtideCapability(AbstractCapability[Any]):
-    """Watches the runs of an agent: ``Agent(model, capabilities=[EbbtideCapability()])``.
+    """Capability that watches the runs of an agent: ``Agent(model, capabilities=[EbbtideCapability()])``.
 
     A note is put before the next call of the model, for that call alone, and is not kept in the history. A
     run that is to end gets its reason as the model's last answer, so that it ends with a result and all
     messages. Where the result cannot be a text, it raises `TypedRunEnded`.
-
-    Args:
-        options: As in `WatchOptions`.
 
     Attributes:
         watch: The runs, and what failed in watching them.
@@ -133,7 +129,7 @@ def _run_of(ctx: Any) -> str:
 
 
 def _takes_text(parameters: Any) -> bool:
-    """Whether the result of the run is a text, and not JSON in one."""
+    """Returns True if the result of the run is a text, and not JSON in one."""
     return parameters.allow_text_output and getattr(parameters, "output_object", None) is None
 
 

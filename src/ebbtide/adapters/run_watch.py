@@ -1,4 +1,4 @@
-"""What every adapter does: ask before each call of a model, record what came of it, keep out of the way."""
+"""Duties of every adapter: ask before each call of a model, record what came of it, keep out of the way."""
 
 from __future__ import annotations
 
@@ -32,15 +32,14 @@ _NO_ADVICE: Final = Advice(Verdict())
 
 
 class WatchOptions(TypedDict, total=False):
-    """What an adapter takes by name.
+    """Options of every adapter, by name.
 
     Args:
         runs: The registry, where the program has one; the others are for the one that is made otherwise.
         limits: Hard limits of each run.
-        tools: What the tools do, where Ebbtide does not know them by name.
-        prices: What models cost; None takes the published ones where ``ebbtide[prices]`` is installed.
-        profile: Thresholds.
-        shadow: Whether to watch only: nothing is said, and nothing ends.
+        tools: Declarations of tools that Ebbtide does not know by name.
+        prices: Prices of models; None takes the published ones if ``ebbtide[prices]`` is installed.
+        shadow: True to watch only: nothing is said, and nothing ends.
         listener: Called with the id of the run and the verdict when what is to be done has changed.
         budgets: Budgets that others draw on too.
     """
@@ -56,14 +55,11 @@ class WatchOptions(TypedDict, total=False):
 
 
 class RunWatch:
-    """Runs of one framework, under watch. What fails in here is counted and warned of once; the run goes on.
-
-    Args:
-        options: As in `WatchOptions`.
+    """Watch of the runs of one framework. What fails in here is counted and warned of once; the run goes on.
 
     Attributes:
         runs: The registry: how every run stands, and what a person can do about it.
-        faults: How often something failed in here.
+        faults: Count of failures in here.
         last_fault: The latest of them, in words.
 
     Raises:
@@ -87,16 +83,16 @@ class RunWatch:
         self._lock = threading.Lock()
 
     def __deepcopy__(self, memo: dict[int, object]) -> Self:
-        """Itself: frameworks copy what holds it, and the runs of the copies are the same runs."""
+        """Returns itself: frameworks copy what holds it, and the runs of the copies are the same runs."""
         del memo
         return self
 
     def new_run(self) -> str:
-        """An id for a run whose framework gives it none."""
+        """Returns an id for a run whose framework gives it none."""
         return uuid.uuid4().hex
 
     def advise(self, run_id: str, *, agent: str | None = None) -> Advice:
-        """What to do before the next call of a run's model; nothing where that cannot be told."""
+        """Returns what to do before the next call of a run's model; nothing if that fails."""
         try:
             return self.runs.before_model(run_id, agent=agent)
         except Exception as error:  # noqa: BLE001 - the run does not notice
@@ -104,14 +100,14 @@ class RunWatch:
             return _NO_ADVICE
 
     def record(self, run_id: str, event: Event) -> None:
-        """Take one event."""
+        """Takes one event."""
         try:
             self.runs.record(run_id, event)
         except Exception as error:  # noqa: BLE001 - likewise
             self._fault(error)
 
     def record_message(self, run_id: str, text: object, *, agent: str | None = None) -> None:
-        """Take what a person says. A note of ours is none of theirs."""
+        """Takes what a person says. A note of ours is none of theirs."""
         words = answer_text(text)
         if words and not words.startswith(MARK):
             self.record(run_id, Message(text=words, agent=agent))
@@ -125,14 +121,13 @@ class RunWatch:
         model: str | None = None,
         usage: object = None,
     ) -> None:
-        """Take the answer of a model.
+        """Takes the answer of a model.
 
         Args:
-            run_id: The run.
-            answer: What the model gave, as for `ModelCall.of`.
-            agent: Whose model it is.
+            answer: The returned object, as for `ModelCall.of`.
+            agent: The agent whose model it is.
             model: The model, in place of the one that the answer names.
-            usage: What states the usage, as for `Usage.of`, where that is not the answer.
+            usage: Object that states the usage, as for `Usage.of`, if that is not the answer.
         """
         try:
             call = ModelCall.of(answer, model=model, agent=agent)
@@ -143,7 +138,7 @@ class RunWatch:
             self._fault(error)
 
     def record_failure(self, run_id: str, *, agent: str | None = None) -> None:
-        """Take a call of a model that failed."""
+        """Takes a call of a model that failed."""
         self.record(run_id, ModelCall(error=True, agent=agent))
 
     def record_tool_call(
@@ -157,15 +152,13 @@ class RunWatch:
         agent: str | None = None,
         batch: str | None = None,
     ) -> None:
-        """Take a call of a tool that has ended.
+        """Takes a call of a tool that has ended.
 
         Args:
-            run_id: The run.
-            name: The tool.
             args: Its arguments, or their JSON; None where they are not known.
             result: Its answer, whatever the framework makes of it.
-            error: Whether it failed.
-            agent: Who called it.
+            error: True if it failed.
+            agent: The agent that called it.
             batch: Equal for calls that one answer of a model asked for.
         """
         call = ToolCall(
@@ -179,14 +172,14 @@ class RunWatch:
         self.record(run_id, call)
 
     def acknowledge(self, run_id: str, *, agent: str | None = None) -> None:
-        """A person has seen what holds, and lets the run go on."""
+        """Records that a person has seen what holds, and lets the run go on."""
         try:
             self.runs.acknowledge(run_id, agent=agent)
         except Exception as error:  # noqa: BLE001 - likewise
             self._fault(error)
 
     def end(self, run_id: str) -> RunStanding | None:
-        """Say that a run is over; what it has come to, or None where that cannot be told."""
+        """Ends a run; returns what it has come to, or None if that fails."""
         try:
             return self.runs.end(run_id)
         except Exception as error:  # noqa: BLE001 - likewise
@@ -195,7 +188,7 @@ class RunWatch:
 
     @contextmanager
     def guarded(self) -> Iterator[None]:
-        """Code of an adapter: what it raises is counted here, and the run does not notice."""
+        """Runs code of an adapter: what it raises is counted here, and the run does not notice."""
         try:
             yield
         except Exception as error:  # noqa: BLE001 - likewise

@@ -10,20 +10,19 @@ from typing import Any
 
 
 class PlainObject(SimpleNamespace):
-    """The same attributes, where the SDK is not installed: the client only offers its methods."""
+    """Object with the same attributes, if the SDK is not installed: the client only offers its methods."""
 
     def model_dump(self) -> dict[str, Any]:
-        """The object as plain data."""
+        """Returns the object as plain data."""
         plain: dict[str, Any] = json.loads(json.dumps(self, default=vars))
         return plain
 
 
 def sdk_object(module: str, name: str, data: Mapping[str, Any]) -> Any:
-    """An object of an SDK, or one with its attributes.
+    """Returns an object of an SDK, or one with its attributes.
 
     Args:
-        module: Where its class is.
-        name: The class.
+        module: The module of its class.
         data: Its fields, as plain data.
 
     >>> sdk_object("no_such_sdk", "Answer", {"content": [{"text": "It ends here."}]}).content[0].text

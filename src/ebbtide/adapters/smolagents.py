@@ -31,15 +31,12 @@ _NEEDS = ("provide_final_answer", "step_callbacks", "memory")
 
 
 class EbbtideSteps:
-    """Watches agents: ``agent = EbbtideSteps().attach(agent)``.
+    """Watch of agents: ``agent = EbbtideSteps().attach(agent)``.
 
     A note is put before the next call of the model, for that call alone. A run that is to end gets its reason
     as its final answer; the last call of a run with a limit is the one that the framework makes at
     ``max_steps``, without tools. Agents that an agent manages are watched with it, each as a conversation of
     its own in the same run.
-
-    Args:
-        options: As in `WatchOptions`.
 
     Attributes:
         watch: The runs, and what failed in watching them.
@@ -49,7 +46,7 @@ class EbbtideSteps:
         self.watch = RunWatch(**options)
 
     def attach(self, agent: Any) -> Any:
-        """The same agent, under watch with all agents that it manages.
+        """Returns the same agent, under watch with all agents that it manages.
 
         Raises:
             ConfigError: The framework is too old, or it is watched already.
@@ -101,7 +98,7 @@ class _WatchedAgent:
         return self.watch.advise(self.run_id, agent=self.name)
 
     def refusal(self, advice: Advice) -> str:
-        """Why it ended; of an agent that is managed, why that one did, for its manager goes on."""
+        """Returns why it ended; of an agent that is managed, why that one did, for its manager goes on."""
         return final_text(advice.verdict, None if self.manager else self.watch.end(self.run_id))
 
     def end(self, step: Any, agent: Any = None) -> None:
@@ -112,7 +109,7 @@ class _WatchedAgent:
     def record_answer(self, answer: ChatMessage, model: str | None) -> None:
         usage: object = None
         with suppress(Exception):
-            usage = Usage.of(answer.raw)  # tells cached tokens from fresh ones
+            usage = Usage.of(answer.raw)  # separates cached tokens from fresh ones
         self.watch.record_answer(
             self.run_id, answer, agent=self.name, model=model, usage=usage or answer.token_usage
         )
@@ -130,7 +127,7 @@ class _WatchedAgent:
                 self._record(call.name, call.arguments, result, error=bool(step.error))
 
     def recorded(self, execute: Callable[..., Any]) -> Callable[..., Any]:
-        """The tools of an agent, recorded. Its answer is a tool too, which is none to us."""
+        """Returns the tools of an agent, recorded. Its answer is a tool too, which is none to us."""
 
         def execute_tool_call(tool_name: str, arguments: Any) -> Any:
             try:
@@ -145,7 +142,7 @@ class _WatchedAgent:
         return execute_tool_call
 
     def last_answer(self, text: object) -> ChatMessage:
-        """An answer of the model that ends the run with a text."""
+        """Returns an answer of the model that ends the run with a text."""
         message = ChatMessage(role=MessageRole.ASSISTANT, content="")
         if isinstance(self.agent, CodeAgent):
             message.content = self._code(f"{_FINAL}({text!r})")
@@ -165,7 +162,7 @@ class _WatchedAgent:
 
 
 class _WatchedModel:
-    """The model of one agent. It has what the agent's own model has."""
+    """Model of one agent. It has what the agent's own model has."""
 
     def __init__(self, model: Any, watched: _WatchedAgent) -> None:
         self._model = model
@@ -182,10 +179,10 @@ class _WatchedModel:
 
     def generate(self, messages: list[Any], stop_sequences: Any = None, **options: Any) -> ChatMessage:
         if self._last_note is not None:
-            return self._asked(_noted(messages, self._last_note), stop_sequences, options)
+            return self._generated(_with_note(messages, self._last_note), stop_sequences, options)
         advice = self._watched.advice()
         last = self._last(advice, is_action=_ACTION in (stop_sequences or ()))
-        return last or self._asked(_noted(messages, advice.note), stop_sequences, options)
+        return last or self._generated(_with_note(messages, advice.note), stop_sequences, options)
 
     def _streamed(self, generate_stream: Callable[..., Iterator[Any]]) -> Callable[..., Iterator[Any]]:
         def stream(messages: list[Any], stop_sequences: Any = None, **options: Any) -> Iterator[Any]:
@@ -197,7 +194,7 @@ class _WatchedModel:
             deltas: list[Any] = []
             try:
                 for delta in generate_stream(
-                    _noted(messages, advice.note), stop_sequences=stop_sequences, **options
+                    _with_note(messages, advice.note), stop_sequences=stop_sequences, **options
                 ):
                     deltas.append(delta)
                     yield delta
@@ -209,10 +206,10 @@ class _WatchedModel:
         return stream
 
     def _last(self, advice: Advice, *, is_action: bool) -> ChatMessage | None:
-        """What ends the run in place of an answer of the model; None where it goes on."""
+        """Returns what ends the run in place of an answer of the model; None if it goes on."""
         if advice.refusal:
             text = self._watched.refusal(advice)
-            return self._watched.last_answer(text) if is_action else _plain(text)
+            return self._watched.last_answer(text) if is_action else _text_answer(text)
         if advice.without_tools and is_action:
             agent = self._watched.agent
             self._last_note = advice.note or ""
@@ -222,7 +219,7 @@ class _WatchedModel:
                 self._last_note = None
         return None
 
-    def _asked(self, messages: list[Any], stop_sequences: Any, options: dict[str, Any]) -> ChatMessage:
+    def _generated(self, messages: list[Any], stop_sequences: Any, options: dict[str, Any]) -> ChatMessage:
         try:
             answer = self._model.generate(messages, stop_sequences=stop_sequences, **options)
         except Exception:
@@ -236,19 +233,19 @@ class _WatchedModel:
         return getattr(self._model, "model_id", None)
 
 
-def _noted(messages: list[Any], note: str | None) -> list[Any]:
+def _with_note(messages: list[Any], note: str | None) -> list[Any]:
     if not note:
         return messages
     content = [{"type": "text", "text": note}]
     return [*messages, ChatMessage(role=MessageRole.USER, content=content)]
 
 
-def _plain(text: str) -> ChatMessage:
+def _text_answer(text: str) -> ChatMessage:
     return ChatMessage(role=MessageRole.ASSISTANT, content=text)
 
 
 def _deltas(message: ChatMessage) -> Iterator[ChatMessageStreamDelta]:
-    """An answer as a stream of one item."""
+    """Yields an answer as a stream of one item."""
     calls = [
         ChatMessageToolCallStreamDelta(
             index=place,

@@ -23,16 +23,15 @@ except ImportError as error:
 
 
 class EbbtideStrandsPlugin(Plugin):
-    """Watches the invocations of agents: ``Agent(model=model, plugins=[EbbtideStrandsPlugin()])``.
+    """Plugin that watches invocations: ``Agent(model=model, plugins=[EbbtideStrandsPlugin()])``.
 
     An invocation of an agent is a run. A note is put before the next call of the model, for that call alone.
     A run that is to end gets its reason as the model's last answer, so that all messages are kept.
 
     Args:
-        asks: Whether a person is asked where one should look, by an interrupt of Strands: the agent returns
+        asks: True if a person is asked where one should look, by an interrupt of Strands: the agent returns
             with the stop reason ``interrupt``, and goes on when it is called with the answer. Without, the
             run ends.
-        options: As in `WatchOptions`.
 
     Attributes:
         watch: The runs, and what failed in watching them.
@@ -107,7 +106,10 @@ class EbbtideStrandsPlugin(Plugin):
 
 
 def _key(agent: Agent) -> str:
-    """Where the state of an invocation has the run of an agent: agents that work together share a state."""
+    """Returns the key of an agent's run in the state of an invocation.
+
+    Agents that work together share a state.
+    """
     return f"ebbtide_run_{id(agent)}"
 
 
@@ -126,7 +128,7 @@ def _advised(context: InvokeModelContext, advice: Advice) -> InvokeModelContext:
 
 
 def _with_note(messages: list[Any], note: str) -> list[Any]:
-    """The messages with one more part in the last one: roles have to alternate."""
+    """Returns the messages with one more part in the last one: roles have to alternate."""
     part = {"text": note}
     if not messages or messages[-1]["role"] != "user":
         return [*messages, {"role": "user", "content": [part]}]
@@ -135,7 +137,10 @@ def _with_note(messages: list[Any], note: str) -> list[Any]:
 
 
 def _usage(usage: Any) -> dict[str, Any]:
-    """The usage with cached tokens beside the input. Inside it they are where the total does not add them."""
+    """Returns the usage with cached tokens beside the input.
+
+    Inside it they are where the total does not add them.
+    """
     tokens = usage["inputTokens"]
     if tokens + usage["outputTokens"] == usage["totalTokens"]:
         tokens -= usage.get("cacheReadInputTokens", 0) + usage.get("cacheWriteInputTokens", 0)

@@ -29,7 +29,7 @@ _METHODS: Final = (
 
 
 def watch(client: _Client, *, run_id: str | None = None, **options: Unpack[WatchOptions]) -> _Client:
-    """A client of the same class, whose calls are watched; the one that is given stays as it is.
+    """Returns a client of the same class, whose calls are watched; the one that is given stays as it is.
 
     Works with the SDKs of OpenAI and Anthropic, sync and async, streamed or not, and with clients that offer
     the same methods. A call goes on with the run whose messages it begins with, so that one client serves
@@ -37,9 +37,7 @@ def watch(client: _Client, *, run_id: str | None = None, **options: Unpack[Watch
     place of the model's answer, with no calls of tools: the loop ends as it always does.
 
     Args:
-        client: The client.
-        run_id: The run, where every call of the client belongs to one; None tells runs apart by messages.
-        options: As in `WatchOptions`.
+        run_id: The run, if every call of the client belongs to one; None distinguishes runs by messages.
 
     Raises:
         ConfigError: The client has none of the methods that are watched.
@@ -68,40 +66,12 @@ def watch(client: _Client, *, run_id: str | None = None, **options: Unpack[Watch
     return twin
 
 
-def _resource(client: Any, path: tuple[str, ...]) -> Any:
-    for name in path:
-        client = getattr(client, name, None)
-    return client
-
-
-def _watch_helper(messages: Any) -> None:
-    """Let ``messages.stream`` of Anthropic's SDK call the watched ``messages.create``."""
-    helper = getattr(messages, "stream", None)
-    if not callable(helper) or not type(messages).__module__.startswith("anthropic."):
-        return
-    streaming = import_module("anthropic.lib.streaming")
-    is_async = inspect.iscoroutinefunction(inspect.unwrap(messages.create))
-    manager = streaming.AsyncMessageStreamManager if is_async else streaming.MessageStreamManager
-
-    def stream(**arguments: Any) -> Any:
-        if "output_format" in arguments:
-            return helper(**arguments)  # makes a schema of its own, which is not ours to make
-        nothing = import_module("anthropic").NOT_GIVEN
-        if is_async:
-            return manager(messages.create(stream=True, **arguments), output_format=nothing)
-        return manager(lambda: messages.create(stream=True, **arguments), output_format=nothing)
-
-    messages.stream = stream
-
-
 class WatchedMethod:
     """A method of an SDK that calls a model.
 
     Args:
-        method: The method.
-        form: How its arguments and answers are read.
-        run_watch: Watches.
-        run_id: The run of every call; None tells them apart.
+        form: Form of its arguments and answers.
+        run_id: The run of every call; None distinguishes them by their messages.
     """
 
     def __init__(
@@ -117,7 +87,7 @@ class WatchedMethod:
         self.__wrapped__ = method
 
     def __call__(self, **arguments: Any) -> Any:
-        """Call the model, unless its run is over. An async method gives a coroutine."""
+        """Calls the model, unless its run is over. An async method gives a coroutine."""
         if self._is_async:
             return self._call_async(arguments)
         call, advice = self._before(arguments)
@@ -142,7 +112,7 @@ class WatchedMethod:
         return self._answered(call, answer, arguments)
 
     def _before(self, arguments: Arguments) -> tuple[ChatCall, Advice]:
-        """Record what is new in a call, and ask what to do about it."""
+        """Records what is new in a call, and asks what to do about it."""
         call = ChatCall(ChatRun(self._run_id or ""))
         with self._watch.guarded():
             items = self._form.items(arguments)
@@ -175,7 +145,7 @@ class WatchedMethod:
         return arguments
 
     def _refused(self, call: ChatCall, advice: Advice, arguments: Arguments) -> Any:
-        """What stands in for the answer of the model; the run may go on behind it, or with the same call."""
+        """Returns the stand-in for the model's answer; the run may go on behind it, or with the same call."""
         text = final_text(advice.verdict, self._watch.end(call.run.run_id))
         answer = self._form.last_words(arguments, text)
         with self._watch.guarded():
@@ -184,7 +154,7 @@ class WatchedMethod:
         return LastStream(self._form.stream_of(answer)) if arguments.get("stream") else answer
 
     def _failed(self, call: ChatCall, error: BaseException) -> None:
-        """No answer came; who was cancelled, or interrupted, may come again too."""
+        """Records that no answer came; who was cancelled, or interrupted, may come again too."""
         if isinstance(error, Exception):
             self._watch.record_failure(call.run.run_id)
         with self._watch.guarded():
@@ -207,14 +177,43 @@ class WatchedMethod:
             self._conversations.keep(call, answer)
 
     def _broken_off(self, call: ChatCall, parts: list[Any]) -> None:
-        """A stream failed: it has its price, nobody has heard its words, and it may be asked for again."""
+        """Records that a stream failed.
+
+        It has its price, nobody has read its words, and it may be asked for again.
+        """
         with self._watch.guarded():
             self._watch.record(call.run.run_id, ModelCall(error=True, usage=_usage(parts)))
             self._conversations.expect_again(call)
 
 
+def _resource(client: Any, path: tuple[str, ...]) -> Any:
+    for name in path:
+        client = getattr(client, name, None)
+    return client
+
+
+def _watch_helper(messages: Any) -> None:
+    """Lets ``messages.stream`` of Anthropic's SDK call the watched ``messages.create``."""
+    helper = getattr(messages, "stream", None)
+    if not callable(helper) or not type(messages).__module__.startswith("anthropic."):
+        return
+    streaming = import_module("anthropic.lib.streaming")
+    is_async = inspect.iscoroutinefunction(inspect.unwrap(messages.create))
+    manager = streaming.AsyncMessageStreamManager if is_async else streaming.MessageStreamManager
+
+    def stream(**arguments: Any) -> Any:
+        if "output_format" in arguments:
+            return helper(**arguments)  # makes a schema of its own, which is not ours to make
+        nothing = import_module("anthropic").NOT_GIVEN
+        if is_async:
+            return manager(messages.create(stream=True, **arguments), output_format=nothing)
+        return manager(lambda: messages.create(stream=True, **arguments), output_format=nothing)
+
+    messages.stream = stream
+
+
 def _usage(parts: list[Any]) -> Usage | None:
-    """What the parts of a stream state, each of them a piece of it."""
+    """Returns what the parts of a stream state, each of them a piece of it."""
     usage: Usage | None = None
     for part in parts:
         stated = Usage.of(part)

@@ -7,12 +7,11 @@ from typing import Any, Self
 
 
 class WatchedStream:
-    """A stream of an SDK; what came of it is recorded at its end, and where its reader leaves early.
+    """Stream of an SDK; what came of it is recorded at its end, and where its reader leaves early.
 
     Args:
-        stream: The stream.
         end: Takes the items that came.
-        fail: Takes them in place of it where the stream fails; None leaves that to `end`.
+        fail: Takes them in place of it if the stream fails; None leaves that to `end`.
     """
 
     def __init__(
@@ -77,22 +76,18 @@ class WatchedStream:
 
 
 class LastStream:
-    """The last words of a run, as the items of a stream: for readers that are sync or async.
-
-    Args:
-        parts: The items.
-    """
+    """Last words of a run, as the items of a stream: for readers that are sync or async."""
 
     def __init__(self, parts: Sequence[Any]) -> None:
         self._parts = parts
 
     @property
     def response(self) -> Self:
-        """Stands in for the answer over HTTP, which can be closed."""
+        """Object in place of the answer over HTTP, which can be closed."""
         return self
 
     def close(self) -> _Nothing:
-        """There is nothing to close."""
+        """Does nothing: there is nothing to close."""
         return _Nothing()
 
     aclose = close
@@ -118,7 +113,7 @@ class LastStream:
 
 
 class _Nothing:
-    """May be awaited."""
+    """Result of closing, which may be awaited."""
 
     def __await__(self) -> Generator[None, None, None]:
         return iter(())  # type: ignore[return-value]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -14,12 +13,13 @@ from ebbtide.batch.archive.archive_pool import Chunk, PartWriter, RunChunk, chec
 from ebbtide.batch.results.archive_counts import ArchiveCounts
 from ebbtide.batch.results.result_parts import ResultParts
 from ebbtide.batch.tables.table_rows import RunTable
+from ebbtide.processes import worthwhile
 from ebbtide.supervision.run_options import RunOptions
 
 _FILES: Final = 64  # of a chunk
 _BYTES: Final = 4 << 20  # of a chunk; a larger file is one alone
-_WORTH_A_PROCESS: Final = 4 << 20  # bytes that take longer to check than a process takes to start
-_RUNS_WORTH_A_PROCESS: Final = 500
+WORTH_A_PROCESS: Final = 4 << 20  # bytes that take longer to check than a process takes to start
+RUNS_WORTH_A_PROCESS: Final = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +67,7 @@ def check_files(
     parts = ResultParts(task.output, task.settings)
     due = [file for file in files if file.run.run_id not in parts.run_ids]
     size = sum(file.size for file in due)
-    jobs = task.jobs or max(1, min(os.cpu_count() or 1, size // _WORTH_A_PROCESS))
+    jobs = task.jobs or worthwhile(size, WORTH_A_PROCESS)
     resumed = len(files) - len(due)
     progress(resumed)
     return check_into(parts, file_chunks(due), task, jobs=jobs, progress=progress), resumed
@@ -86,7 +86,7 @@ def check_rows(
     size = table.size()
     if size.refusals and None not in parts.run_ids:
         chunks = chain([RunChunk(size.refusals)], chunks)
-    jobs = task.jobs or max(1, min(os.cpu_count() or 1, size.runs // _RUNS_WORTH_A_PROCESS))
+    jobs = task.jobs or worthwhile(size.runs, RUNS_WORTH_A_PROCESS)
     return check_into(parts, chunks, task, jobs=jobs, progress=progress), resumed
 
 

@@ -1,4 +1,4 @@
-"""One scope: what was taken, what is set aside, and what more would be too much."""
+"""Account of one scope: what was taken, what is set aside, and what more would be too much."""
 
 from __future__ import annotations
 
@@ -31,13 +31,11 @@ FIRST_CALLS = 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimitWarning:
-    """A limit is near. It is given once a limit and scope.
+    """Warning that a limit is near. It is given once a limit and scope.
 
     Args:
-        kind: What is limited.
-        value: What was taken so far.
-        limit: What may be taken.
-        scope: Name of the scope.
+        value: The amount that was taken so far.
+        limit: The most that may be taken.
     """
 
     kind: LimitKind
@@ -46,13 +44,13 @@ class LimitWarning:
     scope: str
 
     def to_dict(self) -> dict[str, Any]:
-        """The warning as an event."""
+        """Returns the warning as an event."""
         return {"event_type": "LIMIT_WARNING", "severity": "warn", **to_wire(self)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spent:
-    """What was taken in a scope so far.
+    """Amounts that were taken in a scope so far.
 
     Args:
         cost_usd: Dollars of the calls that have ended, as far as they are known.
@@ -84,12 +82,11 @@ CHARGED, COST_KNOWN, TOKENS_KNOWN = 1, 2, 4
 
 
 class Hold:
-    """What one account counts for one call: what is set aside, and once the call has ended what is charged.
+    """Amounts of one call in one account: set aside while it runs, charged once it has ended.
 
     Args:
-        account: Which one.
         cost: Units of money.
-        tokens: Of all classes.
+        tokens: Tokens of all classes.
     """
 
     __slots__ = ("account", "cost", "state", "tokens")
@@ -102,11 +99,9 @@ class Hold:
 
 
 class Account:
-    """One scope's account. It takes no lock: who uses several at once holds one for all of them.
+    """Account of one scope. It takes no lock: who uses several at once holds one for all of them.
 
     Args:
-        name: Of the scope.
-        limits: What may be taken.
         clock: Seconds on a monotonic clock; one that goes back stands still.
     """
 
@@ -142,14 +137,17 @@ class Account:
             raise ConfigError(f"clock() = {self._start!r}: expected seconds as a finite number")
 
     def elapsed(self) -> float:
-        """Seconds since the scope was made."""
+        """Returns the seconds since the scope was made."""
         now = self.clock() - self._start
         if self._latest <= now < inf:
             self._latest = now
         return self._latest
 
     def excess(self, request: Request) -> LimitExceeded | LimitUnknown | None:
-        """Why a call may not be made, or None. An unknown cost fits as long as anything is left."""
+        """Returns the error why a call may not be made, or None.
+
+        An unknown cost fits as long as anything is left.
+        """
         if self._unknown:
             return LimitUnknown(*next(iter(self._unknown.values())))
         if self._leases:
@@ -168,12 +166,12 @@ class Account:
                 more, value = request[place], amounts[place]
                 if value >= cap if more is None else value + more > cap:
                     reserved = (self._reserved_cost, self._reserved_tokens)[place] if place <= _TOKENS else 0
-                    would = _shown(place, value + (more or 0))
-                    return self._exceeded(_PLACES[place], would, _shown(place, reserved))
+                    would = _in_limit_unit(place, value + (more or 0))
+                    return self._exceeded(_PLACES[place], would, _in_limit_unit(place, reserved))
         return None if self._wall_s is None else self.overdue()
 
     def is_full(self) -> bool:
-        """Whether there is no room, and there may be once the calls under way have said what they took."""
+        """Returns True if there is no room, and there may be once the calls under way have settled."""
         for place, cap in self._caps[:2]:
             if place <= _TOKENS:
                 charged = (self.tally.cost, self.tally.tokens)[place] or 0
@@ -183,21 +181,13 @@ class Account:
         return False
 
     def overdue(self) -> LimitExceeded | None:
-        """The limit of time, where it has passed."""
+        """Returns the limit of time, if it has passed."""
         if self._wall_s is not None and self.elapsed() >= self._wall_s:
             return self._exceeded(LimitKind.WALL_S, self._latest)
         return None
 
-    def _exceeded(self, kind: LimitKind, value: float, reserved: float = 0) -> LimitExceeded:
-        facts = (kind.value, value, getattr(self.limits, kind), self.name)
-        # What is kept is never raised: a raised error holds on to every frame that it passed through.
-        self.exceeded = LimitExceeded(*facts)
-        error = LimitExceeded(*facts)
-        error.reserved = reserved
-        return error
-
     def take(self, request: Request) -> Hold:
-        """Count a call, and set aside what it asks for, or a share of the limit where it cannot say."""
+        """Counts a call, and sets aside what it asks for, or a share of the limit if it cannot say."""
         cost, tokens, steps, llm_calls, tool_calls, retries = request
         tally = self.tally
         if cost is None:
@@ -217,31 +207,6 @@ class Account:
             self._leases.append((self.elapsed() + self._lease_s, hold))
         return hold
 
-    def _share(self, cap: int | None, used: int) -> int:
-        if cap is None or not self.limits.refuses_unknown:
-            return 0
-        return min(-(-cap // FIRST_CALLS), max(0, cap - used))
-
-    def _end_leases(self) -> None:
-        """Give back what was set aside for calls of which nobody has said what they took."""
-        now = self.elapsed()
-        while self._leases and self._leases[0][0] <= now:
-            hold = self._leases.popleft()[1]
-            cost = 0 if hold.state & COST_KNOWN else hold.cost
-            tokens = 0 if hold.state & TOKENS_KNOWN else hold.tokens
-            if not hold.state:
-                self._reserved_cost -= cost
-                self._reserved_tokens -= tokens
-            else:
-                self._charge_more(-cost, -tokens)
-            hold.cost -= cost
-            hold.tokens -= tokens
-
-    def _charge_more(self, cost: int, tokens: int) -> None:
-        tally = self.tally
-        tally.cost = (tally.cost or 0) + cost
-        tally.tokens = (tally.tokens or 0) + tokens
-
     def settle(
         self,
         hold: Hold,
@@ -250,12 +215,12 @@ class Account:
         unknown: Mapping[LimitKind, Missing] | None = None,
         subject: str = "",
     ) -> list[LimitWarning]:
-        """Charge what a call took in the place of what was set aside; None charges that.
+        """Charges what a call took in the place of what was set aside; None charges that.
 
         Args:
-            hold: Of the call. A second time corrects what was charged.
+            hold: Hold of the call. A second time corrects what was charged.
             cost: Units of money; None where it is not known, or was known before.
-            tokens: Of all classes, likewise.
+            tokens: Tokens of all classes; None as for `cost`.
             unknown: The kinds of which nobody knows what the call took, nor what it took at most: a limit of
                 such a kind cannot be counted any more.
             subject: The call, for the sentence that says so.
@@ -294,7 +259,7 @@ class Account:
             amounts = self._amounts()
             for place, level in self._near:
                 if amounts[place] >= level:
-                    due.append(self._warning(_PLACES[place], _shown(place, amounts[place])))
+                    due.append(self._warning(_PLACES[place], _in_limit_unit(place, amounts[place])))
             if due:
                 self._near = [(place, level) for place, level in self._near if amounts[place] < level]
         if self._wall_near_s is not None and self.elapsed() >= self._wall_near_s:
@@ -302,21 +267,11 @@ class Account:
             due.append(self._warning(LimitKind.WALL_S, self._latest))
         return due
 
-    def _warning(self, kind: LimitKind, value: float) -> LimitWarning:
-        return LimitWarning(kind=kind, value=value, limit=getattr(self.limits, kind), scope=self.name)
-
-    def _amounts(self) -> tuple[int, ...]:
-        tally = self.tally
-        calls = (tally.events, tally.model_calls, tally.tool_calls, self._retries)
-        return (tally.cost or 0, tally.tokens or 0, *calls)
-
-    def _used(self) -> tuple[int, ...]:
-        """What was taken, and what is set aside."""
-        cost, tokens, *calls = self._amounts()
-        return (cost + self._reserved_cost, tokens + self._reserved_tokens, *calls)
-
     def to_state(self) -> dict[str, Any]:
-        """All that later calls depend on. What is set aside counts as spent: nobody will settle it."""
+        """Returns all that later calls depend on.
+
+        What is set aside counts as spent: nobody will settle it.
+        """
         tally = self.tally
         return {
             "limits": [kind.value for kind in LimitKind if getattr(self.limits, kind) is not None],
@@ -328,7 +283,7 @@ class Account:
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Take up what `to_state` gave; the time between counts for nothing.
+        """Takes up what `to_state` gave; the time between counts for nothing.
 
         Raises:
             ConfigError: There was a limit of a kind that has none now.
@@ -353,16 +308,16 @@ class Account:
                 self._unknown[Hold(self, 0, 0)] = (LimitKind(kind).value, float(limit), name, why)
 
     def left(self, kind: LimitKind) -> float | None:
-        """What may still be taken; None where there is no limit."""
+        """Returns what may still be taken; None if there is no limit."""
         if kind is LimitKind.WALL_S:
             return None if self._wall_s is None else max(0.0, self._wall_s - self.elapsed())
         for place, cap in self._caps:
             if _PLACES[place] is kind:
-                return _shown(place, max(0, cap - self._used()[place]))
+                return _in_limit_unit(place, max(0, cap - self._used()[place]))
         return None
 
     def spent(self) -> Spent:
-        """What was taken so far."""
+        """Returns what was taken so far."""
         tally = self.tally
         return Spent(
             cost_usd=(tally.cost or 0) / UNITS,
@@ -377,6 +332,52 @@ class Account:
             unpriced_calls=tally.unpriced_calls,
         )
 
+    def _exceeded(self, kind: LimitKind, value: float, reserved: float = 0) -> LimitExceeded:
+        facts = (kind.value, value, getattr(self.limits, kind), self.name)
+        # What is kept is never raised: a raised error holds on to every frame that it passed through.
+        self.exceeded = LimitExceeded(*facts)
+        error = LimitExceeded(*facts)
+        error.reserved = reserved
+        return error
 
-def _shown(place: int, amount: int) -> float:
+    def _share(self, cap: int | None, used: int) -> int:
+        if cap is None or not self.limits.refuses_unknown:
+            return 0
+        return min(-(-cap // FIRST_CALLS), max(0, cap - used))
+
+    def _end_leases(self) -> None:
+        """Gives back what was set aside for calls of which nobody has said what they took."""
+        now = self.elapsed()
+        while self._leases and self._leases[0][0] <= now:
+            hold = self._leases.popleft()[1]
+            cost = 0 if hold.state & COST_KNOWN else hold.cost
+            tokens = 0 if hold.state & TOKENS_KNOWN else hold.tokens
+            if not hold.state:
+                self._reserved_cost -= cost
+                self._reserved_tokens -= tokens
+            else:
+                self._charge_more(-cost, -tokens)
+            hold.cost -= cost
+            hold.tokens -= tokens
+
+    def _charge_more(self, cost: int, tokens: int) -> None:
+        tally = self.tally
+        tally.cost = (tally.cost or 0) + cost
+        tally.tokens = (tally.tokens or 0) + tokens
+
+    def _warning(self, kind: LimitKind, value: float) -> LimitWarning:
+        return LimitWarning(kind=kind, value=value, limit=getattr(self.limits, kind), scope=self.name)
+
+    def _amounts(self) -> tuple[int, ...]:
+        tally = self.tally
+        calls = (tally.events, tally.model_calls, tally.tool_calls, self._retries)
+        return (tally.cost or 0, tally.tokens or 0, *calls)
+
+    def _used(self) -> tuple[int, ...]:
+        """Returns what was taken, and what is set aside, as the limits count it."""
+        cost, tokens, *calls = self._amounts()
+        return (cost + self._reserved_cost, tokens + self._reserved_tokens, *calls)
+
+
+def _in_limit_unit(place: int, amount: int) -> float:
     return amount / UNITS if place == _COST else amount

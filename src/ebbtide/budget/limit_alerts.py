@@ -1,4 +1,4 @@
-"""How near a run has come to its hard limits, and which of them cannot be counted, from events that happened.
+"""Nearness of a run to its hard limits, and limits that cannot be counted, from events that happened.
 
 `Scope` keeps a call from being made; this says what follows once calls were made by somebody else.
 """
@@ -24,7 +24,7 @@ _FAILED = 256  # calls that failed and may be tried again
 
 
 class Nearness(StrEnum):
-    """How near a limit is."""
+    """Nearness of a limit."""
 
     WARN = "warn"  #: the share that was to be warned of is used
     LAST = "last"  #: there is room for one more call of the model
@@ -37,14 +37,12 @@ _ORDER = {None: 0, Nearness.WARN: 1, Nearness.LAST: 2, Nearness.UNKNOWN: 3, Near
 
 @dataclass(frozen=True, slots=True)
 class LimitAlert:
-    """A limit that has just come nearer, or cannot be counted.
+    """Alert that a limit has just come nearer, or cannot be counted.
 
     Args:
-        kind: What is limited.
-        nearness: How near it is.
-        value: What was taken, as far as it is known: dollars, tokens, calls or seconds.
-        limit: What may be taken.
-        missing: What is not known; None where the limit can be counted.
+        value: The amount that was taken, as far as it is known: dollars, tokens, calls or seconds.
+        limit: The most that may be taken.
+        missing: The fact that is not known; None if the limit can be counted.
         subject: The model or agent of which it is not known; ``""`` where it has no name.
     """
 
@@ -57,12 +55,7 @@ class LimitAlert:
 
 
 class LimitAlerts:
-    """Compares what a run took with its limits.
-
-    Args:
-        limits: What the run may take.
-        tally: What it took.
-    """
+    """Comparison of what a run took with its limits."""
 
     __slots__ = (
         "_asked_first",
@@ -99,13 +92,16 @@ class LimitAlerts:
         self._mark()
 
     def left(self, kind: LimitKind) -> float | None:
-        """What may still be taken, money in units of the tally; None where there is no limit."""
+        """Returns what may still be taken, money in units of the tally; None if there is no limit."""
         place = _KINDS.index(kind)
         limit = self._limits[place]
         return None if limit is None else max(0, limit - self._values()[place])
 
     def replaced(self, limits: Limits) -> LimitAlerts:
-        """Other limits for the same run: what was taken so far counts against them."""
+        """Returns the alerts under other limits for the same run.
+
+        What was taken so far counts against them.
+        """
         alerts = LimitAlerts(limits, self._tally)
         alerts._last, alerts._failed = list(self._last), dict(self._failed)
         alerts._retries, alerts._wall_s, alerts._asked_first = self._retries, self._wall_s, self._asked_first
@@ -115,7 +111,7 @@ class LimitAlerts:
         return alerts
 
     def uncounted(self) -> list[LimitAlert]:
-        """The limits that could not be counted, if nothing more comes, whatever `when_unknown` is."""
+        """Returns the limits that could not be counted, if nothing more comes, whatever `when_unknown` is."""
         return [
             self._alert(_KINDS.index(kind), Nearness.UNKNOWN, what)
             for kind, what in self._uncounted.at_end(clocked=self._asked_first is not None).items()
@@ -123,7 +119,7 @@ class LimitAlerts:
         ]
 
     def see(self, event: Event) -> list[LimitAlert]:
-        """The limits that have come nearer with an event that the tally has counted."""
+        """Returns the limits that have come nearer with an event that the tally has counted."""
         tally, due = self._tally, self._at
         near = False
         if self._limits[_RETRIES] is not None:
@@ -163,7 +159,7 @@ class LimitAlerts:
         return self._alerts() if near else []
 
     def before_model(self, chain_id: str | None, now: float | None) -> list[LimitAlert]:
-        """The limits that have come nearer when the next model call of a chain is asked for.
+        """Returns the limits that have come nearer when the next model call of a chain is asked for.
 
         Args:
             chain_id: The chain; None where there was no event.
@@ -178,17 +174,48 @@ class LimitAlerts:
         return alerts
 
     def let_through(self, chain_id: str | None) -> None:
-        """A model call of a chain is let through: it counts until it is recorded."""
+        """Lets a model call of a chain through: it counts until it is recorded."""
         self._under_way.add(chain_id)
 
     def at(self, now: float) -> list[LimitAlert]:
-        """The limits that have come nearer by now; seconds on the clock of the events."""
+        """Returns the limits that have come nearer by now; seconds on the clock of the events."""
         if isinstance(now, _NUMBER) and not isinstance(now, bool) and abs(now) < _LATEST_S:
             if self._asked_first is None:
                 self._asked_first = now
             first = self._tally.first_ts
             self._wall_s = max(self._wall_s, now - (self._asked_first if first is None else first))
         return self._alerts()
+
+    def to_state(self) -> list[Any]:
+        """Returns all that later alerts depend on, beside the tally."""
+        nearnesses = {str(place): nearness.value for place, nearness in self.nearness_reported.items()}
+        return [
+            self._last,
+            self._retries,
+            self._asked_first,
+            self._wall_s,
+            nearnesses,
+            list(map(bytes.hex, self._failed)),
+            self._uncounted.to_state(),
+            self._under_way.to_state(),
+            [kind.value for kind, limit in zip(_KINDS, self._limits, strict=True) if limit is not None],
+        ]
+
+    def restore(self, state: list[Any]) -> None:
+        """Takes up what `to_state` gave.
+
+        Raises:
+            ConfigError: There was a limit of a kind that has none now.
+        """
+        last, self._retries, self._asked_first, self._wall_s, nearnesses, failed, *others = state
+        uncounted, under_way, kinds = others
+        require_limits(kinds, self.limits)
+        self._uncounted.restore(uncounted)
+        self._under_way.restore(under_way)
+        self._last = list(last)
+        self.nearness_reported = {int(place): Nearness(nearness) for place, nearness in nearnesses.items()}
+        self._failed = dict.fromkeys(map(bytes.fromhex, failed))
+        self._mark()
 
     def _values(self) -> tuple[float, ...]:
         tally, under_way = self._tally, self._under_way.count
@@ -203,7 +230,7 @@ class LimitAlerts:
         )
 
     def _mark(self) -> None:
-        """Note the values from which there is something to report."""
+        """Notes the values from which there is something to report."""
         for place, limit in enumerate(self._limits):
             if limit is not None and self.nearness_reported.get(place) is not Nearness.REACHED:
                 warn = inf if self.nearness_reported.get(place) else limit * self._warn
@@ -215,7 +242,7 @@ class LimitAlerts:
                 self._at[place] = inf
 
     def _try(self, event: Event) -> None:
-        """Count a call that failed before, and remember one that fails now."""
+        """Counts a call that failed before, and remembers one that fails now."""
         if isinstance(event, ToolCall):
             identity = identify(event.name, event.args)
             key = None if identity is None else identity[0]
@@ -268,34 +295,3 @@ class LimitAlerts:
         if value and value + self._last[place] >= limit:
             return Nearness.LAST
         return Nearness.WARN if value >= limit * self._warn else None
-
-    def to_state(self) -> list[Any]:
-        """All that later alerts depend on, beside the tally."""
-        nearnesses = {str(place): nearness.value for place, nearness in self.nearness_reported.items()}
-        return [
-            self._last,
-            self._retries,
-            self._asked_first,
-            self._wall_s,
-            nearnesses,
-            list(map(bytes.hex, self._failed)),
-            self._uncounted.to_state(),
-            self._under_way.to_state(),
-            [kind.value for kind, limit in zip(_KINDS, self._limits, strict=True) if limit is not None],
-        ]
-
-    def restore(self, state: list[Any]) -> None:
-        """Take up what `to_state` gave.
-
-        Raises:
-            ConfigError: There was a limit of a kind that has none now.
-        """
-        last, self._retries, self._asked_first, self._wall_s, nearnesses, failed, *others = state
-        uncounted, under_way, kinds = others
-        require_limits(kinds, self.limits)
-        self._uncounted.restore(uncounted)
-        self._under_way.restore(under_way)
-        self._last = list(last)
-        self.nearness_reported = {int(place): Nearness(nearness) for place, nearness in nearnesses.items()}
-        self._failed = dict.fromkeys(map(bytes.fromhex, failed))
-        self._mark()

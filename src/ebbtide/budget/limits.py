@@ -1,4 +1,4 @@
-"""How much a run may take, and what is said where that cannot be counted.
+"""Limits of a run, and the sentence for a limit that cannot be counted.
 
 Source: divergence spec, section 1 (clause X01).
 """
@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Literal
 
+from ebbtide.checks import number
 from ebbtide.errors import ConfigError, shown
-from ebbtide.settings_file import offer
+from ebbtide.settings_file import refuse_unknown
 
 
 class LimitKind(StrEnum):
-    """What is limited."""
+    """Kinds of limits."""
 
     COST_USD = "cost_usd"  #: dollars
     TOKENS = "tokens"  #: tokens of all classes
@@ -40,7 +41,7 @@ class Limits:
         retries: Calls that are tried again after they failed.
         wall_s: Seconds from the making of the scope; a call that runs then is not cut off.
         warn_at: Share of each limit at which a warning is due, over 0 to 1; None warns of nothing.
-        when_unknown: What follows where a limit cannot be counted, since a price, a usage or a time is not
+        when_unknown: Answer to a limit that cannot be counted, since a price, a usage or a time is not
             known: "refuse" ends the run with a sentence that names what is missing; "allow" goes on, and what
             is not known counts as nothing.
         lease_s: Seconds, from when a call was let through, after which what was set aside for it is given
@@ -79,46 +80,38 @@ class Limits:
                 )
             if not 0 <= value <= 1e12:
                 raise ConfigError(f"{kind} = {shown(value)}: expected 0 to 1e12, or None for no limit")
-        share = self.warn_at
-        if share is not None and (
-            isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share <= 1
-        ):
-            raise ConfigError(
-                f"warn_at = {shown(share)}: expected a share over 0 to 1, or None for no warning"
-            )
+        if self.warn_at is not None:
+            expected = "a share over 0 to 1, or None for no warning"
+            number("warn_at", self.warn_at, above=0, most=1, expected=expected)
         if not isinstance(self.when_unknown, str) or self.when_unknown not in ("refuse", "allow"):
             raise ConfigError(f'when_unknown = {shown(self.when_unknown)}: expected "refuse" or "allow"')
-        lease = self.lease_s
-        if lease is not None and (
-            isinstance(lease, bool) or not isinstance(lease, int | float) or not 0 < lease <= 1e12
-        ):
-            raise ConfigError(f"lease_s = {shown(lease)}: expected seconds over 0, or None for no end")
+        if self.lease_s is not None:
+            expected = "seconds over 0, or None for no end"
+            number("lease_s", self.lease_s, above=0, most=1e12, expected=expected)
 
     @classmethod
     def from_dict(cls, table: Mapping[str, Any]) -> Limits:
-        """The limits of a parsed TOML or JSON table.
+        """Returns the limits of a parsed TOML or JSON table.
 
         Raises:
             ConfigError: An unknown key, or a value out of range.
         """
-        names = [field.name for field in dataclasses.fields(cls)]
-        for key in table:
-            if key not in names:
-                raise ConfigError(f"limits.{key}: no such limit; {offer(key, names)}")
+        known = [field.name for field in dataclasses.fields(cls)]
+        refuse_unknown(table, known, of="limits.", kind="limit")
         return cls(**table)
 
     @property
     def refuses_unknown(self) -> bool:
-        """Whether a limit that cannot be counted ends the run."""
+        """True if a limit that cannot be counted ends the run."""
         return self.when_unknown == "refuse"
 
 
 def require_limits(kinds: Iterable[str], limits: Limits | None) -> None:
-    """Check that what was limited before a restart is limited after it.
+    """Checks that what was limited before a restart is limited after it.
 
     Args:
         kinds: The kinds that were limited.
-        limits: The limits now; they may be other ones.
+        limits: The limits now, which may be other ones.
 
     Raises:
         ConfigError: A kind that was limited is not.
@@ -131,7 +124,7 @@ def require_limits(kinds: Iterable[str], limits: Limits | None) -> None:
 
 
 class Missing(StrEnum):
-    """What has to be known to count a limit, and is not."""
+    """Fact that has to be known to count a limit, and is not."""
 
     PRICE = "price"  #: the tokens of a call are known, and not their price
     USAGE = "usage"  #: a call came without what it took
@@ -143,12 +136,11 @@ _ALLOW = 'or choose Limits(when_unknown="allow")'
 
 
 def uncounted(kind: LimitKind, limit: float, missing: Missing, subject: str = "") -> str:
-    """Why a limit cannot hold, and what to pass so that it can.
+    """Returns why a limit cannot hold, and what to pass so that it can.
 
     Args:
-        kind: What is limited.
-        limit: In dollars, tokens or seconds.
-        missing: What is not known.
+        limit: The most, in dollars, tokens or seconds.
+        missing: The fact that is not known.
         subject: The model, or the name of the call, about which it is not known; ``""`` where it has none.
 
     >>> uncounted(LimitKind.WALL_S, 60, Missing.TIME)

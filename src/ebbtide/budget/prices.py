@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from os import PathLike
 from typing import Any, NamedTuple
 
+from ebbtide.checks import number
 from ebbtide.errors import ConfigError, expect, shown
 from ebbtide.events.usage import Usage, possible_part
 from ebbtide.settings_file import read_settings
@@ -234,7 +235,5 @@ def _check(model: str, classes: Any) -> None:
             raise ConfigError(
                 f"prices of {shown(model)}: no class {shown(name)}; there are {', '.join(_CLASSES)}"
             )
-        if isinstance(price, bool) or not isinstance(price, int | float) or not 0 <= price <= 1e9:
-            raise ConfigError(
-                f"{name} price of {shown(model)} = {shown(price)}: expected USD per million tokens"
-            )
+        what = f"{name} price of {shown(model)}"
+        number(what, price, least=0, most=1e9, expected="USD per million tokens")

@@ -53,7 +53,7 @@ class Scope:
     whose threads each enter a scope, its function has to be `carried`.
 
     Args:
-        limits: What may be taken.
+        limits: The most that may be taken.
         name: Shown in errors and warnings.
         clock: Seconds on a monotonic clock; None takes that of the scope around, or the machine's.
 
@@ -88,12 +88,12 @@ class Scope:
 
     @property
     def name(self) -> str:
-        """Its name."""
+        """Name in errors and warnings."""
         return self.account.name
 
     @property
     def limits(self) -> Limits:
-        """Its limits."""
+        """Limits of this scope alone."""
         return self.account.limits
 
     @property
@@ -110,20 +110,21 @@ class Scope:
         retry: bool = False,
         bound: tuple[bool, bool] | None = None,
     ) -> Reservation:
-        """Let a call through: count it, and set aside what it may take, in every scope around it or in none.
+        """Counts a call and sets aside what it may take, in every scope around it or in none.
 
         Args:
             kind: "llm" or "tool"; anything else counts as a step alone.
             cost_usd: The most that it can cost. None where nobody knows: it may go while anything is left,
                 and sets aside a sixteenth of the limit, or what is left of it.
-            tokens: The most tokens of all classes that it can take; likewise.
+            tokens: The most tokens of all classes that it can take; None as for `cost_usd`.
             retry: It was tried before, and failed.
-            bound: Whether `cost_usd` and `tokens` are the most that it can take; else they are guesses, and a
+            bound: True if `cost_usd` and `tokens` are the most that it can take; else they are guesses, and a
                 call that succeeds has to say what it took. None takes what is not None for the most.
 
         Raises:
             LimitExceeded: A limit would be passed; nothing was counted.
-            LimitUnknown: A limit cannot be counted, since a call did not say what it took; likewise.
+            LimitUnknown: A limit cannot be counted, since a call did not say what it took; nothing was
+                counted.
             ConfigError: An amount is negative, infinite or no number.
         """
         request = (
@@ -144,12 +145,12 @@ class Scope:
         return Reservation(holds, bound or (cost_usd is not None, tokens is not None))
 
     def is_full(self) -> bool:
-        """Whether a call that cannot say what it takes has to wait until one under way has settled."""
+        """Returns True if a call of an unknown amount has to wait until one under way has settled."""
         with _lock:
             return any(account.is_full() for account in self._accounts_here())
 
     def check(self) -> None:
-        """Raise where the time is up; for what goes on after it was let through.
+        """Raises if the time is up; for what goes on after it was let through.
 
         Raises:
             LimitExceeded: `wall_s` of this scope or of one around it has passed.
@@ -160,19 +161,19 @@ class Scope:
                 raise error
 
     def left(self, kind: LimitKind | str) -> float | None:
-        """What this scope and those around it still allow of a kind; None where nothing limits it."""
+        """Returns what this scope and those around it still allow of a kind; None if nothing limits it."""
         kind = LimitKind(kind)
         with _lock:
             rests = [account.left(kind) for account in self.accounts]
         return min((rest for rest in rests if rest is not None), default=None)
 
     def spent(self) -> Spent:
-        """What was taken so far."""
+        """Returns what was taken so far."""
         with _lock:
             return self.account.spent()
 
     def counted(self) -> list[tuple[LimitKind, float]]:
-        """The limits of cost and of tokens, here and around, that a call must not leave uncounted."""
+        """Returns the limits of cost and of tokens, here and around, that a call must not leave uncounted."""
         return [
             (kind, limit)
             for account in self.accounts
@@ -182,12 +183,12 @@ class Scope:
         ]
 
     def to_state(self) -> dict[str, Any]:
-        """What was taken here, as plain data that JSON can carry; what is set aside counts as spent."""
+        """Returns what was taken here, as plain data for JSON; what is set aside counts as spent."""
         with _lock:
             return self.account.to_state()
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Take up what `to_state` gave, before anything is taken here.
+        """Takes up what `to_state` gave, before anything is taken here.
 
         Raises:
             ConfigError: It is no such state, or had a limit of a kind that has none here.
@@ -214,7 +215,7 @@ class Scope:
 
 
 class Reservation:
-    """What was set aside for a call that was let through; it counts until it is known what the call took."""
+    """Amount that was set aside for a call that was let through; it counts until the call has settled."""
 
     __slots__ = ("_bound", "_holds")
 
@@ -230,12 +231,12 @@ class Reservation:
         failed: bool = False,
         subject: str = "",
     ) -> list[LimitWarning]:
-        """Say what the call took. What was said once stays; what was not known may be said later.
+        """Records what the call took. What was said once stays; what was not known may be said later.
 
         Args:
             cost_usd: Dollars. None where nobody knows: what was set aside counts as spent. Where nobody knew
                 the most that it can cost either, a limit of cost cannot be counted any more.
-            tokens: Tokens of all classes; likewise.
+            tokens: Tokens of all classes; None as for `cost_usd`.
             failed: The call failed or was broken off: then what was set aside is enough.
             subject: Model or name of the call, for the sentence about a limit that cannot be counted.
 
@@ -278,7 +279,7 @@ def _without(entered: _Entered | None, scope: Scope) -> _Entered | None:
 
 
 def in_event_loop() -> bool:
-    """Whether an event loop runs in this thread."""
+    """Returns True if an event loop runs in this thread."""
     asyncio = sys.modules.get("asyncio")  # to import it takes longer than all the rest
     try:
         return asyncio is not None and asyncio.get_running_loop() is not None
@@ -297,13 +298,13 @@ def _around() -> Scope | None:
 
 
 def current_scope() -> Scope | None:
-    """The scope that is entered here, or None."""
+    """Returns the scope that is entered here, or None."""
     here = _here.get()
     return here.scope if here else None
 
 
 def carried(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """`function`, which counts in the scopes that are entered here, whatever thread calls it.
+    """Returns `function`, which counts in the scopes that are entered here, whatever thread calls it.
 
     >>> with Scope(Limits(steps=3)) as scope:
     ...     work = carried(lambda: current_scope() is scope)

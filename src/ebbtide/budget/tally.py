@@ -1,4 +1,4 @@
-"""What was spent, counted once: everybody who needs to know reads it here.
+"""Counter of what was spent, the only one: everybody who needs to know reads it here.
 
 Money is counted in whole units, so that a hundred times 0.01 dollars is 1 dollar.
 """
@@ -20,7 +20,7 @@ _CALLS = (ModelPart.WHOLE, ModelPart.EMBEDDING)  # the other parts belong to a c
 
 
 def units(cost_usd: float) -> int:
-    """Dollars in whole units.
+    """Returns dollars in whole units.
 
     >>> sum(units(0.01) for _ in range(100)) == units(1.0)
     True
@@ -29,12 +29,12 @@ def units(cost_usd: float) -> int:
 
 
 def usd(cost: int | None) -> float | None:
-    """Whole units in dollars."""
+    """Returns whole units in dollars."""
     return None if cost is None else cost / UNITS
 
 
 def dollars(amount: float) -> str:
-    """Dollars in a sentence; a small amount with two digits that mean something, so that it is not zero.
+    """Returns dollars for a sentence; a small amount with two significant digits, so that it is not zero.
 
     >>> dollars(1234.5), dollars(0.00421), dollars(0.0), dollars(0.0000012)
     ('$1,234.50', '$0.0042', '$0.00', 'under $0.0001')
@@ -45,24 +45,22 @@ def dollars(amount: float) -> str:
 
 
 def is_model_call(event: Event) -> bool:
-    """Whether an event is a whole call of a model, and not a part of one."""
+    """Returns True if an event is a whole call of a model, and not a part of one."""
     return isinstance(event, ModelCall) and event.part in _CALLS
 
 
 class Tally:
-    """What one chain took, or a whole run. What no event stated is None.
+    """Amounts that one chain took, or a whole run. None stands for what no event stated.
 
     The tallies of several chains add up in the one of their run; a copy stands alone. A number that cannot be
     (negative, infinite, no number) counts as not stated, and in `faults`.
 
     Args:
-        prices: What tokens cost, for events that state tokens and no cost; None knows no price.
+        prices: Prices of tokens, for events that state tokens and no cost; None knows no price.
         run: The tally of the run, which counts what this one counts.
 
     Attributes:
         events: Events of any kind.
-        tool_calls: Calls of tools.
-        model_calls: Calls of models.
         cost: Units of money.
         tokens: Tokens of all classes.
         by_class: Tokens by class, in the order of `CLASSES`.
@@ -73,8 +71,8 @@ class Tally:
         first_ts: Time of the first event, in seconds.
         latest_ts: Time of the latest.
         last_cost: Units that the latest event with usage took.
-        last_tokens: Tokens likewise.
-        last_cache_read: Of those, the ones that were read from a cache.
+        last_tokens: Tokens of the latest event with usage.
+        last_cache_read: Tokens of that event that were read from a cache.
     """
 
     __slots__ = (
@@ -117,10 +115,9 @@ class Tally:
         self.last_cache_read = 0
 
     def add(self, event: Event, ts: float | None = None) -> None:
-        """Count an event.
+        """Counts an event.
 
         Args:
-            event: The event.
             ts: Its time, where that is known and can be.
         """
         if not isinstance(event, Event):
@@ -145,13 +142,13 @@ class Tally:
             self.spend(usage, ts, by_model=kind is ModelCall)
 
     def add_round(self) -> None:
-        """Count a round that somebody handed over: an event that took nothing."""
+        """Counts a round that somebody handed over: an event that took nothing."""
         self.events += 1
         if self.run is not None:
             self.run.events += 1
 
     def at(self, ts: float) -> None:
-        """Take a time, in seconds; one before the latest changes nothing."""
+        """Takes a time, in seconds; one before the latest changes nothing."""
         run = self.run
         if self.latest_ts is None:
             self.first_ts = self.latest_ts = ts
@@ -164,12 +161,11 @@ class Tally:
                 run.latest_ts = ts
 
     def spend(self, usage: Usage, ts: float | None = None, *, by_model: bool = True) -> None:
-        """Count what an event took, here and in the run.
+        """Counts what an event took, here and in the run.
 
         Args:
-            usage: What it states.
-            ts: When, in seconds; prices are those of that day.
-            by_model: Whether a model took it, whose cost ought to be known.
+            ts: Time in seconds; prices are those of that day.
+            by_model: True if a model took it, whose cost ought to be known.
         """
         if not isinstance(usage, Usage):
             expect("usage", usage, Usage)
@@ -212,11 +208,11 @@ class Tally:
             run.faults += faults
 
     def charge(self, cost: int | None, tokens: int | None, *, unpriced: str | None = None) -> None:
-        """Add money and tokens, here alone.
+        """Adds money and tokens, here alone.
 
         Args:
             cost: Units of money; None where it is not known.
-            tokens: Of all classes, likewise.
+            tokens: Tokens of all classes; None if they are not known.
             unpriced: The model that took tokens at a cost that nobody knows; None where there is none.
         """
         if type(cost) is not int or type(tokens) is not int:
@@ -234,7 +230,7 @@ class Tally:
                 self.unpriced_models[unpriced] = None
 
     def to_state(self) -> list[Any]:
-        """All that later counts depend on."""
+        """Returns all that later counts depend on."""
         return [
             [self.events, self.tool_calls, self.model_calls, self.unpriced_calls, self.faults],
             [
@@ -250,7 +246,7 @@ class Tally:
         ]
 
     def restore(self, state: list[Any]) -> None:
-        """Take up what `to_state` gave.
+        """Takes up what `to_state` gave.
 
         Raises:
             ConfigError: It is no such state.

@@ -13,6 +13,7 @@ import click
 from ebbtide import __version__
 from ebbtide.cli.declaration import CommandGroup
 from ebbtide.cli.exits import Exit
+from ebbtide.cli.settings.options import SETTINGS_OPTIONS
 from ebbtide.cli.terminal import plain
 from ebbtide.errors import EbbtideError
 from ebbtide.text.redaction import redact
@@ -87,30 +88,40 @@ def _end_quietly() -> NoReturn:
     raise SystemExit(Exit.PIPE_CLOSED) from None
 
 
+_ARCHIVE = CommandGroup(
+    "archive",
+    help="Check many runs into one file, and see what it says.",
+    places={
+        "check": "ebbtide.cli.archive.check:check",
+        "report": "ebbtide.cli.archive.report:report",
+        "calibrate": "ebbtide.cli.archive.calibrate:calibrate",
+    },
+)
 root = _Ebbtide(
     "ebbtide",
     help="Check AI agents' runs: do they converge, do they loop, what did they decide, what did they cost?",
     places={
-        "check": "ebbtide.cli.runs.commands:check",
-        "archive": "ebbtide.cli.archive.commands:archive",
-        "watch": "ebbtide.cli.runs.commands:watch",
-        "demo": "ebbtide.cli.runs.commands:demo",
-        "loops": "ebbtide.cli.runs.commands:loops",
-        "doctor": "ebbtide.cli.runs.commands:doctor",
-        "hooks": "ebbtide.cli.service.commands:hooks",
-        "serve": "ebbtide.cli.service.commands:serve",
-        "mcp": "ebbtide.cli.service.commands:mcp",
-        "statusline": "ebbtide.cli.service.commands:statusline",
-        "budgets": "ebbtide.cli.budgets.commands:budgets",
-        "score": "ebbtide.cli.rounds.commands:score",
-        "stop": "ebbtide.cli.rounds.commands:stop",
-        "extract": "ebbtide.cli.rounds.commands:extract",
-        "calibrate": "ebbtide.cli.rounds.commands:calibrate",
+        "check": "ebbtide.cli.runs.check:check",
+        "archive": _ARCHIVE,
+        "watch": "ebbtide.cli.runs.watch:watch",
+        "demo": "ebbtide.cli.runs.demo:demo",
+        "loops": "ebbtide.cli.runs.loops:loops",
+        "doctor": "ebbtide.cli.runs.loops:doctor",
+        "hooks": "ebbtide.cli.service.hooks:hooks",
+        "serve": "ebbtide.cli.service.serve:serve",
+        "mcp": "ebbtide.cli.service.serve:mcp",
+        "statusline": "ebbtide.cli.service.statusline:statusline",
+        "budgets": "ebbtide.cli.budgets:budgets",
+        "score": "ebbtide.cli.rounds.score:score",
+        "stop": "ebbtide.cli.rounds.stop:stop",
+        "extract": "ebbtide.cli.rounds.extract:extract",
+        "calibrate": "ebbtide.cli.rounds.calibrate:calibrate",
         "decisions": "ebbtide.cli.decisions.commands:app",
         "formats": "ebbtide.cli.reference:formats",
         "schema": "ebbtide.cli.reference:schema",
     },
     params=[
+        *SETTINGS_OPTIONS,
         click.Option(
             ["--version"],
             is_flag=True,
@@ -118,7 +129,7 @@ root = _Ebbtide(
             expose_value=False,
             callback=_version,
             help="Print the version.",
-        )
+        ),
     ],
 )
 

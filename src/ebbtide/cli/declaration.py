@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 import click
 
 from ebbtide.cli.exits import EVERY_EXIT, Exit
-from ebbtide.cli.settings.options import SHOWS, settings_options
+from ebbtide.cli.settings.options import SETTINGS_OPTIONS, SHOWS, load_settings
 from ebbtide.settings_file import meant
 
 if TYPE_CHECKING:
@@ -91,8 +91,7 @@ class Command(click.Command):
     ) -> None:
         self.exits = {**EVERY_EXIT, **(exits or {})}
         signature = inspect.signature(callback, eval_str=True)
-        parameters = [_parameter(item) for item in signature.parameters.values()]
-        settings["params"] = [*parameters, *settings_options(parameters)]
+        settings["params"] = [_parameter(item) for item in signature.parameters.values()]
         settings["context_settings"] = _SETTINGS | {"allow_extra_args": True}
         super().__init__(name, callback=callback, **settings)
 
@@ -102,8 +101,16 @@ class Command(click.Command):
         Raises:
             UsageError: It cannot be read.
         """
+        if not ctx.resilient_parsing:
+            load_settings(ctx, self.params)
         try:
             rest = super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            if any(error.option_name in option.opts for option in SETTINGS_OPTIONS):
+                first, _, command = ctx.command_path.partition(" ")
+                hint = f"It stands before the command: {first} {error.option_name} ... {command}"
+                raise click.UsageError(f"No such option {error.option_name!r} here. {hint}", ctx) from error
+            raise
         except click.BadOptionUsage as error:
             option = next((item for item in self.params if error.option_name in item.opts), None)
             message = error.message
@@ -143,14 +150,18 @@ class CommandGroup(click.Group):
     """Commands under one name; some of them are imported when they are called.
 
     Args:
-        places: Module and name of commands in it, by the name of the command.
+        places: Module and name of each command, or the command itself, by the name that it is called by.
         **settings: Further arguments of `click.Group`.
     """
 
     command_class = Command
 
     def __init__(
-        self, name: str | None = None, *, places: Mapping[str, str] | None = None, **settings: Any
+        self,
+        name: str | None = None,
+        *,
+        places: Mapping[str, str | click.Command] | None = None,
+        **settings: Any,
     ) -> None:
         super().__init__(name, context_settings=_SETTINGS, no_args_is_help=True, **settings)
         self._places = places or {}
@@ -166,6 +177,8 @@ class CommandGroup(click.Group):
             NoSuchCommand: There is none; the message names those that are like it.
         """
         place = self._places.get(cmd_name)
+        if isinstance(place, click.Command):
+            return place
         if place is not None:
             module, name = place.split(":")
             command: click.Command = getattr(import_module(module), name)
@@ -318,7 +331,10 @@ Fields = Annotated[
     str | None,
     Option("--fields", metavar="NAME=KEY,...", help="What keys are called that are named otherwise."),
 ]
-Follow = Annotated[bool, Option("--follow", help="Keep reading a growing JSONL file.")]
+Idle = Annotated[
+    float | None,
+    Option("--idle", metavar="S", at_least=0, help="Stop after S seconds without new data."),
+]
 PricesFile = Annotated[
     str | None,
     Option(

@@ -28,7 +28,7 @@ CLASS_STYLES = {"HIGH": "green", "MEDIUM": "yellow", "LOW": "red"}
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
-_TRAILING = re.compile(r"[ \t]+$", re.MULTILINE)
+_TRAILING = re.compile(r"(?<![ \t])[ \t]+$", re.MULTILINE)
 
 
 def plain(text: str, length: int | None = None) -> str:
@@ -109,7 +109,7 @@ def print_json(value: Any, *, indent: int | None = 2) -> None:
 
 
 _DEFAULT_WIDTH = 80
-_WORD = re.compile(r"\s*\S+\s*")
+_WORD = re.compile(r"(?:\A\s++)?\S+\s*")
 _WIDE = ("W", "F")
 _NO_WIDTH = ("Mn", "Me", "Cf")
 

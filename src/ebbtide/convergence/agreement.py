@@ -1,4 +1,4 @@
-"""What a round does to what was said before it: changes it, accepts it, or says it again.
+"""Effect of a round on what was said before it: it changes it, accepts it, or says it again.
 
 Source: rubric, section 5 (clause B04). This is the cheap rule, for every round; `llm_agreement` asks a model.
 """
@@ -16,7 +16,7 @@ from ebbtide.text.phrases import Anchor, PhraseRule
 
 
 class Agreement(StrEnum):
-    """What a round does with what came before."""
+    """Effect of a round on what came before."""
 
     MODIFY = "modify"  #: brings changes
     ENDORSE = "endorse"  #: agrees, with small additions at the most
@@ -68,10 +68,9 @@ _SMALL_ADDITION = 0.34  # share of new claims up to which an agreeing round only
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgreementReading:
-    """What a round does, and why it is read so.
+    """Effect of a round, and the rule that read it so.
 
     Args:
-        label: What it does.
         rule: The rule that decided.
         new_share: New claims over all claims of the round; None where it has none.
     """
@@ -82,11 +81,11 @@ class AgreementReading:
 
 
 def read_agreement(item: Round, novelty: RoundNovelty) -> AgreementReading:
-    """Whether a round modifies, endorses or rephrases, from its novelty, its reversals and its wording.
+    """Reads the effect of a round from its novelty, its reversals and its wording.
 
     Args:
         item: A round that is not the first.
-        novelty: What it brought.
+        novelty: Novelty of the round.
     """
     text = item.text or ". ".join((*item.claims, *item.decisions, item.summary or ""))
     share = novelty.new_claims / novelty.claims if novelty.claims else None

@@ -1,4 +1,4 @@
-r"""What a speaker's answer is: a number, a choice, a boxed result, what "the answer is" brings, a conclusion.
+r"""Answer of a speaker: a number, a choice, a boxed result, what "the answer is" brings, a conclusion.
 
 Read is what the speaker states as the answer, the latest statement first. What is denied, supposed, quoted or
 somebody else's is none, and talk without an answer has none: unknown, and equal to nothing.
@@ -61,7 +61,7 @@ CONCLUSION_RULES: Final = frozenset(rule.id for rule in CONCLUSIONS.rules)
 
 
 class AnswerKind(StrEnum):
-    """What an answer is."""
+    """Kinds of answers."""
 
     NUMBER = "number"
     CHOICE = "choice"  #: a letter, yes or no
@@ -74,7 +74,6 @@ class Answer:
     """An answer as it was read.
 
     Args:
-        kind: What it is.
         form: Its normal form: equal answers have equal forms. A number has that of its value.
         text: The sentence that states it.
         rule: The rule that found it.
@@ -87,7 +86,7 @@ class Answer:
 
 
 def read_answer(text: str) -> Answer | None:
-    r"""The answer that a turn states last, or None. Linear in the length of the text.
+    r"""Returns the answer that a turn states last, or None. Linear in the length of the text.
 
     >>> read_answer("8 * 10 = 80, so the answer is 80.").form
     '80'
@@ -102,7 +101,7 @@ def read_answer(text: str) -> Answer | None:
         if bare is not None:
             return bare
     tail = whole[-_READ:]
-    marked = _marked(tail)
+    marked = _marked_answer(tail)
     if marked is not None:
         return marked
     lines = (_FENCE.sub("", tail) if "```" in tail else tail).splitlines()
@@ -110,14 +109,14 @@ def read_answer(text: str) -> Answer | None:
 
 
 def read_short(text: str) -> Answer | None:
-    """A turn that is a name and no more, as the answer that it is: "Paris"."""
+    """Returns a turn that is a name and no more as the answer that it is: "Paris"."""
     words = text.strip(_EDGES).split()
     is_name = 0 < len(words) <= _SHORT and words[0][0].isupper() and all(map(_NAME.fullmatch, words))
     return _in_words(text, text, "answer.short") if is_name else None
 
 
-def _marked(tail: str) -> Answer | None:
-    """The last answer that is marked as one, by a box, a tag, a field or a line."""
+def _marked_answer(tail: str) -> Answer | None:
+    """Returns the last answer that is marked as one, by a box, a tag, a field or a line."""
     at = tail.rfind(_BOXED)
     if at >= 0 and (inside := _braced(tail, at + len(_BOXED))):
         return _any_value(inside, inside, "answer.boxed")
@@ -150,7 +149,7 @@ def _sentences(line: str) -> list[str]:
 
 
 def _last_stated(lines: list[str]) -> Answer | None:
-    """The answer that the last of the lines with a word of the rules states."""
+    """Returns the answer that the last of the lines with a word of the rules states."""
     whole = "\n".join(lines).lower()
     hints = [word for word in HINTS if word in whole]
     following = ""
@@ -164,7 +163,7 @@ def _last_stated(lines: list[str]) -> Answer | None:
         if any(word in lowered for word in hints):
             lines_to_go -= 1
             for sentence in reversed(_sentences(line)):
-                answer = _stated(sentence, following)
+                answer = _answer_in(sentence, following)
                 if answer is not None:
                     return answer
                 following = sentence
@@ -172,7 +171,7 @@ def _last_stated(lines: list[str]) -> Answer | None:
     return None
 
 
-def _stated(sentence: str, following: str) -> Answer | None:
+def _answer_in(sentence: str, following: str) -> Answer | None:
     if sentence.endswith("?"):
         return None
     sentence = sentence.replace("\u2019", "'")
@@ -187,7 +186,7 @@ def _stated(sentence: str, following: str) -> Answer | None:
 
 
 def _last(table: PhraseTable, sentence: str) -> PhraseMatch | None:
-    """The last match in a sentence that its speaker states, by its place in the sentence."""
+    """Returns the last match in a sentence that its speaker states, by its place in the sentence."""
     last = None
     start = 0
     while (match := table.first(sentence[start:])) is not None:
@@ -200,7 +199,7 @@ def _last(table: PhraseTable, sentence: str) -> PhraseMatch | None:
 
 
 def _conclusion(lines: list[str]) -> Answer | None:
-    """What the last sentence concludes."""
+    """Returns the conclusion of the last sentence."""
     line = next((line for line in reversed(lines) if line.strip()), "")
     sentence = next(reversed(_sentences(line)), "")
     match = CONCLUSIONS.first(sentence)
@@ -220,7 +219,7 @@ def _any_value(span: str, sentence: str, rule: str) -> Answer | None:
 
 
 def _value(span: str, sentence: str, rule: str) -> Answer | None:
-    """A number or a choice at the start of a span; for the whole of a turn nothing may follow."""
+    """Returns a number or a choice at the start of a span; for the whole of a turn nothing may follow."""
     plain = _LATEX.sub("", _FRACTION.sub(r"\1/\2", span)).strip()
     filler = _FILLER.match(plain)
     plain = plain[filler.end() :] if filler else plain

@@ -1,4 +1,4 @@
-"""Do the agents give the same answer: positions, majority and unanimity, circle by circle.
+"""Consensus of agents: positions, majority and unanimity, circle by circle.
 
 A circle is one turn of each speaker. Where speakers take turns it is found as the turns come: it is full when
 everybody known so far has spoken in it, or when somebody speaks again, since the others pass. The first one,
@@ -35,11 +35,11 @@ _REMEMBERED: Final = 256  # answers that were given before
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Position:
-    """An answer and who gives it.
+    """Answer and the agents that give it.
 
     Args:
         answer: The answer in its normal form.
-        agents: Who holds it, in the order in which they first spoke.
+        agents: The agents that hold it, in the order in which they first spoke.
         claim: The best that is said for it; None where nothing is said but the answer.
         rule: The rule that read the answer.
     """
@@ -52,7 +52,7 @@ class Position:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsensusReading:
-    """Who holds what after a circle.
+    """Positions of the agents after a circle.
 
     Args:
         circle: Its number, from 1.
@@ -64,7 +64,7 @@ class ConsensusReading:
         unanimous_rounds: Circles in a row with the same answer of everybody.
         disagreement_rounds: Circles in a row with more than one answer, in which nobody changed it.
         old_rounds: Circles in a row that brought no answer that was not given before.
-        rule: What holds, as the id of a rule.
+        rule: The id of the rule that describes it.
     """
 
     circle: int
@@ -79,7 +79,7 @@ class ConsensusReading:
     rule: str
 
     def to_dict(self) -> dict[str, Any]:
-        """The wire form."""
+        """Returns the reading in the wire form."""
         return to_wire(self)
 
 
@@ -92,11 +92,11 @@ class _Party:
 
 
 class ConsensusMeter:
-    """Compares the answers of agents, circle by circle.
+    """Comparison of the answers of agents, circle by circle.
 
     Args:
         rules: Kept for those who ask; the reading itself needs none.
-        alike: From which similarity two answers in words are one.
+        alike: Similarity from which two answers in words are one.
         embedder: Compares them by meaning too.
 
     >>> meter = ConsensusMeter(ConsensusRules())
@@ -122,7 +122,7 @@ class ConsensusMeter:
         self.latest: ConsensusReading | None = None
 
     def update(self, item: Round) -> ConsensusReading | None:
-        """Hear a round; what holds after the circle that it completes, if it completes one."""
+        """Takes a round; returns the positions after the circle that it completes, if it completes one."""
         if self._is_alone(item):
             return None
         if self._alone is not None:
@@ -130,45 +130,14 @@ class ConsensusMeter:
             self._take(_voices(first))
         return self._take(voices_in(item))
 
-    def _is_alone(self, item: Round) -> bool:
-        """Whether one agent has spoken so far: its latest turn is kept, and read when another one speaks."""
-        if item.agent is None or item.is_by_person or self._speakers:
-            return False
-        if self._alone is not None and self._alone.agent != item.agent:
-            return False
-        self._alone = item
-        return True
-
-    def _take(self, voices: tuple[Voice, ...]) -> ConsensusReading | None:
-        if max(len(voices), len(self._speakers)) > _MOST_SPEAKERS:
-            return None
-        if len(voices) > 1:
-            for voice in voices:
-                self._hear(voice)
-            return self._close()
-        if not voices:
-            return None
-        voice = voices[0]
-        if voice.agent not in self._in_circle:
-            self._hear(voice)
-            return self._close_if_full()
-        # The others pass, or the first circle is full. Who speaks again may end agreement, and not make it.
-        before, answered = self._answers(), self._answered
-        self._hear(voice)
-        is_agreed = len(self._groups(before)) == 1
-        self._answered = answered
-        reading = self._close(self._answers() if is_agreed else before)
-        self._before, self._in_circle, self._answered = before, [voice.agent], voice.answer is not None
-        return reading
-
     @property
     def is_open(self) -> bool:
-        """Whether two agents or more stated answers, and some lately, so that these decide."""
+        """True if two agents or more stated answers, and some lately, so that these decide."""
         stated = sum(answer.rule not in CONCLUSION_RULES for answer in self._answers().values())
         return stated > 1 and (self._answered or self._answered_before)
 
     def to_state(self) -> dict[str, Any]:
-        """Everything that it knows, as plain data."""
+        """Returns everything that it knows, as plain data."""
         alone = None if self._alone is None else next(iter(_voices(self._alone)), None)
         return {
             "alone": to_wire(alone) if alone else None,
@@ -182,7 +151,7 @@ class ConsensusMeter:
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Take up what `to_state` of another meter told."""
+        """Takes up what `to_state` of another meter gave."""
         self._alone = from_wire(Voice, state["alone"]) if state["alone"] else None
         self._speakers = {agent: from_wire(_Party, speaker) for agent, speaker in state["speakers"]}
         self._in_circle, self._ever = list(state["in_circle"]), dict.fromkeys(state["ever"])
@@ -191,10 +160,41 @@ class ConsensusMeter:
         self._circle = state["circle"]
         self.latest = from_wire(ConsensusReading, state["latest"]) if state["latest"] else None
 
-    def _hear(self, voice: Voice) -> None:
+    def _is_alone(self, item: Round) -> bool:
+        """Returns True if one agent has spoken so far: its latest turn is read when another one speaks."""
+        if item.agent is None or item.is_by_person or self._speakers:
+            return False
+        if self._alone is not None and self._alone.agent != item.agent:
+            return False
+        self._alone = item
+        return True
+
+    def _take(self, voices: tuple[Voice, ...]) -> ConsensusReading | None:
+        if max(len(voices), len(self._speakers)) > _MOST_SPEAKERS:
+            return None
+        if len(voices) > 1:
+            for voice in voices:
+                self._record_voice(voice)
+            return self._close()
+        if not voices:
+            return None
+        voice = voices[0]
+        if voice.agent not in self._in_circle:
+            self._record_voice(voice)
+            return self._close_if_full()
+        # The others pass, or the first circle is full. Who speaks again may end agreement, and not make it.
+        before, answered = self._answers(), self._answered
+        self._record_voice(voice)
+        is_agreed = len(self._groups(before)) == 1
+        self._answered = answered
+        reading = self._close(self._answers() if is_agreed else before)
+        self._before, self._in_circle, self._answered = before, [voice.agent], voice.answer is not None
+        return reading
+
+    def _record_voice(self, voice: Voice) -> None:
         speaker = self._speakers.get(voice.agent, _Party())
         if voice.endorses is not None:
-            endorsed = self._named(voice.endorses, besides=voice.agent)
+            endorsed = self._answer_of(voice.endorses, besides=voice.agent)
             voice = answered_as(voice, endorsed) if endorsed is not None else voice
         if voice.agent not in self._in_circle:
             self._in_circle.append(voice.agent)
@@ -205,8 +205,8 @@ class ConsensusMeter:
             circles=speaker.circles,
         )
 
-    def _named(self, words: str, *, besides: str) -> Answer | None:
-        """The answer of whom the words of "I agree with" begin with: a name, or the only other speaker."""
+    def _answer_of(self, words: str, *, besides: str) -> Answer | None:
+        """Returns the answer of the agent whom "I agree with" names, or of the only other speaker."""
         lowered = words.lower()
         others = {agent: speaker for agent, speaker in self._speakers.items() if agent != besides}
         for agent, speaker in others.items():
@@ -243,7 +243,7 @@ class ConsensusMeter:
         }
 
     def _groups(self, answers: dict[str, Answer]) -> list[list[str]]:
-        """Agents by their answer, the largest group first."""
+        """Returns agents by their answer, the largest group first."""
         groups: list[list[str]] = []
         for agent, answer in answers.items():
             group = next((group for group in groups if self._same(answers[group[0]], answer)), None)

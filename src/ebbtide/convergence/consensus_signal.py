@@ -1,4 +1,4 @@
-"""What agreement and disagreement say to do: ship what all hold, ask a person where nobody moves.
+"""Signal from agreement and disagreement: ship what all hold, ask a person if nobody moves.
 
 Source: ours; see docs/convergence.md.
 """
@@ -16,13 +16,13 @@ from ebbtide.profile.convergence import ConsensusRules
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsensusSignal:
-    """A signal that rests on the positions of the agents.
+    """Signal that rests on the positions of the agents.
 
     Args:
         signal: SHIP or ESCALATE.
         rule: The rule that decided.
-        rationale: Who holds what, in words.
-        hint: What to do next.
+        rationale: The positions, in words.
+        hint: The next step.
     """
 
     signal: Signal
@@ -32,18 +32,17 @@ class ConsensusSignal:
 
     @property
     def witness(self) -> Witness | None:
-        """What bears the SHIP; None where it is none."""
+        """Reason for the SHIP; None if it is none."""
         if self.signal is not Signal.SHIP:
             return None
         return Witness(kind=WitnessKind.CONSENSUS, rule=self.rule, text=self.rationale)
 
 
 def consensus_signal(reading: ConsensusReading, rules: ConsensusRules) -> ConsensusSignal | None:
-    """What the positions after a circle say to do; None where they decide nothing.
+    """Returns the signal of the positions after a circle; None if they decide nothing.
 
     Args:
-        reading: The positions.
-        rules: How many circles it takes.
+        rules: Circles that it takes.
     """
     if not rules.counts:
         return None
@@ -75,7 +74,7 @@ def consensus_signal(reading: ConsensusReading, rules: ConsensusRules) -> Consen
 
 
 def still_open() -> ConsensusSignal:
-    """What there is to say while agents give answers, and neither agree nor stay apart."""
+    """Returns the signal while agents give answers, and neither agree nor stay apart."""
     return ConsensusSignal(
         signal=Signal.CONTINUE,
         rule="consensus.open",

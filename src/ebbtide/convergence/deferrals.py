@@ -103,10 +103,10 @@ _BAR_WITH_WORDING = 0.38
 
 
 class Deferrals:
-    """Finds deferrals in what a round says.
+    """Finder of deferrals in what a round says.
 
     Args:
-        embedder: Where the vectors come from. The bars were measured with the default model.
+        embedder: Source of the vectors. The bars were measured with the default model.
     """
 
     def __init__(self, embedder: Embedder) -> None:
@@ -119,7 +119,7 @@ class Deferrals:
         self._middle = float(self._direction @ (deferral + other)) / 2
 
     def find(self, item: Round) -> tuple[GamingFlag, ...]:
-        """One flag with every deferral of the round, if there is one."""
+        """Returns one flag with every deferral of the round, if there is one."""
         sentences = dict.fromkeys((*item.claims, *item.decisions, *item.next_actions, item.summary or ""))
         texts = [text for text in sentences if normal_form(text)]
         deferrals = tuple(text for text, put_off in zip(texts, self.put_off(texts), strict=True) if put_off)
@@ -137,7 +137,7 @@ class Deferrals:
         )
 
     def put_off(self, texts: list[str]) -> list[bool]:
-        """Of each text, whether it is a deferral."""
+        """Returns for each text, in order, True if it is a deferral."""
         if not texts:
             return []
         forms = [normal_form(text) for text in texts]

@@ -23,7 +23,7 @@ from ebbtide.text.normal_form import normal_form
 
 
 class Gaming(StrEnum):
-    """What a flag is about."""
+    """Subjects of flags."""
 
     PARAPHRASE = "PARAPHRASE"  #: claims that are new in their words only
     CLAIM_INFLATION = "CLAIM_INFLATION"  #: many claims, few of them new
@@ -38,10 +38,9 @@ class GamingFlag:
     """One suspicion, with what it rests on.
 
     Args:
-        kind: What it is about.
         round: The round that shows it.
         rule: The rule that fired.
-        evidence: The numbers in words.
+        evidence: The numbers that it rests on, in words.
         texts: The sentences in question, if it is about sentences.
     """
 
@@ -52,19 +51,18 @@ class GamingFlag:
     texts: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """The wire form."""
+        """Returns the flag in the wire form."""
         return to_wire(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundFacts:
-    """What the flags of a round are raised on.
+    """Facts on which the flags of a round are raised.
 
     Args:
-        item: The round.
-        novelty: What it brought.
+        novelty: Novelty of the round.
         novelty_class: Class of its novelty.
-        readiness: How ready it is.
+        readiness: Readiness of the round.
         questions_before: Open questions of the round before.
         totals_before: Claims of the rounds before, or of the last few of them.
     """
@@ -78,7 +76,7 @@ class RoundFacts:
 
 
 def find_gaming(facts: RoundFacts, gaming: GamingRules, novelty: NoveltyRules) -> tuple[GamingFlag, ...]:
-    """Every flag that the round raises."""
+    """Returns every flag that the round raises."""
     flags = (
         _paraphrase(facts, novelty),
         _inflation(facts, gaming, novelty),

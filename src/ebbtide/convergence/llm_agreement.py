@@ -1,4 +1,6 @@
-"""Modify, endorse or rephrase, by a model: for afterwards, where a call for each round can be afforded.
+"""Modification, endorsement or rephrasing, by a model.
+
+For afterwards, if a call for each round is affordable.
 
 Source: rubric, section 5 (clause B04).
 """
@@ -36,13 +38,13 @@ _CONTRACT = Contract(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LlmAgreement:
-    """What a model makes of a round.
+    """Effect of a round, as a model reads it.
 
     Args:
-        agreement: What the round does with the one before; None where the model failed.
-        reason: Why, in the words of the model; None likewise.
-        failure: Why the model failed; None where it did not.
-        usage: What the model took.
+        agreement: Effect of the round on the one before; None if the model failed.
+        reason: Reason in the words of the model; None if it failed.
+        failure: Reason why the model failed; None if it did not.
+        usage: Usage of the model.
     """
 
     agreement: Agreement | None
@@ -52,12 +54,11 @@ class LlmAgreement:
 
 
 def agreement_by_llm(before: Round, after: Round, model: ChatModel) -> LlmAgreement:
-    """Ask a model what `after` does with `before`.
+    """Asks a model what `after` does with `before`.
 
     Args:
-        before: A round.
         after: The next one, or the next agent's.
-        model: Such as `ChatEndpoint`.
+        model: A model, such as `ChatEndpoint`.
 
     Raises:
         ConfigError: The model cannot be asked as it is set up.
@@ -73,7 +74,10 @@ def agreement_by_llm(before: Round, after: Round, model: ChatModel) -> LlmAgreem
 
 
 def _content(item: Round) -> str:
-    """What a round says: its text, or else what it lists; of much of it the beginning and the end."""
+    """Returns the content of a round.
+
+    Its text, or else what it lists; of much of it the beginning and the end.
+    """
     text = item.text
     if text is None:
         stated = dict.fromkeys((*item.claims, *item.decisions, *item.open_questions, *item.next_actions))

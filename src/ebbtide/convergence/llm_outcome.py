@@ -1,4 +1,4 @@
-"""How work came out, by a model that reads the last turns, beside the rules.
+"""Outcome of work, by a model that reads the last turns, beside the rules.
 
 The label counts only with a quotation from one of the turns: what nobody said ends nothing.
 """
@@ -59,14 +59,14 @@ _CONTRACT = Contract(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LlmOutcome:
-    """How work came out, by a model and by the rules.
+    """Outcome of work, by a model and by the rules.
 
     Args:
         outcome: The model's label, one of `LABELS`; None where it failed, or there was nothing to read.
-        quote: The words that show it, as they stand in the turn; None likewise.
-        failure: Why the model failed; None where it did not.
-        usage: What it took.
-        by_rules: The latest of the same turns that says something to the rules; None where none does.
+        quote: The words that show it, as they stand in the turn; None as for `outcome`.
+        failure: Reason why the model failed; None if it did not.
+        usage: Usage of the model.
+        by_rules: The latest of the same turns that says something to the rules; None if none does.
     """
 
     outcome: RunOutcome | None
@@ -77,12 +77,12 @@ class LlmOutcome:
 
     @property
     def differs(self) -> bool:
-        """Whether the model and the rules differ. Where nothing is said, it goes on."""
+        """True if the model and the rules differ. An outcome that nobody states counts as going on."""
         rules = RunOutcome.GOING_ON if self.by_rules is None else self.by_rules.outcome
         return self.outcome not in (None, rules)
 
     def to_dict(self) -> dict[str, Any]:
-        """The wire form: both labels, and the words that each goes by."""
+        """Returns both labels, and the words that each goes by, in the wire form."""
         return {
             "judge": self.outcome,
             "quote": self.quote,
@@ -92,13 +92,13 @@ class LlmOutcome:
 
 
 def outcome_by_llm(items: Iterable[Event | Round], model: ChatModel) -> LlmOutcome:
-    """Ask a model how work came out.
+    """Asks a model how work came out.
 
     Args:
         items: The rounds of a conversation, or the events of a run, in their order. The last turns and calls
             of its main chain are read, else of the chain that came last. What tools answer is not: a page
             that an agent reads finishes nothing.
-        model: Such as `ChatEndpoint`.
+        model: A model, such as `ChatEndpoint`.
 
     Raises:
         ConfigError: The model cannot be asked as it is set up.
@@ -146,7 +146,7 @@ def _last_turns(items: Iterable[Event | Round]) -> Sequence[_Turn]:
 
 
 def _turn(item: Event | Round) -> _Turn | None:
-    """What somebody says or calls; None for what is neither."""
+    """Returns what somebody says or calls; None for what is neither."""
     if isinstance(item, Round):
         turn = _Turn(
             item.agent or "unknown speaker",
@@ -167,7 +167,7 @@ def _turn(item: Event | Round) -> _Turn | None:
 
 
 def _quotation(quote: str, turns: Sequence[_Turn]) -> str | None:
-    """The words as the latest turn says them that has them; None where none has."""
+    """Returns the words as the latest turn says them that has them; None if none has."""
     for turn in reversed(turns):
         place = Quotations(turn.text).find(quote)
         if place is not None:

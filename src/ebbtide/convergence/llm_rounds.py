@@ -1,7 +1,7 @@
 """Whole conversations read by a model: what each round says, and what it does with the one before.
 
-The rules read every round as well. They stand in where the model fails, and where the two differ that is
-told: neither of them is the truth.
+The rules read every round as well. They stand in if the model fails, and each difference of the two is
+reported: neither of them is the truth.
 
 Source: rubric, v0.2 upgrades (clause B06) and section 5 (clause B04).
 """
@@ -14,6 +14,7 @@ from enum import StrEnum
 from functools import partial
 from typing import Any
 
+from ebbtide.codec import to_wire
 from ebbtide.convergence.llm_agreement import LlmAgreement, agreement_by_llm
 from ebbtide.events.transcript import Round
 from ebbtide.text.extraction.turn import Extraction, ItemKind
@@ -24,7 +25,7 @@ from ebbtide.text.llm.prompt_contract import Failure
 
 
 class JudgedSubject(StrEnum):
-    """What a model and the rules may read differently."""
+    """Subjects that a model and the rules may read differently."""
 
     DECISIONS = "decisions"
     OPEN_QUESTIONS = "open questions"
@@ -44,28 +45,22 @@ _COMPARED = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Disagreement:
-    """What a model and the rules read differently in a round.
+    """Difference between a model and the rules in a round.
 
     Args:
-        round: The round.
-        subject: What they differ about.
+        about: The subject of the difference.
         judge: The model's label, or the texts that only the model takes for one.
-        rules: Likewise those of the rules.
+        rules: The label of the rules, or the texts that only the rules take for one.
     """
 
     round: int
-    subject: JudgedSubject
+    about: JudgedSubject
     judge: tuple[str, ...]
     rules: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """The wire form."""
-        return {
-            "round": self.round,
-            "about": self.subject.value,
-            "judge": list(self.judge),
-            "rules": list(self.rules),
-        }
+        """Returns the difference in the wire form."""
+        return to_wire(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,9 +70,9 @@ class JudgedRound:
     Args:
         item: The round with what the model extracted; as it came where the model failed, or was not asked.
         by_rules: The round as it came.
-        extraction: What the model made of its text; None for a round that lists its claims itself.
-        rules: What the rules make of its text; None likewise.
-        agreement: What it does with the round before, by the model; None where that was not asked.
+        extraction: Extraction of its text by the model; None for a round that lists its claims itself.
+        rules: Extraction of its text by the rules; None for a round that lists its claims itself.
+        agreement: Effect on the round before, by the model; None if that was not asked.
     """
 
     item: Round
@@ -88,24 +83,24 @@ class JudgedRound:
 
     @property
     def failures(self) -> dict[str, Failure]:
-        """Why the rules stand in, by the question."""
+        """Reasons why the rules stand in, by the question."""
         answers = {"extraction": self.extraction, "agreement": self.agreement}
         return {name: item.failure for name, item in answers.items() if item and item.failure}
 
     @property
     def reading(self) -> Extraction | None:
-        """What counts of its text: what the model made of it, or the rules where that failed."""
+        """Items of its text that count: those of the model, or those of the rules if that failed."""
         extraction = self.extraction
         return self.rules if extraction is None or extraction.failure else extraction
 
     @property
     def usage(self) -> ChatUsage:
-        """What the questions about it took."""
+        """Usage of the questions about it."""
         answers = (self.extraction, self.agreement)
         return sum((item.usage for item in answers if item is not None), ChatUsage())
 
     def to_dict(self) -> dict[str, Any]:
-        """The wire form: what each of them reads, and null where it does not."""
+        """Returns the readings of both in the wire form, and null for what one of them does not read."""
         wire: dict[str, Any] = {"round": self.item.number}
         if self.extraction is not None and self.rules is not None:
             wire["extraction"] = {
@@ -118,7 +113,7 @@ class JudgedRound:
         return wire
 
     def disagreements(self) -> Iterator[Disagreement]:
-        """What the model and the rules extract differently; nothing where the model failed.
+        """Yields what the model and the rules extract differently; nothing if the model failed.
 
         Two items are one where they are of one kind, and their places in the text overlap.
         """
@@ -128,7 +123,7 @@ class JudgedRound:
             judge = _unmatched(self.extraction, self.rules, kind)
             rules = _unmatched(self.rules, self.extraction, kind)
             if judge or rules:
-                yield Disagreement(round=self.item.number, subject=subject, judge=judge, rules=rules)
+                yield Disagreement(round=self.item.number, about=subject, judge=judge, rules=rules)
 
 
 def judge_rounds(
@@ -139,12 +134,12 @@ def judge_rounds(
     at_once: int = AT_ONCE,
     advance: Callable[[], object] | None = None,
 ) -> tuple[JudgedRound, ...]:
-    """Ask a model about each round of a conversation.
+    """Asks a model about each round of a conversation.
 
     Args:
-        rounds: In their order.
-        model: Such as `ChatEndpoint`, which threads may share.
-        agreements: Whether to ask what each round does with the one before, too.
+        rounds: Rounds in their order.
+        model: A model, such as `ChatEndpoint`, which threads may share.
+        agreements: True to ask what each round does with the one before, too.
         at_once: Rounds that are asked about at a time, 1 or more.
         advance: Called after each round.
 
@@ -157,7 +152,7 @@ def judge_rounds(
 
 
 def is_raw(item: Round) -> bool:
-    """Whether the rules read the lists of a round out of its text; else its author wrote them."""
+    """Returns True if the rules read the lists of a round out of its text; else its author wrote them."""
     if item.text is None:
         return False
     if "agents" in item.extra:

@@ -1,4 +1,4 @@
-"""The score of a conversation that a model read, beside the score by the rules.
+"""Score of a conversation that a model read, beside the score by the rules.
 
 Source: rubric, v0.2 upgrades (clause B06) and section 5 (clause B04).
 """
@@ -25,11 +25,11 @@ class JudgedScore:
     """A conversation by a model's reading, and by the rules'.
 
     Args:
-        score: What the meter makes of the rounds as the model reads them; the agreement is the model's.
+        score: Score by the meter of the rounds as the model reads them; the agreement is the model's.
         readings: Its readings, round by round.
-        rounds: What the model was asked, and what it said.
-        by_rules: What the meter makes of the rounds as they came.
-        outcome: How the work came out. The meter goes by its own reading, round by round.
+        rounds: Questions to the model, and its answers.
+        by_rules: Score by the meter of the rounds as they came.
+        outcome: Outcome of the work. The meter goes by its own reading, round by round.
     """
 
     score: ConvergenceScore
@@ -39,7 +39,7 @@ class JudgedScore:
     outcome: LlmOutcome
 
     def disagreements(self) -> Iterator[Disagreement]:
-        """What the model and the rules read differently, round by round."""
+        """Yields what the model and the rules read differently, round by round."""
         for item, judge, rules in self._by_round():
             yield from item.disagreements()
             if item.agreement is not None and item.agreement.agreement is not None:
@@ -49,13 +49,13 @@ class JudgedScore:
         if outcome.outcome is not None and outcome.differs:
             yield Disagreement(
                 round=self.rounds[-1].item.number,
-                subject=JudgedSubject.OUTCOME,
+                about=JudgedSubject.OUTCOME,
                 judge=(outcome.outcome.value,),
                 rules=(outcome.by_rules.outcome.value,) if outcome.by_rules else (),
             )
 
     def rounds_to_dict(self) -> list[dict[str, Any]]:
-        """Both labels of each round, as plain data."""
+        """Returns both labels of each round, as plain data."""
         wires = []
         for item, judge, rules in self._by_round():
             wire = item.to_dict()
@@ -75,11 +75,11 @@ def score_with_llm(
     *,
     advance: Callable[[], object] | None = None,
 ) -> JudgedScore:
-    """Have a model read a conversation, and score what it read.
+    """Has a model read a conversation, and scores what it read.
 
     Args:
         rounds: At least one, in the order of their numbers.
-        model: Such as `ChatEndpoint`, which threads may share.
+        model: A model, such as `ChatEndpoint`, which threads may share.
         new_meter: Makes a meter; two are needed.
         advance: Called after each round, and after the outcome.
 
@@ -116,4 +116,4 @@ def _differ(
     item: JudgedRound, subject: JudgedSubject, judge: str | None, rules: str | None
 ) -> Iterator[Disagreement]:
     if judge is not None and rules is not None and judge != rules:
-        yield Disagreement(round=item.item.number, subject=subject, judge=(judge,), rules=(rules,))
+        yield Disagreement(round=item.item.number, about=subject, judge=(judge,), rules=(rules,))

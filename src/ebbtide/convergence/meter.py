@@ -36,18 +36,16 @@ _RECENT = 16  # rounds that a round's size is compared with; bounded, so that a 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundReading:
-    """What the meter made of one round.
+    """Reading of one round by the meter.
 
     Args:
-        number: The round.
-        agent: Who spoke, if one agent did.
-        novelty: What it brought, claim by claim.
-        readiness: How ready it is to be acted on.
-        recommendation: What to do after it.
-        agreement: What it does to what was said before; None for the first round.
-        stability: How alike it is in meaning to the round before; None without the semantic level.
-        consensus: Who holds what, where the round completes a circle of agents with answers.
-        flags: What looks like gaming in it.
+        agent: The speaker, if one agent spoke.
+        novelty: Novelty of the round, claim by claim.
+        readiness: Readiness of the round to be acted on.
+        agreement: Effect on what was said before; None for the first round.
+        stability: Similarity in meaning to the round before; None without the semantic level.
+        consensus: Positions of the agents, if the round completes a circle of agents with answers.
+        flags: Signs of gaming in it.
     """
 
     number: int
@@ -62,13 +60,13 @@ class RoundReading:
 
 
 class ConvergenceMeter(EngineState):
-    """Watches a conversation round by round.
+    """Meter of a conversation, round by round.
 
     `update` learns and returns what it made of the round; `score` reads and changes nothing; `to_state` and
     `from_state` carry the meter over a restart. The result depends on the rounds alone: no clock, no chance.
 
     Args:
-        profile: Thresholds; see `Profile`.
+        profile: Thresholds of `Profile`.
         explain: Find the most similar claim for new claims too, which takes a search over everything said.
         embedder: Turns the semantic level on: L2 novelty, stability, and deferrals found by meaning.
 
@@ -100,7 +98,7 @@ class ConvergenceMeter(EngineState):
         self._stability = StabilityMeter(embedder) if embedder else None
         self._deferrals = Deferrals(embedder) if embedder else None
         self._outcome = WorkOutcome() if profile.stop.needs_witness else None
-        self._composite = Composite(needed=profile.novelty.low_rounds)
+        self._composite = Composite(rounds_needed=profile.novelty.low_rounds)
         self._rounds: dict[int, RoundSummary] = {}
         self._flags: list[GamingFlag] = []
         self._questions: tuple[str, ...] = ()
@@ -108,10 +106,10 @@ class ConvergenceMeter(EngineState):
         self._latest: Recommendation | None = None
 
     def update(self, item: Round) -> RoundReading | None:
-        """Learn one more round.
+        """Learns one more round.
 
         Returns:
-            What was made of it; None for a round that was counted already, so that a source that delivers
+            The reading of it; None for a round that was counted already, so that a source that delivers
             twice does no harm.
 
         Raises:
@@ -202,7 +200,7 @@ class ConvergenceMeter(EngineState):
         )
 
     def score(self) -> ConvergenceScore:
-        """The score after the rounds so far.
+        """Returns the score after the rounds so far.
 
         Raises:
             TranscriptError: There was no round yet.
@@ -220,7 +218,7 @@ class ConvergenceMeter(EngineState):
         )
 
     def content(self) -> dict[str, Any]:
-        """Everything that the meter knows, as plain data that JSON can carry."""
+        """Returns everything that the meter knows, as plain data that JSON can carry."""
         return {
             "profile": self._profile.to_dict(),
             "said": self._claims.to_state(),
@@ -237,7 +235,7 @@ class ConvergenceMeter(EngineState):
         }
 
     def restore(self, content: Mapping[str, Any]) -> None:
-        """Take up what `content` gave; for a meter of the same profile that has read nothing yet."""
+        """Takes up what `content` gave; for a meter of the same profile that has read nothing yet."""
         self._claims.restore(content["said"])
         self._question_novelty.restore(content["asked"])
         if self._stability:
@@ -258,7 +256,10 @@ class ConvergenceMeter(EngineState):
     def _blank_for(
         cls, content: Mapping[str, Any], *, explain: bool = False, embedder: Embedder | None = None
     ) -> Self:
-        """The profile is in the state. Vectors are not: every claim is embedded again."""
+        """Returns a meter with the profile of the state.
+
+        Vectors are not in it: every claim is embedded again.
+        """
         if (content["latest_texts"] is None) != (embedder is None):
             had = "without" if embedder else "with"
             raise ConfigError(f"the state is of a meter {had} an embedder; give it back the same way")
@@ -268,7 +269,7 @@ class ConvergenceMeter(EngineState):
     def _with_consensus(
         self, recommendation: Recommendation, reading: ConsensusReading | None, *, blocked: bool
     ) -> Recommendation:
-        """Where agents give answers, these decide and not novelty; but nothing ships while it is blocked."""
+        """Returns the signal of the agents' answers, if there are some; nothing ships while it is blocked."""
         if self._consensus is None or not self._consensus.is_open:
             return recommendation
         verdict = consensus_signal(reading, self._profile.consensus) if reading else None
@@ -297,7 +298,7 @@ def score_transcript(
     *,
     embedder: Embedder | None = None,
 ) -> dict[str, Any]:
-    """Score a whole transcript: the fold of `ConvergenceMeter.update` over its rounds.
+    """Scores a whole transcript: the fold of `ConvergenceMeter.update` over its rounds.
 
     Args:
         transcript: In memory, or in the wire form (transcript format 0.1).

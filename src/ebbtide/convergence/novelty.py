@@ -1,4 +1,4 @@
-"""What a round brings that was not said before.
+"""Novelty of a round: what it brings that was not said before.
 
 L0 compares normal forms, L1 compares token sets by Jaccard, and L2, where there is an embedder, compares
 meanings by the cosine of their embeddings; the lowest of the rates counts.
@@ -33,7 +33,7 @@ _NO_PEAKS = (0, 0, 0)  # of the three levels
 
 
 class Novelty(StrEnum):
-    """How much new content a conversation still brings. Source: novelty spec, 2.3."""
+    """Class of the new content that a conversation still brings. Source: novelty spec, 2.3."""
 
     HIGH = "HIGH"
     MEDIUM = "MEDIUM"
@@ -42,11 +42,10 @@ class Novelty(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Nearest:
-    """The seen claim that is most like a claim.
+    """Seen claim that is most like a claim.
 
     Args:
         text: Its normal form.
-        round: The round that said it.
         similarity: Jaccard, 0 to 1; at L2 the cosine.
     """
 
@@ -55,7 +54,7 @@ class Nearest:
     similarity: float
 
     def to_dict(self) -> dict[str, Any]:
-        """The wire form."""
+        """Returns the seen claim in the wire form."""
         return {"text": self.text, "round": self.round, "similarity": round(self.similarity, 6)}
 
 
@@ -72,7 +71,7 @@ class ClaimReading:
             the meter was asked to explain, else None.
         nearest_L2: The claim that is nearest in meaning; None without an embedder, or where it is the first.
         reversed: The claim as similar as the threshold that it contradicts, if there is one.
-        contrast: How it contradicts that claim.
+        contrast: The contrast with that claim.
     """
 
     text: str
@@ -86,11 +85,11 @@ class ClaimReading:
 
     @property
     def is_new(self) -> bool:
-        """New at every level."""
+        """True if the claim is new at every level."""
         return self.new_L0 and self.new_L1 and self.new_L2 is not False
 
     def to_dict(self) -> dict[str, Any]:
-        """The wire form."""
+        """Returns the reading in the wire form."""
         wire: dict[str, Any] = {"claim": self.text, "new_L0": self.new_L0, "new_L1": self.new_L1}
         wire["nearest"] = self.nearest.to_dict() if self.nearest else None
         if self.new_L2 is not None:
@@ -108,14 +107,15 @@ class ClaimReading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundNovelty:
-    """What one round brought.
+    """Counts of what one round brought.
 
     Args:
         total_claims: Claims as given, repeats within the round included.
         claims: Distinct normal forms among them.
         new_L0: Claims that are new at L0; `peak_L0` is the most that any round so far brought.
-        new_L1: Claims that are new at L1; `peak_L1` likewise.
-        new_L2: Claims that are new at L2; None without an embedder. `peak_L2` likewise.
+        new_L1: Claims that are new at L1; `peak_L1` is the most that any round so far brought.
+        new_L2: Claims that are new at L2; None without an embedder. `peak_L2` is the most that any round
+            brought.
         new_so_far: `new_claims` of this round and all before it.
         left_out: Claims that were not read, since 512 different ones stand before them in the round.
         crowded: Claims that have so many similar ones that they were not compared with all of them; they may
@@ -164,7 +164,7 @@ class RoundNovelty:
         return new if self.new_L2 is None else min(new, self.new_L2)
 
     def to_dict(self) -> dict[str, Any]:
-        """The wire form."""
+        """Returns the counts, the rates and the readings in the wire form."""
         wire: dict[str, Any] = {
             "claims": self.claims,
             "new_claims": self.new_claims,
@@ -184,7 +184,7 @@ class RoundNovelty:
 
 
 def claim_tokens(form: str, tokens: TokenForm) -> frozenset[str]:
-    """What the Jaccard of a claim is computed on; a claim without stems keeps its words.
+    """Returns the tokens of a claim for its Jaccard; a claim without stems keeps its words.
 
     Args:
         form: The normal form of the claim.
@@ -195,12 +195,11 @@ def claim_tokens(form: str, tokens: TokenForm) -> frozenset[str]:
 
 
 def is_low(novelty: RoundNovelty, rules: NoveltyRules, *, asks_anew: bool = False) -> bool:
-    """Whether a round brought next to nothing.
+    """Returns True if a round brought next to nothing.
 
     Args:
-        novelty: What it brought.
-        rules: The thresholds.
-        asks_anew: It asks something that was not asked before.
+        novelty: Novelty of the round.
+        asks_anew: True if it asks something that was not asked before.
 
     Source: novelty spec, 2.3, by the peak. By the round's own claims is ours: beside a very long round every
     short one has a low rate, also where all that it says is new; and one new sentence of six is not low where
@@ -213,7 +212,9 @@ def is_low(novelty: RoundNovelty, rules: NoveltyRules, *, asks_anew: bool = Fals
 
 
 def classify(novelty: RoundNovelty, low_run: int, rules: NoveltyRules) -> Novelty:
-    """The class of a round that ends `low_run` low rounds; one low round may be a pause: it is MEDIUM.
+    """Returns the class of a round that ends `low_run` low rounds.
+
+    One low round may be a pause: it is MEDIUM.
 
     Source: novelty spec, 2.3 and 2.4.
     """
@@ -223,7 +224,7 @@ def classify(novelty: RoundNovelty, low_run: int, rules: NoveltyRules) -> Novelt
 
 
 class _Verdict(NamedTuple):
-    """What one level says of a claim."""
+    """Verdict of one level on a claim."""
 
     is_new: bool
     nearest: Nearest | None
@@ -231,7 +232,7 @@ class _Verdict(NamedTuple):
 
 
 class NoveltyMeter:
-    """Every claim said so far, and how new the claims of the next round are.
+    """Memory of every claim said so far, which finds how new the claims of the next round are.
 
     The work grows with the length of a round and not with its square, also where its claims are all alike, as
     the lines of a log are: of a round 512 different claims are read, and each is compared with a bounded
@@ -257,7 +258,7 @@ class NoveltyMeter:
         self._crowded = 0
 
     def update(self, claims: Iterable[str], number: int) -> RoundNovelty:
-        """Compare the claims of round `number` with everything said before, and remember them.
+        """Compares the claims of round `number` with everything said before, and remembers them.
 
         Raises:
             SemanticError: The embedder failed. Nothing is remembered then.
@@ -277,7 +278,9 @@ class NoveltyMeter:
         crowded = self._crowded
         unseen = [form for form in forms if form not in self._numbers]
         meanings = dict(zip(unseen, self._meanings.add(unseen), strict=True)) if self._meanings else {}
-        readings = tuple(self._read(form, claim, number, meanings.get(form)) for form, claim in forms.items())
+        readings = tuple(
+            self._reading(form, claim, number, meanings.get(form)) for form, claim in forms.items()
+        )
         new = [
             sum(reading.new_L0 for reading in readings),
             sum(reading.new_L1 for reading in readings),
@@ -301,7 +304,7 @@ class NoveltyMeter:
         )
 
     def to_state(self) -> dict[str, Any]:
-        """Everything said so far and the counts, as plain data."""
+        """Returns everything said so far and the counts, as plain data."""
         return {
             "said": [list(entry) for entry in self._claims],
             "peaks": self._peaks,
@@ -309,7 +312,7 @@ class NoveltyMeter:
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Take up what `to_state` of another meter with the same rules told.
+        """Takes up what `to_state` of another meter with the same rules gave.
 
         With an embedder, every claim is embedded again; one with a cache on disk makes that cheap.
         """
@@ -323,7 +326,7 @@ class NoveltyMeter:
             raise ValueError(f"{len(self._peaks)} peaks: expected {len(_NO_PEAKS)}")
         self._new_so_far = int(state["new_so_far"])
 
-    def _read(self, form: str, claim: str, number: int, meaning: SemanticReading | None) -> ClaimReading:
+    def _reading(self, form: str, claim: str, number: int, meaning: SemanticReading | None) -> ClaimReading:
         first = self._numbers.get(form)
         if first is not None:
             same = self._nearest((first, 1.0))
@@ -356,7 +359,7 @@ class NoveltyMeter:
     def _verdict(
         self, form: str, matches: Iterable[tuple[int, float]], closest: tuple[int, float] | None
     ) -> _Verdict:
-        """New, unless one of the matches does not contradict it."""
+        """Returns new, unless one of the matches does not contradict it."""
         reversal: tuple[Nearest, Contrast] | None = None
         for match in islice(matches, _MOST_CONTRASTS):
             other = self._claims[match[0]][0]

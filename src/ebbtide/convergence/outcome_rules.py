@@ -214,7 +214,7 @@ AGENT = {
     "finished": (
         anywhere(
             "finished.terminate",
-            r"terminate(?=\W*\Z)|task solved|#+stop#+|<(?:finish|done|complete|attempt_completion"
+            r"terminate(?=\W*\Z)|task solved|(?<!#)#+stop#+|<(?:finish|done|complete|attempt_completion"
             r"|promise)>|\[(?:done|finished|complete)\]|task_complete[d]?|task[_ ]done|finished chain"
             r"|(?:run|status|state|exit[_ ]status)\W{1,3}(?:submitted|completed?|finished|success)",
         ),
@@ -244,12 +244,12 @@ AGENT = {
             r"(?:all|every|\d+|\d+/\d+|the (?:full |whole |entire )?(?:test )?(?:suite|tests?|build|ci"
             r"|checks?|pipeline))(?: (?:\w+ )?(?:of the )?(?:\d+ )?(?:tests?|checks?|specs?|cases|suite"
             r"|unit tests|assertions))?"
-            r"(?: (?:are|is|now|all|still|successfully))* (?:pass(?:ed|es|ing)?|green|succeed(?:ed|s)?)",
+            r"(?: (?:are|is|now|all|still|successfully)){0,6} (?:pass(?:ed|es|ing)?|green|succeed(?:ed|s)?)",
         ),
         at_start(
             "finished.done",
             r"(?:(?:ok|okay|great|perfect|and|we're|we are|i'm|i am|it's|that's it|everything is|you're"
-            r"|you are|all) ?[,!:\u2014-]? ?)*(?:all )?(?:done|finished|complete|completed|fixed|shipped"
+            r"|you are|all)(?: ?[,!:\u2014-] ?| {0,2}))*(?:all )?(?:done|finished|complete|completed|fixed|shipped"
             r"|resolved|solved|merged|deployed|published|all set|good to go|ready to (?:submit|merge|use"
             r"|go|review|ship|deploy)|task complete(?:d)?|mission accomplished|success|works now|fertig"
             r"|erledigt|listo|hecho|terminado|completado|termin[\u00e9e]|c'est fait|pronto|feito|fatto"
@@ -279,7 +279,7 @@ AGENT = {
         ),
         at_start(
             "finished.summary",
-            r"(?:#+ )?(?:final |here(?:'s| is) (?:a |the )?|quick |brief )?(?:summary(?: of (?:the |all "
+            r"(?:#{1,6} )?(?:final |here(?:'s| is) (?:a |the )?|quick |brief )?(?:summary(?: of (?:the |all "
             r"|my )?(?:changes|work|what .{1,30}))?|what (?:i|was) (?:did|changed|done|fixed|built)"
             r"|changes made|what changed)(?=\W*\Z|:)",
         ),
@@ -340,7 +340,7 @@ PERSON = {
         at_start("failed.person-no", r"no+[,.!]? (?:that|this|it|you|still|don't|not|wrong)|wrong\b|nope\b"),
     ),
     "finished": (
-        anywhere("finished.person-ends", r"#+(?:stop|end|done)#+|\[(?:stop|end|done)\]"),
+        anywhere("finished.person-ends", r"(?<!#)#+(?:stop|end|done)#+|\[(?:stop|end|done)\]"),
         anywhere(
             "finished.person-thanks",
             r"thank(?:s| you)(?! (?:to|in advance))|(?:much |really )?appreciate(?:d| it| (?:the"

@@ -1,4 +1,4 @@
-"""How close the latest round is to something that can be executed.
+"""Readiness of the latest round: its distance from something that can be executed.
 
 Readiness says that there is something to do, that questions are settled and that nothing blocks it. It says
 nothing about whether doing it is right.
@@ -40,7 +40,7 @@ _ORDER = re.compile(
 
 
 class Readiness(StrEnum):
-    """How ready a round is to be acted on. Source: novelty spec, 3.4."""
+    """Class of a round's readiness to be acted on. Source: novelty spec, 3.4."""
 
     HIGH = "HIGH"
     MEDIUM = "MEDIUM"
@@ -48,7 +48,7 @@ class Readiness(StrEnum):
 
 
 class ActionKind(StrEnum):
-    """How executable a next action is. Source: novelty spec, 3.2.1."""
+    """Class of how executable a next action is. Source: novelty spec, 3.2.1."""
 
     SPECIFIC = "specific"
     VAGUE = "vague"
@@ -56,13 +56,12 @@ class ActionKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActionReading:
-    """One next action.
+    """Reading of one next action.
 
     Args:
-        text: The action as given.
         kind: Vague wins over specific.
         rule: The rule that decided.
-        owned: It says who does it.
+        owned: True if it says who does it.
     """
 
     text: str
@@ -86,11 +85,10 @@ class RoundReadiness:
 
     Args:
         readiness: The weighted sum of the three scores.
-        classification: Its class.
         next_actions_score: 0 none, 0.3 all vague, 0.7 one specific, 1 several specific and owned.
         open_questions_score: 1 none, 0.7 fewer than before, 0.4 as many, 0.1 more; 0.3 in a first round.
         blocker_score: 0 where a blocker was found, else 1.
-        actions: How each next action was read.
+        actions: Readings of the next actions.
         blockers: The blocker language that was found.
     """
 
@@ -104,11 +102,11 @@ class RoundReadiness:
 
     @property
     def blocked(self) -> bool:
-        """Whether a blocker was found."""
+        """True if a blocker was found."""
         return bool(self.blockers)
 
     def detail(self) -> dict[str, float]:
-        """The three scores, by the names of the spec."""
+        """Scores of the three parts, by the names of the spec."""
         return {
             "next_actions_score": self.next_actions_score,
             "open_questions_score": self.open_questions_score,
@@ -117,10 +115,9 @@ class RoundReadiness:
 
 
 def assess_readiness(item: Round, questions_before: int | None, rules: ReadinessRules) -> RoundReadiness:
-    """Readiness of a round, from that round and the number of questions in the one before.
+    """Returns the readiness of a round, from that round and the number of questions in the one before.
 
     Args:
-        item: The round.
         questions_before: Open questions of the round before; None for the first round.
         rules: Weights and class limits.
     """
@@ -151,14 +148,14 @@ def assess_readiness(item: Round, questions_before: int | None, rules: Readiness
 
 
 def classify(readiness: float, rules: ReadinessRules) -> Readiness:
-    """The class of a readiness from 0 to 1. Source: novelty spec, 3.4."""
+    """Returns the class of a readiness from 0 to 1. Source: novelty spec, 3.4."""
     if readiness >= rules.high_at_least:
         return Readiness.HIGH
     return Readiness.MEDIUM if readiness >= rules.medium_at_least else Readiness.LOW
 
 
 def read_action(text: str) -> ActionReading:
-    """Whether a next action can be executed as it stands.
+    """Reads a next action: whether it can be executed as it stands.
 
     >>> read_action("Convert this into a 1-page facilitation checklist.").kind.value
     'specific'
@@ -184,7 +181,7 @@ def read_action(text: str) -> ActionReading:
 
 
 def find_blockers(texts: Sequence[str]) -> Iterator[Blocker]:
-    """The blocker language in questions and actions; a negated blocker ("no blockers") does not count."""
+    """Yields the blocker language in questions and actions; a negated one ("no blockers") does not count."""
     for text in texts:
         match = _blocker(text)
         if match is not None:

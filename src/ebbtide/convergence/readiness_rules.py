@@ -29,12 +29,12 @@ ARTIFACTS = PhraseTable(
     PhraseRule(id="artifact.url", pattern=r"https?://\S+|www\.\S+"),
     PhraseRule(id="artifact.code", pattern=r"`[^`\n]+`", anchor=Anchor.ANYWHERE),
     PhraseRule(
-        id="artifact.path", pattern=r"(?:~|\.{1,2})?/[\w.-]+(?:/[\w.-]+)*|[\w.-]+/[\w./-]*\w\.\w{1,5}"
+        id="artifact.path", pattern=r"(?:~|\.{1,2})?/[\w.-]+(?:/[\w.-]+)*|[\w.-]{1,120}/[\w./-]{0,240}\w\.\w{1,5}"
     ),
     PhraseRule(
         id="artifact.file",
         pattern=(
-            r"[\w-]+\.(?:py|js|ts|tsx|jsx|go|rs|java|kt|rb|php|c|h|cc|cpp|cs|swift|scala|sh|sql|md|rst|txt|csv|tsv"
+            r"[\w-]{1,120}\.(?:py|js|ts|tsx|jsx|go|rs|java|kt|rb|php|c|h|cc|cpp|cs|swift|scala|sh|sql|md|rst|txt|csv|tsv"
             r"|json|jsonl|ya?ml|toml|ini|cfg|xml|html|css|ipynb|pdf|docx?|xlsx?|pptx?|png|svg|zip|gz|lock|tf)"
         ),
     ),

@@ -1,4 +1,4 @@
-"""Whether to go on: the decision matrix, and the words for it.
+"""Decision matrix, which answers the question to go on, and the words for it.
 
 Source: novelty spec, section 4 (clauses S01 to S05, S08, B08).
 """
@@ -30,19 +30,18 @@ _HINTS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recommendation:
-    """The signal, and the facts that decided it.
+    """Signal, and the facts that decided it.
 
     Args:
-        signal: What to do.
         rule: The cell of the matrix or the condition that decided.
         novelty: Class of the novelty.
         readiness: Class of the readiness.
         low_run: Consecutive low rounds up to now (k).
-        caveat: What is still missing in a SHIP; None where nothing is.
+        caveat: The fact that is missing in a SHIP; None if nothing is.
         too_short: There are fewer rounds than it takes for novelty to be LOW.
-        rationale: Which facts decided, in words.
-        hint: What to do next.
-        witness: What bears a SHIP; None where nothing does, or none is asked for.
+        rationale: The facts that decided, in words.
+        hint: The next step.
+        witness: The reason for a SHIP; None if there is none, or none is asked for.
     """
 
     signal: Signal
@@ -57,7 +56,7 @@ class Recommendation:
     witness: Witness | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """The wire form, by the names of the spec."""
+        """Returns the wire form, by the names of the spec."""
         return {
             "signal": self.signal,
             "novelty_classification": self.novelty,
@@ -82,18 +81,16 @@ def recommend(
     rules: StopRules,
     standing: Standing | None = None,
 ) -> Recommendation:
-    """The recommendation after a round.
+    """Returns the recommendation after a round.
 
     Args:
         novelty: Class of its novelty.
-        readiness: Its readiness.
         readiness_of_low_run: Readiness class of each consecutive low round that ends with it.
         rate: Its novelty rate, 0 to 1.
-        rounds: Rounds so far.
         rounds_needed: Rounds that it takes for novelty to be LOW.
-        rules: When low novelty means stop.
-        standing: Where the work stands; None after a round that is not low, and where no witness is asked,
-            as the matrix of the spec does.
+        rules: Thresholds from which low novelty means stop.
+        standing: Standing of the work; None after a round that is not low, and if no witness is asked for, as
+            the matrix of the spec does.
     """
     low_run = len(readiness_of_low_run)
     stuck = low_run >= rules.stuck_rounds and Readiness.HIGH not in readiness_of_low_run
@@ -170,11 +167,11 @@ _LAST_WORDS = {
 
 
 def with_last_words(recommendation: Recommendation, reading: OutcomeReading | None) -> Recommendation:
-    """A CONTINUE whose hint fits how the work came out, as the last words say.
+    """Returns a CONTINUE whose hint fits how the work came out, as the last words say.
 
     Args:
-        recommendation: After the last round.
-        reading: What it reports; None where it reports nothing.
+        recommendation: The recommendation after the last round.
+        reading: Its report; None if it reports nothing.
     """
     if recommendation.signal is not Signal.CONTINUE or reading is None or reading.outcome not in _LAST_WORDS:
         return recommendation

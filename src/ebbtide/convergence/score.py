@@ -21,7 +21,7 @@ from ebbtide.events.transcript import Round
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundSummary:
-    """The numbers of one round; the names are those of its wire form. Rates and scores are 0 to 1.
+    """Numbers of one round; the names are those of its wire form. Rates and scores are 0 to 1.
 
     >>> from ebbtide import ConvergenceMeter, Round
     >>> meter = ConvergenceMeter()
@@ -69,7 +69,7 @@ class RoundSummary:
         agreement: AgreementReading | None,
         stability: Stability | None,
     ) -> RoundSummary:
-        """The numbers of a round that was assessed."""
+        """Returns the numbers of a round that was assessed."""
         rate_l2 = novelty.rate_L2
         return cls(
             round=item.number,
@@ -108,7 +108,7 @@ class RoundSummary:
         return min(new for new in new_claims if new is not None)
 
     def novelty(self) -> dict[str, Any]:
-        """Its entry in ``novelty_by_round``."""
+        """Returns its entry in ``novelty_by_round``."""
         wire: dict[str, Any] = {
             "round": self.round,
             "agent": self.agent,
@@ -136,7 +136,7 @@ class RoundSummary:
         return wire
 
     def readiness(self) -> dict[str, Any]:
-        """Its entry in ``readiness_by_round``: the trajectory of readiness."""
+        """Returns its entry in ``readiness_by_round``: the trajectory of readiness."""
         return {
             "round": self.round,
             "action_readiness": self.action_readiness,
@@ -147,7 +147,7 @@ class RoundSummary:
         }
 
     def readiness_detail(self) -> dict[str, float]:
-        """The three scores that readiness is made of."""
+        """Scores of the three parts of readiness."""
         return {
             "next_actions_score": self.next_actions_score,
             "open_questions_score": self.open_questions_score,
@@ -157,17 +157,16 @@ class RoundSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConvergenceScore:
-    """Where a conversation stands after its latest round.
+    """Standing of a conversation after its latest round.
 
     Args:
         profile: Name of the profile that was used.
         rounds: The numbers of each round, the latest last.
-        recommendation: What to do now.
-        flags: What looked like gaming, in any round.
-        composite: For how many rounds the conditions of the composite rule held.
-        semantic: What the semantic level ran on; None where it was off.
-        consensus: Who holds what after the latest circle of agents; None where fewer than two gave an answer
-            that can be read.
+        flags: Signs of gaming, in any round.
+        composite: Counts of rounds for which the conditions of the composite rule held.
+        semantic: Model of the semantic level; None if it was off.
+        consensus: Positions after the latest circle of agents; None if fewer than two gave an answer that can
+            be read.
     """
 
     profile: str
@@ -185,11 +184,11 @@ class ConvergenceScore:
 
     @property
     def score(self) -> float:
-        """1 - novelty rate of the latest round: 0 all new, 1 nothing new."""
+        """Share of the latest round that is not new, 1 - its novelty rate: 0 all new, 1 nothing new."""
         return round(1.0 - self.latest.novelty_rate, 6)
 
     def to_dict(self) -> dict[str, Any]:
-        """The output object of the novelty spec, 4.3, with keys of our own added."""
+        """Returns the output object of the novelty spec, 4.3, with keys of our own added."""
         latest = self.latest
         components: dict[str, Any] = {
             "novelty_rate": latest.novelty_rate,

@@ -1,4 +1,4 @@
-"""Level 2: what claims mean, by the cosine of their embeddings.
+"""Level 2: meaning of claims, by the cosine of their embeddings.
 
 Exact: each new claim is compared with every claim said before in one matrix product. numpy comes with the
 extra ``semantic`` and is imported when an index is made.
@@ -26,14 +26,14 @@ _FIRST_ROOM = 64  # rows; doubled whenever they are full
 
 
 def cosine_at_least(rules: NoveltyRules, model: str) -> float:
-    """The threshold that the profile sets, or else the one of the model."""
+    """Returns the threshold that the profile sets, or else the one of the model."""
     if rules.cosine_at_least is not None:
         return rules.cosine_at_least
     return next((cosine for name, cosine in COSINES.items() if name.lower() in model.lower()), _OTHER_MODELS)
 
 
 class SemanticMatch(NamedTuple):
-    """A text said before, by its number from 0 in the order in which they were said, and its cosine."""
+    """Text said before, by its number from 0 in the order in which they were said, and its cosine."""
 
     number: int
     cosine: float
@@ -41,7 +41,7 @@ class SemanticMatch(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SemanticReading:
-    """What a text was compared with.
+    """Texts said before that are near to a text.
 
     Args:
         matches: The texts before it at or above the threshold, most similar first.
@@ -53,10 +53,10 @@ class SemanticReading:
 
 
 class SemanticIndex:
-    """Vectors of texts, searchable by cosine.
+    """Index of vectors of texts, searchable by cosine.
 
     Args:
-        embedder: Where the vectors come from.
+        embedder: Source of the vectors.
         at_least: Cosine from which two texts mean the same, -1 to 1.
     """
 
@@ -68,7 +68,7 @@ class SemanticIndex:
         self._filled = 0
 
     def add(self, texts: Sequence[str]) -> list[SemanticReading]:
-        """Remember texts, and say for each what was said before it, the texts before it in `texts` included.
+        """Remembers texts, and finds for each what was said before it, earlier ones of `texts` included.
 
         Raises:
             SemanticError: They cannot be embedded. Nothing is remembered then.

@@ -9,7 +9,7 @@ from enum import StrEnum
 
 
 class Signal(StrEnum):
-    """What to do with the loop: CONTINUE, SHIP or ESCALATE."""
+    """Answer to what becomes of the loop: CONTINUE, SHIP or ESCALATE."""
 
     CONTINUE = "CONTINUE"  #: another round is worth it
     SHIP = "SHIP"  #: stop, act on the result, verify it

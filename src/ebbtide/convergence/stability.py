@@ -1,4 +1,4 @@
-"""Do the rounds still say the same: cosine of consecutive rounds, and of two agents' latest turns.
+"""Stability of meaning: cosine of consecutive rounds, and of two agents' latest turns.
 
 Source: rubric, section 4 (clause B03).
 """
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stability:
-    """How alike rounds are in meaning, -1 to 1; None where there is nothing to compare.
+    """Similarity of rounds in meaning, -1 to 1; None if there is nothing to compare.
 
     Args:
         rounds: This round and the last one before it that said something.
@@ -31,12 +31,12 @@ class Stability:
 
 
 class StabilityMeter:
-    """Compares each round with the one before it.
+    """Comparison of each round with the one before it.
 
     A round stands for its summary, or else for the mean direction of its claims.
 
     Args:
-        embedder: Where the vectors come from. A cache in it makes claims free that were embedded for L2.
+        embedder: Source of the vectors. A cache in it makes claims free that were embedded for L2.
     """
 
     def __init__(self, embedder: Embedder) -> None:
@@ -44,7 +44,7 @@ class StabilityMeter:
         self._latest: dict[str | None, tuple[str, ...]] = {}  # by agent, the one that spoke last at the end
 
     def update(self, item: Round) -> Stability:
-        """Compare a round, and remember it."""
+        """Compares a round, and remembers it."""
         content = (item.summary,) if item.summary else item.claims
         texts = tuple(form for form in map(normal_form, content) if form)
         if not texts:
@@ -60,11 +60,11 @@ class StabilityMeter:
         )
 
     def to_state(self) -> list[Any]:
-        """What each agent said last, as plain data."""
+        """Returns what each agent said last, as plain data."""
         return [[agent, list(texts)] for agent, texts in self._latest.items()]
 
     def restore(self, state: list[Any]) -> None:
-        """Take up what `to_state` of another meter told."""
+        """Takes up what `to_state` of another meter gave."""
         self._latest = {agent: tuple(texts) for agent, texts in state}
 
     def _direction(self, texts: tuple[str, ...]) -> npt.NDArray[np.float32]:

@@ -1,4 +1,4 @@
-"""Who says what in a round: one speaker, or several whose words one round holds."""
+"""Voices in a round: one speaker, or several whose words one round holds."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ _ENDORSES = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Voice:
-    """What one speaker says in a round.
+    """Words of one speaker in a round.
 
     Args:
         agent: Its name, or its place where it has none.
         answer: The answer that it states; None where none can be read.
-        claim: The best reason that it gives, or else the sentence that says more than the answer; None where
+        claim: The best reason that it gives, or else the sentence that says more than the answer; None if
             there is neither.
         endorses: Words behind "I agree with", where nothing of it is taken back; None without.
     """
@@ -48,7 +48,7 @@ class Voice:
 
 
 def voices_in(item: Round) -> tuple[Voice, ...]:
-    """The speakers of a round, in their order; none where nobody can be told from the others.
+    """Returns the speakers of a round, in their order; none if they cannot be distinguished.
 
     A round has its speaker in `agent`. One that holds several has them under ``turns`` in `extra`, each with
     its agent and text, or has lines "Name: text", or claims that are a bare answer each, one a speaker.
@@ -71,6 +71,11 @@ def voices_in(item: Round) -> tuple[Voice, ...]:
     if not isinstance(names, Sequence) or len(names) != len(answers):
         names = range(1, len(answers) + 1)
     return tuple(Voice(agent=str(name), answer=answer) for name, answer in zip(names, answers, strict=True))
+
+
+def answered_as(voice: Voice, answer: Answer) -> Voice:
+    """Returns the voice that takes over somebody's answer by agreeing."""
+    return replace(voice, answer=replace(answer, rule="answer.endorsed"), endorses=None)
 
 
 def _named_lines(text: str) -> Iterator[Voice]:
@@ -103,7 +108,10 @@ def _voice(agent: str, text: str | None, claims: Sequence[str], decisions: Seque
 
 
 def _structured(claims: Sequence[str], decisions: Sequence[str]) -> Answer | None:
-    """The answer of a round that lists its claims: a stated one, or else its only claim if that is a name."""
+    """Returns the answer of a round that lists its claims.
+
+    A stated one, or else its only claim if that is a name.
+    """
     answers = (read_answer(text) for text in reversed((*claims[-_LAST:], *decisions[-_LAST:])))
     answer = next((answer for answer in answers if answer is not None), None)
     return read_short(claims[0]) if answer is None and len(claims) == 1 else answer
@@ -115,8 +123,3 @@ def _claim(claims: Sequence[str], answer: Answer | None) -> str | None:
     reason = next((claim for claim in reversed(claims) if REASONS.first(claim) is not None), None)
     says_more = len(answer.text.split()) > len(answer.form.split())
     return reason or (answer.text if says_more else None)
-
-
-def answered_as(voice: Voice, answer: Answer) -> Voice:
-    """The voice that takes over somebody's answer by agreeing."""
-    return replace(voice, answer=replace(answer, rule="answer.endorsed"), endorses=None)

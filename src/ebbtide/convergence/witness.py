@@ -1,4 +1,4 @@
-"""What bears a SHIP: somebody says that it is finished, or there are next actions and nothing is open.
+"""Reason for a SHIP: somebody says that it is finished, or there are next actions and nothing is open.
 
 Low novelty alone means that the rounds repeat themselves. They do so when the work is done, and when it is
 stuck. So the latest report of an outcome is kept from round to round: what failed later takes back what was
@@ -21,7 +21,7 @@ from ebbtide.text.extraction.turn import Speaker
 
 
 class WitnessKind(StrEnum):
-    """What bears a SHIP."""
+    """Kinds of reasons for a SHIP."""
 
     FINISHED = "finished"  #: somebody says that the work is done
     CONSENSUS = "consensus"  #: all agree, and nobody changed the answer
@@ -30,13 +30,12 @@ class WitnessKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Witness:
-    """What bears a SHIP.
+    """Reason for a SHIP.
 
     Args:
-        kind: What it is.
         rule: The rule that recognised it.
         text: The words, cut.
-        round: The round that has it; None where it is not of one round.
+        round: The round that has it; None if it is not of one round.
     """
 
     kind: WitnessKind
@@ -47,10 +46,10 @@ class Witness:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """Where the work stands after a round.
+    """Standing of the work after a round.
 
     Args:
-        witness: What bears a SHIP; None where nothing does.
+        witness: The reason for a SHIP; None if there is none.
         setback: The report that speaks against one: it failed, is blocked, at a limit or handed to a person.
         dry_rounds: Rounds in a row, up to now, without a single new claim or question.
     """
@@ -61,7 +60,7 @@ class Standing:
 
 
 class WorkOutcome:
-    """Keeps the latest report of an outcome, round by round.
+    """Memory of the latest report of an outcome, round by round.
 
     A turn that brings something new is read once a round that brings nothing follows it: till then nothing
     depends on what it reports.
@@ -76,16 +75,15 @@ class WorkOutcome:
         self._dry_rounds = 0
 
     def update(self, item: Round, readiness: RoundReadiness, *, low: bool, dry: bool) -> Standing | None:
-        """Take one more round.
+        """Takes one more round, and returns the standing of the work.
 
         Args:
-            item: The round.
-            readiness: How ready it is.
-            low: It brought next to nothing.
-            dry: It brought nothing at all.
+            readiness: Readiness of the round.
+            low: True if it brought next to nothing.
+            dry: True if it brought nothing at all.
 
         Returns:
-            Where the work stands; None after a round that brought something.
+            The standing of the work; None after a round that brought something.
         """
         self._dry_rounds = self._dry_rounds + 1 if dry else 0
         text = item.text if item.text is not None else item.summary
@@ -108,12 +106,27 @@ class WorkOutcome:
         return self._standing() if low else None
 
     def report(self) -> OutcomeReading | None:
-        """The latest report; None where there is none, or something new came after it."""
+        """Latest report; None if there is none, or something new came after it."""
         self._read()
         return self._latest
 
+    def to_state(self) -> dict[str, Any]:
+        """Returns what later rounds depend on, as plain data."""
+        self._read()
+        return {
+            "latest": to_wire(self._latest) if self._latest else None,
+            "dry_rounds": self._dry_rounds,
+            "actions": to_wire(self._actions) if self._actions else None,
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Takes up what `to_state` gave."""
+        self._latest = from_wire(OutcomeReading, state["latest"]) if state["latest"] else None
+        self._actions = from_wire(Witness, state["actions"]) if state["actions"] else None
+        self._dry_rounds = int(state["dry_rounds"])
+
     def _read(self) -> None:
-        """Read the turn that was put off."""
+        """Reads the turn that was put off."""
         if self._unread is not None:
             self._latest, self._unread = read_outcome(*self._unread), None
 
@@ -126,24 +139,9 @@ class WorkOutcome:
             dry_rounds=self._dry_rounds,
         )
 
-    def to_state(self) -> dict[str, Any]:
-        """What later rounds depend on, as plain data."""
-        self._read()
-        return {
-            "latest": to_wire(self._latest) if self._latest else None,
-            "dry_rounds": self._dry_rounds,
-            "actions": to_wire(self._actions) if self._actions else None,
-        }
-
-    def restore(self, state: dict[str, Any]) -> None:
-        """Take up what `to_state` gave."""
-        self._latest = from_wire(OutcomeReading, state["latest"]) if state["latest"] else None
-        self._actions = from_wire(Witness, state["actions"]) if state["actions"] else None
-        self._dry_rounds = int(state["dry_rounds"])
-
 
 def _only_ends(reading: OutcomeReading, latest: OutcomeReading | None) -> bool:
-    """Whether a report says that a talk ends that had failed: "TERMINATE" takes back no failure."""
+    """Returns True if a report says that a talk ends that had failed: "TERMINATE" takes back no failure."""
     return latest is not None and latest.outcome in SETBACKS and reading.rule in SIGNALS
 
 

@@ -1,1 +1,1 @@
-"""What everybody talks about: events, rounds, transcripts, usage, and what is declared about tools."""
+"""Vocabulary of all rooms: events, rounds, transcripts, usage, and declarations of tools."""

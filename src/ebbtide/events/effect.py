@@ -1,4 +1,4 @@
-"""What calling a tool does, as far as it is known."""
+"""Effects of a call of a tool, as far as they are known."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Effect(StrEnum):
-    """What calling a tool does: `ToolPolicy(effect=Effect.READ)`."""
+    """Effect of calling a tool: `ToolPolicy(effect=Effect.READ)`."""
 
     READ = "read"  #: looks something up; the same answer again is no progress
     CHANGE = "change"  #: changes something; a new success means that what is looked up later may differ

@@ -1,4 +1,4 @@
-"""What happens in an agent's run: calls of tools and models, messages of people, and notices of the harness.
+"""Events of an agent's run: calls of tools and models, messages of people, and notices of the harness.
 
 A class each, since they have little in common: a class says what an event is where a ``kind`` would have to
 be compared, has no field that means nothing for it, and is made in a little less time than one class with all
@@ -29,14 +29,14 @@ _COUNTS = frozenset({int, type(None)})
 
 
 class Phase(StrEnum):
-    """How far a call of a tool has come."""
+    """Progress of a call of a tool."""
 
     STARTED = "started"
     FINISHED = "finished"
 
 
 class ModelPart(StrEnum):
-    """How much of a model's call an event is."""
+    """Part of a model's call that an event is."""
 
     WHOLE = "message"  #: the call, with what it said
     CHUNK = "stream"  #: a piece of what it says, as it comes
@@ -53,14 +53,14 @@ class Stop(StrEnum):
 
 
 class Role(StrEnum):
-    """Who speaks in a message that no model wrote."""
+    """Speaker of a message that no model wrote."""
 
     USER = "user"
     SYSTEM = "system"  #: instructions, which nobody says at this moment
 
 
 class NoticeKind(StrEnum):
-    """What the harness reports about the run."""
+    """Kinds of reports of the harness about the run."""
 
     RUN_START = "run_start"  #: a run begins in a chain that had one before
     HANDOFF = "handoff"  #: one agent hands over to another
@@ -76,11 +76,11 @@ class NoticeKind(StrEnum):
 
 @dataclass(slots=True, kw_only=True)
 class Event:
-    """What every event can state; it is one of the four classes below.
+    """Fields that every event can state; an event is one of the four classes below.
 
     Args:
         chain_id: The chain that it belongs to: one run, or one agent of a session.
-        agent: Who acts, where there are several.
+        agent: The agent that acts, if there are several.
         seq: Number of the event in its chain; one that was seen already is ignored. None counts by itself.
         ts: Seconds on any clock of the chain; None where it is not known.
         waited_s: Seconds since the event before, where that is known and `ts` is not.
@@ -106,7 +106,7 @@ class ToolCall(Event):
         name: The tool.
         args: Arguments, best as a mapping: ``{}`` for a call without any, None where they were not recorded.
         result: The answer: ``""`` for an empty one, None where it is not known.
-        error: Whether the call failed.
+        error: True if the call failed.
         phase: STARTED or FINISHED.
         batch: Equal for calls that were asked for at once; a call that is in it twice counts once.
         status: HTTP status or the like, where there is one.
@@ -122,7 +122,7 @@ class ToolCall(Event):
 
     @classmethod
     def of(cls, call: object, *, result: object = None, error: bool = False, **others: Any) -> ToolCall:
-        """The call that a model asked for, as an object of a provider's SDK or as a dict.
+        """Returns the call that a model asked for, from an object of a provider's SDK or from a dict.
 
         Reads the calls of OpenAI (chat and responses), Anthropic (`tool_use`), Gemini (`function_call`),
         Bedrock (`toolUse`), Mistral, LangChain, pydantic-ai and MCP. Arguments that are a text of JSON are
@@ -135,8 +135,6 @@ class ToolCall(Event):
 
         Args:
             call: The call. Its answer is no part of it: state it as `result`.
-            result: As in the class.
-            error: As in the class.
             others: More fields of the class.
 
         Raises:
@@ -153,12 +151,12 @@ class ToolCall(Event):
 
     @classmethod
     def started_in(cls, answer: object, **others: Any) -> list[ToolCall]:
-        """The calls that the answer of a provider asks for, in their order, STARTED.
+        """Returns the calls that the answer of a provider asks for, in their order, STARTED.
 
         Calls that the provider makes by itself, such as its own web search, are left out.
 
         Args:
-            answer: What the call of the model returned, as for `Usage.of`.
+            answer: The returned object, as for `Usage.of`.
             others: More fields of the class, the same for every call.
         """
         from ebbtide.events.provider_answer import answer_parts
@@ -172,10 +170,10 @@ class ModelCall(Event):
     """One call of a model, or a part of one.
 
     Args:
-        text: What the model said: ``""`` where it said nothing, None where that is not known.
+        text: Words of the model: ``""`` if it said nothing, None if they are not known.
         part: The whole call, or which part.
-        error: Whether the call failed.
-        stop: Why it said no more; None where that is not known.
+        error: True if the call failed.
+        stop: Reason that it said no more; None if that is not known.
     """
 
     text: str | None = None
@@ -185,10 +183,10 @@ class ModelCall(Event):
 
     @classmethod
     def of(cls, answer: object, *, model: str | None = None, **others: Any) -> ModelCall:
-        """The call of a model from what it returned: its words without thoughts, and its usage.
+        """Returns the call of a model from what it returned: its words without thoughts, and its usage.
 
         Args:
-            answer: What the call returned, as for `Usage.of`; a text is the words alone.
+            answer: The returned object, as for `Usage.of`; a text is the words alone.
             model: The model, in place of the one that the answer names.
             others: More fields of the class.
 
@@ -203,7 +201,7 @@ class ModelCall(Event):
 
 @dataclass(slots=True, kw_only=True)
 class Message(Event):
-    """What a person, or a program in place of one, says to the agent.
+    """Words of a person, or of a program in place of one, to the agent.
 
     Args:
         text: The words; None where they are not known.
@@ -216,14 +214,13 @@ class Message(Event):
 
 @dataclass(slots=True, kw_only=True)
 class Notice(Event):
-    """What the harness reports: neither a call nor a message.
+    """Report of the harness that is neither a call nor a message.
 
     Args:
-        kind: What it is about.
-        text: In words, where there are any.
-        error: Whether it tells of a failure.
-        source: Of a hand-off: the agent that hands over.
-        target: Of a hand-off: the agent that takes over.
+        text: The report in words, if there are any.
+        error: True if it reports a failure.
+        source: The agent that hands over, in a hand-off.
+        target: The agent that takes over, in a hand-off.
     """
 
     kind: NoticeKind
@@ -237,19 +234,19 @@ _FINISHED, _STARTED = Phase.FINISHED, Phase.STARTED  # reading a member off its 
 
 
 def is_total(event: Event) -> bool:
-    """Whether an event states what was spent at some time before it."""
+    """Returns True if an event states what was spent at some time before it."""
     return isinstance(event, Notice) and event.kind is NoticeKind.TOTAL
 
 
 def content(event: Event) -> object:
-    """What an event is about: the arguments of a tool's call, the text of any other; None where not known."""
+    """Returns the arguments of a tool's call, or the text of any other event; None if not known."""
     if isinstance(event, ToolCall):
         return event.args
     return event.text if isinstance(event, ModelCall | Message | Notice) else None
 
 
 def title(event: Event) -> str:
-    """A short name of an event, for lists and pictures.
+    """Returns a short name of an event, for lists and pictures.
 
     >>> title(ToolCall(name="ls")), title(ModelCall()), title(Message()), title(Notice(kind=NoticeKind.RETRY))
     ('ls', 'message', 'message', 'retry')
@@ -266,7 +263,7 @@ def title(event: Event) -> str:
 
 
 def is_plain_event(event: Any) -> bool:
-    """Whether every field of an event is of its type, and of bounded size."""
+    """Returns True if every field of an event is of its type, and of bounded size."""
     # Every event goes through this: what most of them look like is asked first, and in one piece.
     try:
         kind = type(event)
@@ -312,6 +309,42 @@ def is_plain_event(event: Any) -> bool:
         return False
 
 
+def is_plain_usage(usage: Any) -> bool:
+    """Returns True if every field of a usage is of its type."""
+    return (
+        type(usage) is Usage
+        and (usage.model is None or (type(usage.model) is str and len(usage.model) <= LONGEST_ID))
+        and type(usage.input_tokens) in _COUNTS
+        and type(usage.output_tokens) in _COUNTS
+        and type(usage.cache_read_tokens) in _COUNTS
+        and type(usage.cache_write_tokens) in _COUNTS
+        and type(usage.reasoning_tokens) in _COUNTS
+        and type(usage.cache_write_1h_tokens) in _COUNTS
+        and type(usage.cost_usd) in _NUMBERS
+    )
+
+
+def is_plain_value(value: object) -> bool:
+    """Returns True if a value can be used as it is."""
+    if type(value) is str:
+        return len(value) <= LARGEST
+    if value is None:
+        return True
+    if type(value) is dict:
+        for item in value.values():
+            if type(item) is str:
+                if len(item) > LARGEST:
+                    return False
+            elif type(item) is int:
+                if not -WIDEST < item < WIDEST:
+                    return False
+            elif type(item) not in _SCALARS:
+                break
+        else:
+            return len(value) <= _FEW or _is_plain_nested(value)
+    return _is_plain_nested(value)
+
+
 def _is_plain_common(event: Any) -> bool:
     return (
         (event.seq is None or type(event.seq) is int)
@@ -332,42 +365,6 @@ def _is_name(value: object) -> bool:
     return value is None or (type(value) is str and len(value) <= LONGEST_ID)
 
 
-def is_plain_usage(usage: Any) -> bool:
-    """Whether every field of a usage is of its type."""
-    return (
-        type(usage) is Usage
-        and (usage.model is None or (type(usage.model) is str and len(usage.model) <= LONGEST_ID))
-        and type(usage.input_tokens) in _COUNTS
-        and type(usage.output_tokens) in _COUNTS
-        and type(usage.cache_read_tokens) in _COUNTS
-        and type(usage.cache_write_tokens) in _COUNTS
-        and type(usage.reasoning_tokens) in _COUNTS
-        and type(usage.cache_write_1h_tokens) in _COUNTS
-        and type(usage.cost_usd) in _NUMBERS
-    )
-
-
-def is_plain_value(value: object) -> bool:
-    """Whether a value can be used as it is."""
-    if type(value) is str:
-        return len(value) <= LARGEST
-    if value is None:
-        return True
-    if type(value) is dict:
-        for item in value.values():
-            if type(item) is str:
-                if len(item) > LARGEST:
-                    return False
-            elif type(item) is int:
-                if not -WIDEST < item < WIDEST:
-                    return False
-            elif type(item) not in _SCALARS:
-                break
-        else:
-            return len(value) <= _FEW or _is_plain_nested(value)
-    return _is_plain_nested(value)
-
-
 def _is_plain_nested(value: object) -> bool:
     kind = type(value)
     if kind is dict or kind is list or kind is tuple:
@@ -376,7 +373,7 @@ def _is_plain_nested(value: object) -> bool:
 
 
 def _room_after(value: Any, room: int, depth: int) -> int:
-    """Characters that may follow a table or list; less than 0 where it is too large, or not plain."""
+    """Counts the characters that may follow a table or list; less than 0 if it is too large, or not plain."""
     room -= _ITEM * len(value)
     if depth >= DEEPEST or room < 0:
         return -1

@@ -53,7 +53,7 @@ INSTRUCTIONS: Final = frozenset({"instructions", "system"})
 
 
 def read_event(wire: object, path: str = "event") -> Event:
-    """The event that one object of the plain form describes.
+    """Returns the event that one object of the plain form describes.
 
     Args:
         wire: ``kind`` is ``tool`` (or absent), ``llm``, ``user`` or ``system``; anything else is a tool. Only
@@ -71,7 +71,7 @@ def read_event(wire: object, path: str = "event") -> Event:
     """
     if not isinstance(wire, Mapping):
         raise TranscriptError(f"{wire!r:.80}: expected an object", path=path)
-    fields = _checked(wire, path)
+    fields = _typed_fields(wire, path)
     common: dict[str, Any] = {key: fields[key] for key in _COMMON if key in fields}
     usage = {key: fields[key] for key in _USAGE if key in fields}
     if usage:
@@ -114,7 +114,7 @@ def read_event(wire: object, path: str = "event") -> Event:
 
 
 class PlainEvents:
-    """Reads the events of one run, object by object, and numbers those without a ``seq`` by their place."""
+    """Reader of the events of one run, object by object; numbers those without a ``seq`` by their place."""
 
     def __init__(self) -> None:
         self._number = 0
@@ -122,7 +122,7 @@ class PlainEvents:
         self._batch: str | None = None
 
     def read(self, wire: object, path: str = "event") -> list[Event]:
-        """The event that an object describes, those that a block stands for, or none.
+        """Returns the event that an object describes, those that a block stands for, or none.
 
         Args:
             wire: An event, as `read_event` takes it, or a block.
@@ -134,7 +134,7 @@ class PlainEvents:
         if isinstance(wire, Mapping) and "repeat" not in wire:
             return self._event(wire, path)
         events: list[Event] = []
-        for count, (inner, place) in enumerate(_unfolded(wire, path, 0)):
+        for count, (inner, place) in enumerate(_block_events(wire, path, 0)):
             if count == _LONGEST:
                 raise TranscriptError(f"more than {_LONGEST:,} events in one block", path=path)
             if inner is not None:
@@ -142,7 +142,7 @@ class PlainEvents:
         return events
 
     def place(self, event: Event) -> Event:
-        """Give an event, which nobody else has yet, its number and what clocks and rounds before it say."""
+        """Gives an event, which nobody else has yet, its number and what clocks and rounds before it say."""
         self._number += 1
         if event.seq is None:
             event.seq = self._number
@@ -168,7 +168,7 @@ class PlainEvents:
 
 
 def read_events(wires: Iterable[object], path: str = "events") -> Iterator[Event]:
-    """The events of a list of objects: one run.
+    """Yields the events of a list of objects: one run.
 
     Raises:
         TranscriptError: An object has another shape, or a block repeats too much.
@@ -181,8 +181,8 @@ def read_events(wires: Iterable[object], path: str = "events") -> Iterator[Event
         yield from plain.read(wire, f"{path}[{index}]")
 
 
-def _checked(wire: Mapping[str, Any], path: str) -> dict[str, Any]:
-    """The fields of known types that are there."""
+def _typed_fields(wire: Mapping[str, Any], path: str) -> dict[str, Any]:
+    """Returns the fields of known types that are there."""
     fields: dict[str, Any] = {}
     for names, kinds, expected in (
         (_TEXT, str, "a text"),
@@ -225,8 +225,8 @@ def _elapsed(wire: Mapping[str, Any], path: str) -> float:
     return elapsed
 
 
-def _unfolded(wire: object, path: str, depth: int) -> Iterator[tuple[Mapping[str, Any] | None, str]]:
-    """The events of a block with their places; None for an empty block, so that those have a bound too."""
+def _block_events(wire: object, path: str, depth: int) -> Iterator[tuple[Mapping[str, Any] | None, str]]:
+    """Yields the events of a block with their places; None for an empty block, which has a bound so, too."""
     if not isinstance(wire, Mapping):
         raise TranscriptError(f"{wire!r:.80}: expected an object", path=path)
     if "repeat" not in wire:
@@ -243,7 +243,7 @@ def _unfolded(wire: object, path: str, depth: int) -> Iterator[tuple[Mapping[str
         yield None, path
     for _ in range(times if inner else 0):
         for at, item in enumerate(inner):
-            yield from _unfolded(item, f"{path}.events[{at}]", depth + 1)
+            yield from _block_events(item, f"{path}.events[{at}]", depth + 1)
 
 
 def _name(value: object) -> str | None:

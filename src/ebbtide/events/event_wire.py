@@ -13,7 +13,7 @@ _USAGE: Final = ("model", "cost_usd", *COUNTS)
 
 
 def event_wire(event: Event) -> dict[str, Any]:
-    """The object that stands for an event; what is not known is left out.
+    """Returns the object that stands for an event; what is not known is left out.
 
     >>> event_wire(ToolCall(name="ls", args={"path": "."}, seq=3))
     {'seq': 3, 'kind': 'tool', 'name': 'ls', 'args': {'path': '.'}}

@@ -1,4 +1,4 @@
-"""When two calls are the same call, and two answers the same answer.
+"""Identity of calls and answers: two calls are the same call, two answers the same answer.
 
 A call is a tool with its arguments, the order of keys left out. The numbers 1 and 1.0 and the flag True are
 three different arguments: the wire says different things, and a tool may do so too.
@@ -29,7 +29,7 @@ _SETTLED = 8
 _SHORT = 64  # bytes of a call, and characters of an answer, up to which it stands for itself
 _FLAT = frozenset({str, int, float, bool, type(None)})
 MARK = "[ebbtide] "  #: begins every note of ours, and every last word; a note ends with its line
-_NOTES = re.compile(r"\s*(?:<hook_context>\s*)?\[ebbtide\] [^\n]*(?:\s*</hook_context>)?")
+_NOTES = re.compile(r"\s{0,99}(?:<hook_context>\s{0,99})?\[ebbtide\] [^\n]*(?:\s{0,99}</hook_context>)?")
 #: An object that prints nothing of what it holds.
 OPAQUE = re.compile(r"<[^<>]{1,120} at 0x[0-9a-fA-F]+>")
 _ONLY_OPAQUE = re.compile(rf"[^<\w]*+(?:(?:[\w'\"]++[:=] ?)?{OPAQUE.pattern}[^<\w]*+)++")
@@ -49,7 +49,7 @@ _LONGEST_HEAD = 256
 
 
 def identify(name: str, args: object, *, settle: bool = True) -> tuple[Key, int, bool] | None:
-    """What a call is known by, the bytes of text in its arguments, and whether numbers are among them.
+    """Returns the identity of a call, the bytes of text in its arguments, and a flag for numbers among them.
 
     Numbers are whole ones among flat arguments. Objects that JSON does not know count by their type and text
     form, bytes by their content; one whose text form is an address cannot be read. Arguments that contain
@@ -87,7 +87,7 @@ def identify(name: str, args: object, *, settle: bool = True) -> tuple[Key, int,
 
 
 def identify_answer(result: object, *, settle: bool = True) -> Answer | None:
-    """What stands for an answer; UNKNOWN where it is not known, None where it cannot be read.
+    """Returns the identity of an answer; UNKNOWN if it is not known, None if it cannot be read.
 
     An object that prints nothing of what it holds cannot be read, nor can the text that it prints. Where
     `settle` is off, a short text stands for itself.
@@ -105,12 +105,12 @@ def identify_answer(result: object, *, settle: bool = True) -> Answer | None:
 
 
 def settled(key: Key) -> Key:
-    """What stands for a call everywhere."""
+    """Returns the identity of a call as every process has it."""
     return key if len(key) == _SETTLED else blake2b(key).digest()[:_SETTLED]
 
 
 def settled_answer(answer: Answer) -> bytes:
-    """What stands for an answer everywhere."""
+    """Returns the identity of an answer as every process has it."""
     if isinstance(answer, bytes):
         return answer
     try:
@@ -121,17 +121,17 @@ def settled_answer(answer: Answer) -> bytes:
 
 
 def is_failed(answer: Answer) -> bool:
-    """Whether an answer stands for an error: `FAILED` is behind its eight bytes, or behind nothing."""
+    """Returns True if an answer stands for an error: `FAILED` is at its end."""
     return isinstance(answer, bytes) and len(answer) % _SETTLED == len(FAILED)
 
 
 def key_of(*parts: object) -> Key:
-    """What stands for a few texts and numbers together."""
+    """Returns one identity for a few texts and numbers together."""
     return blake2b("\0".join(map(str, parts)).encode("utf-8", "surrogatepass")).digest()[:_SETTLED]
 
 
 def canonical(value: object) -> str | None:
-    """`value` as JSON with sorted keys, or None where it cannot be written as such."""
+    """Returns `value` as JSON with sorted keys, or None if it cannot be written as such."""
     try:
         return _encode(value)
     except TypeError:
@@ -142,6 +142,46 @@ def canonical(value: object) -> str | None:
         return _encode(_with_text_keys(value))
     except Exception:  # noqa: BLE001 - likewise
         return None
+
+
+def _with_text_keys(value: object) -> object:
+    if isinstance(value, Mapping):
+        return {
+            key if isinstance(key, str) else f"{type(key).__name__} {key!r}": _with_text_keys(item)
+            for key, item in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return [_with_text_keys(item) for item in value]
+    return value
+
+
+def _json_form(value: object) -> object:
+    if isinstance(value, bytes | bytearray | memoryview):
+        return {"bytes": blake2b(value).hexdigest()}
+    if isinstance(value, set | frozenset):
+        return {"set": sorted(canonical(item) or "" for item in value)}
+    if isinstance(value, Mapping):
+        return dict(value)
+    text = repr(value)
+    if OPAQUE.search(text):
+        raise TypeError(f"{text:.80}: an object without a readable value")
+    return {type(value).__qualname__: text}
+
+
+_encode = json.JSONEncoder(
+    sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=_json_form
+).encode
+
+
+def without_notes(answer: object) -> object:
+    r"""Returns an answer without the notes that a framework has appended to it; what is no text is itself.
+
+    Some frameworks put notes for the model into the answer of a tool: recorded so, two equal answers differ.
+
+    >>> without_notes("no results\n\n[ebbtide] The same call gave the same answer again.")
+    'no results'
+    """
+    return _NOTES.sub("", answer) if type(answer) is str and MARK in answer else answer
 
 
 def _learn_shape(name: str, args: dict[Any, Any]) -> _Shape | None:
@@ -157,41 +197,3 @@ def _learn_shape(name: str, args: dict[Any, Any]) -> _Shape | None:
             _shapes.clear()
         _shapes[(name, *args)] = shape
     return shape
-
-
-def _with_text_keys(value: object) -> object:
-    if isinstance(value, Mapping):
-        return {
-            key if isinstance(key, str) else f"{type(key).__name__} {key!r}": _with_text_keys(item)
-            for key, item in value.items()
-        }
-    if isinstance(value, list | tuple):
-        return [_with_text_keys(item) for item in value]
-    return value
-
-
-def _plain(value: object) -> object:
-    if isinstance(value, bytes | bytearray | memoryview):
-        return {"bytes": blake2b(value).hexdigest()}
-    if isinstance(value, set | frozenset):
-        return {"set": sorted(canonical(item) or "" for item in value)}
-    if isinstance(value, Mapping):
-        return dict(value)
-    text = repr(value)
-    if OPAQUE.search(text):
-        raise TypeError(f"{text:.80}: an object without a readable value")
-    return {type(value).__qualname__: text}
-
-
-_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=_plain).encode
-
-
-def without_notes(answer: object) -> object:
-    r"""An answer without the notes that a framework has appended to it; what is no text is itself.
-
-    Some put what the model is to be told into the answer of a tool: recorded so, two equal answers differ.
-
-    >>> without_notes("no results\n\n[ebbtide] The same call gave the same answer again.")
-    'no results'
-    """
-    return _NOTES.sub("", answer) if type(answer) is str and MARK in answer else answer

@@ -20,7 +20,7 @@ _MOST_CLASSES = 512
 
 
 class _Way(NamedTuple):
-    """Where the instances of a class have their fields: under these names, or in their state."""
+    """Place of the fields of a class's instances: these names, or their state."""
 
     names: tuple[str, ...]
     is_pydantic: bool
@@ -30,7 +30,7 @@ _ways: dict[type, _Way] = {}
 
 
 def fields_of(thing: object) -> Mapping[str, Any]:
-    """The fields of a dict or an object by name; none for a text, a number, a list or a class.
+    """Returns the fields of a dict or an object by name; none for a text, a number, a list or a class.
 
     Raises:
         Exception: Whatever the object's own code raises.

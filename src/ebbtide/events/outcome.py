@@ -1,8 +1,8 @@
-"""How a call ended, by what its answer says: harnesses put most failures into the text and set no flag.
+"""Outcome of a call by what its answer says: harnesses put most failures into the text and set no flag.
 
-Three endings can be told: it failed, it came back empty, or neither can be seen. The lines that say so are
-the *salient* part of the answer. Compared are those, not the answer: attempts that differ in everything else
-and end in the same salient lines have the same outcome.
+Three endings are distinguished: the call failed, it came back empty, or neither can be seen. The lines that
+say so are the *salient* part of the answer. Compared are those, not the answer: attempts that differ in
+everything else and end in the same salient lines have the same outcome.
 
 A long answer is content, and content may be about errors: there, only its first and last lines count, and
 only what a program prints of itself. A short one is taken at its word.
@@ -20,7 +20,7 @@ from ebbtide.text.noise import without_fresh_names, without_noise
 
 
 class Ending(StrEnum):
-    """How a call ended."""
+    """Ending of a call."""
 
     FAILED = "failed"  #: it says so, or its flag does
     EMPTY = "empty"  #: it looked for something and there is nothing
@@ -28,16 +28,16 @@ class Ending(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CallOutcome:
-    """What the answer of a call says about its end.
+    """Outcome that the answer of a call states.
 
     Args:
         ending: Failed or empty.
         lines: The lines that say so, each as a template and in its own words. In neither are known noise,
             generated names, the arguments that it repeats and its place; in the template neither are quoted
             parts and numbers. Empty where they only say that it failed.
-        numbers: What those lines count, in order: numbers before a word, a percent sign or a slash.
-        is_down: Whether they say that a service is down or busy.
-        is_weak: Whether they only say it in words, as a person would, and not as a program does.
+        numbers: Counts in those lines, in order: numbers before a word, a percent sign or a slash.
+        is_down: True if they say that a service is down or busy.
+        is_weak: True if they only say it in words, as a person would, and not as a program does.
     """
 
     ending: Ending
@@ -162,12 +162,11 @@ _TERMS: Final = 40  # of the arguments that are recognised inside an answer
 
 
 def outcome_of(answer: str, args: object = "", *, failed: bool = False) -> CallOutcome | None:
-    """What an answer says about how its call ended; None where neither failure nor emptiness can be seen.
+    """Returns the outcome that an answer states; None if neither failure nor emptiness can be seen.
 
     Args:
-        answer: Its text.
         args: The arguments, which the answer may repeat.
-        failed: Whether a flag, or what is declared about the tool, says that it failed.
+        failed: True if a flag, or what is declared about the tool, says that it failed.
 
     >>> outcome_of("bash: foo: command not found", "foo").ending.value
     'failed'
@@ -204,44 +203,10 @@ def outcome_of(answer: str, args: object = "", *, failed: bool = False) -> CallO
     counted = without_noise("\n".join((_PLACE.sub("", stable), *tallies)))
     numbers = tuple(float(number.replace(",", "")) for number in _COUNT.findall(counted)[:16])
     pairs = [(_template(line), _BLANK.sub(" ", line)) for line in stable.split("\n")]
-    telling = [pair for pair in pairs if ending is Ending.EMPTY or _says_something(pair[0])]
+    specific = [pair for pair in pairs if ending is Ending.EMPTY or _says_something(pair[0])]
     is_down = ending is Ending.FAILED and bool(_DOWN.search(text))
-    telling = telling or [pair for pair in pairs[:1] if not _is_code(pair[1])]
-    return CallOutcome(ending, tuple(telling), numbers, is_down=is_down, is_weak=is_weak)
-
-
-def _is_hinted(text: str) -> bool:
-    if len(text) > _TOP_HINT + _BOTTOM_HINT:
-        text = text[:_TOP_HINT] + text[-_BOTTOM_HINT:]
-    text = text.lower()
-    for hint in _HINTS:  # noqa: SIM110 - `any` takes twice the time
-        if hint in text:
-            return True
-    return False
-
-
-def _values(args: object) -> str:
-    if isinstance(args, str):
-        return args
-    if isinstance(args, Mapping):
-        return " ".join(map(_values, args.values()))
-    if isinstance(args, list | tuple):
-        return " ".join(map(_values, args))
-    return "" if args is None else str(args)
-
-
-def _is_code(line: str) -> bool:
-    """Whether a line only gives a code, such as "exit code 1"."""
-    return len(line) <= _CODE_LENGTH and _CODE_WORDS.issuperset(_WORDS.findall(line.lower()))
-
-
-def _template(line: str) -> str:
-    return _BLANK.sub(" ", _NUMBER.sub("#", _QUOTED.sub("<text>", line)))
-
-
-def _says_something(template: str) -> bool:
-    """Whether a line says what went wrong, and not only that something did."""
-    return len({word.lower() for word in _LETTERS.findall(template)} - _EMPTY_WORDS) > 1
+    specific = specific or [pair for pair in pairs[:1] if not _is_code(pair[1])]
+    return CallOutcome(ending, tuple(specific), numbers, is_down=is_down, is_weak=is_weak)
 
 
 _UNDER_WAY: Final = re.compile(
@@ -279,7 +244,7 @@ _STATE_LENGTH: Final = 200  # characters up to which an answer is a state and no
 
 
 def is_under_way(answer: str) -> bool:
-    """Whether an answer only says that something is still under way.
+    """Returns True if an answer only says that something is still under way.
 
     >>> is_under_way('{"status": "running"}'), is_under_way("done")
     (True, False)
@@ -288,7 +253,7 @@ def is_under_way(answer: str) -> bool:
 
 
 def may_still_come(answer: str, outcome: CallOutcome | None) -> bool:
-    """Whether what is looked at may still come.
+    """Returns True if what is looked at may still come.
 
     It may unless the answer says that it ended, and nothing that is still under way. A failure may pass where
     it says that a service is down or busy.
@@ -303,7 +268,7 @@ def may_still_come(answer: str, outcome: CallOutcome | None) -> bool:
 
 
 def counts_deeds(answer: str) -> bool:
-    """Whether an answer says of how many things something was done, and that it was more than none.
+    """Returns True if an answer says of how many things something was done, and that it was more than none.
 
     >>> counts_deeds("[{'deleted': 20000}]"), counts_deeds("DELETE 0"), counts_deeds("3 rows affected")
     (True, False, True)
@@ -311,8 +276,42 @@ def counts_deeds(answer: str) -> bool:
     return bool(_DEEDS.search(answer[:_TOP_READ]))
 
 
+def _is_hinted(text: str) -> bool:
+    if len(text) > _TOP_HINT + _BOTTOM_HINT:
+        text = text[:_TOP_HINT] + text[-_BOTTOM_HINT:]
+    text = text.lower()
+    for hint in _HINTS:  # noqa: SIM110 - `any` takes twice the time
+        if hint in text:
+            return True
+    return False
+
+
+def _values(args: object) -> str:
+    if isinstance(args, str):
+        return args
+    if isinstance(args, Mapping):
+        return " ".join(map(_values, args.values()))
+    if isinstance(args, list | tuple):
+        return " ".join(map(_values, args))
+    return "" if args is None else str(args)
+
+
+def _is_code(line: str) -> bool:
+    """Returns True if a line only gives a code, such as "exit code 1"."""
+    return len(line) <= _CODE_LENGTH and _CODE_WORDS.issuperset(_WORDS.findall(line.lower()))
+
+
+def _template(line: str) -> str:
+    return _BLANK.sub(" ", _NUMBER.sub("#", _QUOTED.sub("<text>", line)))
+
+
+def _says_something(template: str) -> bool:
+    """Returns True if a line says what went wrong, and not only that something did."""
+    return len({word.lower() for word in _LETTERS.findall(template)} - _EMPTY_WORDS) > 1
+
+
 def _without_terms(text: str, arguments: str) -> str:
-    """The text without what the arguments say, whole or in terms that are more than plain words."""
+    """Returns the text without what the arguments say, whole or in terms that are more than plain words."""
     if len(arguments) >= 3 and arguments in text:
         text = text.replace(arguments, "<argument>")
     terms = {

@@ -39,7 +39,7 @@ _IMPOSSIBLE = -1  # a count or a cost that is no number: the tally counts it amo
 
 
 def plain_event(event: _Event) -> tuple[_Event, tuple[str, ...]]:
-    """An event as one of the four classes with plain fields, and what was wrong with it.
+    """Returns an event as one of the four classes with plain fields, and what was wrong with it.
 
     >>> call, faults = plain_event(ToolCall(name="ls", chain_id=7, args={}))
     >>> call.chain_id, faults
@@ -91,7 +91,7 @@ def plain_event(event: _Event) -> tuple[_Event, tuple[str, ...]]:
 
 
 class _Fields:
-    """The fields of an event or of its usage, each read as what it should be."""
+    """Reader of the fields of an event or of its usage, each as what it should be."""
 
     def __init__(self, item: object, prefix: str = "") -> None:
         self._item = item
@@ -106,7 +106,7 @@ class _Fields:
             return None
 
     def name(self, field: str, *, optional: bool = False) -> str | None:
-        """An id or a name; of one that is too long the hash counts."""
+        """Returns an id or a name; of one that is too long the hash counts."""
         value = self.get(field)
         if value is None and optional:
             return None
@@ -132,7 +132,7 @@ class _Fields:
         return None
 
     def number(self, field: str, kinds: tuple[type, ...], otherwise: int | None = None) -> Any:
-        """A number as a plain one; NaN, infinity and the like are for those who count with it."""
+        """Returns a number as a plain one; NaN, infinity and the like are for those who count with it."""
         value = self.get(field)
         if value is None:
             return None

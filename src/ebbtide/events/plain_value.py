@@ -32,11 +32,11 @@ _VERSION = 2  # of `marshal`: values alone, without references, so that equal on
 
 
 class _UnreadableError(Exception):
-    """There is no end to it, or it says nothing of what it holds."""
+    """Data without an end, or that says nothing of what it holds."""
 
 
 def plain_value(value: object) -> object:
-    """A value as plain data of bounded size, or `UNREADABLE`.
+    """Returns a value as plain data of bounded size, or `UNREADABLE`.
 
     >>> plain_value({"path": "a", "of": range(3)})
     {'path': 'a', 'of': 'range: range(0, 3)'}
@@ -59,7 +59,7 @@ def plain_value(value: object) -> object:
 
 
 def shortened(text: str) -> str:
-    """A long text with its middle left out; a short one is itself."""
+    """Returns a long text with its middle left out; a short one is itself."""
     if len(text) <= LARGEST:
         return text
     digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_HASH).hexdigest()
@@ -67,7 +67,7 @@ def shortened(text: str) -> str:
 
 
 def id_text(value: object) -> str:
-    """The text form of an id that is no text; "" where it has none.
+    """Returns the text form of an id that is no text; "" if it has none.
 
     >>> id_text(7), id_text(("run", 7)), id_text(object())
     ('7', '["run",7]', '')
@@ -80,7 +80,7 @@ def id_text(value: object) -> str:
 
 
 class _Copy:
-    """Copies data into plain data, text by text, within the bounds."""
+    """Copier of data into plain data, text by text, within the bounds."""
 
     def __init__(self) -> None:
         self._items = 0
@@ -121,7 +121,7 @@ class _Copy:
 
 
 def _form(value: object) -> str:
-    """The class and the text form of a foreign object."""
+    """Returns the class and the text form of a foreign object."""
     text = str.__str__(repr(value))
     if OPAQUE.search(text[:LARGEST]):
         raise _UnreadableError
@@ -137,7 +137,7 @@ def _whole(number: int) -> int | str:
 
 
 def _digest(value: object) -> str:
-    """A hash of plain data, level by level: builtins alone, in the order of their items."""
+    """Returns a hash of plain data, level by level: builtins alone, in the order of their items."""
     hashing = blake2b(digest_size=_HASH)
     level: list[Any] = [value]
     items = containers = 0

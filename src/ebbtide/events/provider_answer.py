@@ -1,4 +1,4 @@
-"""What the answer of a provider holds: the words of the model, and the calls of tools that it asks for.
+"""Content of a provider's answer: the words of the model, and the calls of tools that it asks for.
 
 Chat completions, responses, Anthropic's blocks, Gemini's parts, Bedrock's, LangChain's and pydantic-ai's
 messages differ in where things are and in what they are called, not in what there is.
@@ -50,8 +50,7 @@ class AnswerParts:
 
     Args:
         words: The words, part by part.
-        requests: The calls.
-        is_answer: Whether it was an answer at all.
+        is_answer: True if it was an answer at all.
         visits: Parts that were looked at: a huge answer is not read to its end.
     """
 
@@ -62,12 +61,12 @@ class AnswerParts:
 
     @property
     def text(self) -> str | None:
-        """The words, a blank line between parts: ``""`` for an answer without any, None for no answer."""
+        """Words with a blank line between parts: ``""`` for an answer without any, None for no answer."""
         return "\n\n".join(self.words) if self.words or self.is_answer else None
 
 
 def answer_parts(answer: object) -> AnswerParts:
-    """The words and the calls in an answer: as much as can be read of it."""
+    """Returns the words and the calls in an answer: as much as can be read of it."""
     parts = AnswerParts()
     with suppress(Exception):  # whatever code the object runs, the rest of it is not known
         _walk(answer, parts, 0)
@@ -75,7 +74,7 @@ def answer_parts(answer: object) -> AnswerParts:
 
 
 def asked_call(value: object) -> ToolRequest | None:
-    """The call that a part of an answer asks for, or that a request of MCP makes; None where it is none."""
+    """Returns the call that a part of an answer asks for, or that a request of MCP makes; None for others."""
     try:
         fields = fields_of(value)
         for holder in _REQUESTS:
@@ -88,11 +87,11 @@ def asked_call(value: object) -> ToolRequest | None:
 
 
 def tool_request(value: object, parse: Callable[[object], object]) -> ToolRequest | None:
-    """The call of a tool that an object describes; None if it has no name.
+    """Returns the call of a tool that an object describes; None if it has no name.
 
     Args:
         value: A dict or an object.
-        parse: Gives the arguments that a text stands for.
+        parse: Returns the arguments that a text stands for.
     """
     record = fields_of(value)
     record = fields_of(record.get("tool_call")) or record
@@ -111,7 +110,7 @@ def tool_request(value: object, parse: Callable[[object], object]) -> ToolReques
 
 
 def parsed(args: object) -> object:
-    """Arguments that a model wrote: JSON as what it stands for, no text as none, a broken text as it is."""
+    """Returns arguments that a model wrote: JSON parsed, no text as none, a broken text as it is."""
     if args == "":
         return {}
     if isinstance(args, str) and args.lstrip()[:1] in ("{", "["):

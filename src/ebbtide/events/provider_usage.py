@@ -1,8 +1,8 @@
-"""What a call took, in the answers of providers and of the libraries around them.
+"""Usage of a call, in the answers of providers and of the libraries around them.
 
 Each names the counts in its own way, and they differ in what the input counts: with OpenAI and most others
 cached tokens are a part of it, with Anthropic and Bedrock they stand beside it. `SHAPES` has a row for each
-way, with the keys that tell it from the others; the names are those of the SDKs' own types.
+way, with the keys that distinguish it from the others; the names are those of the SDKs' own types.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _MOST_LIFETIMES = 8  # there are two: five minutes and an hour
 
 
 def _sum(*terms: str) -> _Sum:
-    """A sum from its terms, each ``a_place | holder.another_place``."""
+    """Returns a sum from its terms, each ``a_place | holder.another_place``."""
     return tuple(tuple(_place(place) for place in term.split(" | ")) for term in terms)
 
 
@@ -46,18 +46,18 @@ class ReportedCounts(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UsageShape:
-    """One way of writing down what a call took.
+    """One way of writing down the usage of a call.
 
     Args:
         keys: A report that has one of them is written in this way.
-        input: Where the input tokens are.
-        output: Where the output tokens are, reasoning included.
-        cache_read: Where the tokens read from a cache are.
-        cache_write: Where the tokens written to a cache are.
-        cache_write_1h: Where those of them are that stay for an hour.
-        cached_inside: Whether the input counts the cached tokens too.
-        reasoning: Where the reasoning is.
-        reasoning_beside: Whether some servers leave it out of the output; the total tells which.
+        input: Place of the input tokens.
+        output: Place of the output tokens, reasoning included.
+        cache_read: Place of the tokens read from a cache.
+        cache_write: Place of the tokens written to a cache.
+        cache_write_1h: Place of those of them that stay for an hour.
+        cached_inside: True if the input counts the cached tokens too.
+        reasoning: Place of the reasoning.
+        reasoning_beside: True if some servers leave it out of the output; the total shows which.
         unmeasured: Counts what the report leaves out.
     """
 
@@ -80,11 +80,10 @@ class UsageShape:
         object.__setattr__(self, "details", tuple(sorted(holders)))
 
     def counts(self, report: Mapping[str, Any], count: Count) -> ReportedCounts:
-        """Tokens by class, and parts of them, as they are reported.
+        """Returns tokens by class, and parts of them, as they are reported.
 
         Args:
-            report: The fields of a report.
-            count: Gives the number that a value stands for, and None for what is no count.
+            count: Returns the number that a value stands for, and None for what is no count.
         """
         holders = {"": report}
         for name in self.details:
@@ -218,7 +217,7 @@ ANTHROPIC = UsageShape(
 
 
 def _in_camel_case(shape: UsageShape) -> UsageShape:
-    """The shape as the REST interface writes it."""
+    """Returns the shape as the REST interface writes it."""
 
     def camel(name: str) -> str:
         first, *others = name.split("_")
@@ -258,7 +257,7 @@ _MODELS = ("model", "model_name", "model_version", "modelVersion")
 
 
 def shape_of(report: Mapping[str, Any]) -> UsageShape | None:
-    """The shape of a report by its keys; None where it has none of them."""
+    """Returns the shape of a report by its keys; None if it has none of them."""
     for shape in SHAPES:
         for key in shape.keys:
             if key in report:
@@ -267,7 +266,7 @@ def shape_of(report: Mapping[str, Any]) -> UsageShape | None:
 
 
 def usage_fields(answer: object) -> dict[str, Any] | None:
-    """The fields of a `Usage` that an answer, or its report of usage, states; None where it states none.
+    """Returns the fields of a `Usage` that an answer, or its report of usage, states; None if it states none.
 
     None too where the numbers contradict each other, are all zero, or leave out a part of the calls.
     """
@@ -278,7 +277,7 @@ def usage_fields(answer: object) -> dict[str, Any] | None:
 
 
 def whole_count(value: object) -> int | None:
-    """The number of a count; None for anything else. JSON may write it as a float."""
+    """Returns the number of a count; None for anything else. JSON may write it as a float."""
     if type(value) is int:
         return value if value >= 0 else None
     return int(value) if isinstance(value, float) and value >= 0 and value.is_integer() else None
@@ -288,7 +287,7 @@ def _in_answer(answer: object, depth: int) -> dict[str, Any] | None:
     fields = fields_of(answer)
     for report in _reports(answer, fields):
         shape = shape_of(report)
-        usage = None if shape is None else _read(shape, report)
+        usage = None if shape is None else _usage_in_shape(shape, report)
         if usage is not None:
             usage["model"] = _model(fields)
             usage["cost_usd"] = _stated_cost(fields, report)
@@ -317,7 +316,7 @@ def _reports(answer: object, fields: Mapping[str, Any]) -> Iterator[Mapping[str,
             yield fields_of(member(answer))  # a method, until version 1
 
 
-def _read(shape: UsageShape, report: Mapping[str, Any]) -> dict[str, Any] | None:
+def _usage_in_shape(shape: UsageShape, report: Mapping[str, Any]) -> dict[str, Any] | None:
     fresh, output, cached, stored, reasoning, hour = shape.counts(report, whole_count)
     if shape.cached_inside and fresh is not None:
         fresh -= (cached or 0) + (stored or 0)
@@ -348,7 +347,7 @@ def _add(terms: _Sum, holders: Mapping[str, Mapping[str, Any]], count: Count) ->
 
 
 def _by_lifetime(details: list[Any]) -> dict[str, Any]:
-    """Tokens by how long they stay, of Bedrock's list of `CacheDetail`."""
+    """Returns tokens by how long they stay, of Bedrock's list of `CacheDetail`."""
     entries = [fields_of(entry) for entry in details[:_MOST_LIFETIMES]]
     return {str(entry.get("ttl")): entry.get("inputTokens") for entry in entries}
 
@@ -364,14 +363,14 @@ def _model(fields: Mapping[str, Any]) -> str | None:
 
 
 def _stated_cost(answer: Mapping[str, Any], report: Mapping[str, Any]) -> float | None:
-    """The cost beside an answer, where LiteLLM puts it, or in its report."""
+    """Returns the cost beside an answer, where LiteLLM puts it, or in its report."""
     beside = answer.get("_hidden_params")
     cost = None if beside is None else _dollars(fields_of(beside).get("response_cost"))
     return _reported_cost(report) if cost is None else cost
 
 
 def _reported_cost(report: Mapping[str, Any]) -> float | None:
-    """What OpenRouter and others state; with a key of your own, the provider's bill stands beside theirs."""
+    """Returns the cost that OpenRouter and others state, with the provider's bill for a key of your own."""
     cost = _dollars(report.get("cost_usd", report.get("cost")))
     if cost is not None and report.get("is_byok") is True:
         cost += _dollars(fields_of(report.get("cost_details")).get("upstream_inference_cost")) or 0.0

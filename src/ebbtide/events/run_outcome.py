@@ -1,4 +1,4 @@
-"""How a run, or a piece of work in it, came out."""
+"""Outcome of a run, or of a piece of work in it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class RunOutcome(StrEnum):
-    """How work came out, as somebody in the run says, or as a tool that ends it shows."""
+    """Outcome of work, as somebody in the run says, or as a tool that ends it shows."""
 
     FINISHED = "finished"  #: it is done, by whoever says so; not that it is right
     FAILED = "failed"  #: it was not done, and somebody says so

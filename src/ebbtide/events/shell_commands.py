@@ -1,4 +1,4 @@
-"""What a shell command does: it looks, changes, or waits; or that is not known.
+"""Effect of a shell command: it looks, changes, or waits; or that is not known.
 
 The table of commands is data, ``tools/shell.toml``. A program that is not in it, a script and a program text
 are not known. Of a line, one change makes it a change; else one unknown part makes it unknown; else it looks,
@@ -47,7 +47,7 @@ _SAME = {
 
 
 def shell_effect(command: str | Sequence[str]) -> Effect | None:
-    """What a command does; None where that is not known.
+    """Returns the effect of a command; None if it is not known.
 
     Args:
         command: A command line, or a program with its arguments. The first 4,000 characters are read: of a
@@ -64,7 +64,7 @@ def shell_effect(command: str | Sequence[str]) -> Effect | None:
 
 
 def command_name(command: str | Sequence[str]) -> str:
-    """What a person would call a command: its first program that does something, with its subcommand.
+    """Returns the name that a person would give a command: its first program that acts, with its subcommand.
 
     >>> command_name("cd /repo && sudo git -C x commit -m 'a'"), command_name(["bash", "-lc", "pytest -q"])
     ('git commit', 'pytest')
@@ -76,19 +76,19 @@ def command_name(command: str | Sequence[str]) -> str:
 
 @lru_cache(maxsize=64)
 def _parts(text: str) -> tuple[SimpleCommand, ...]:
-    """The commands of a line, which is asked for its effect and for its name."""
+    """Returns the commands of a line, which is asked for its effect and for its name."""
     return tuple(simple_commands(text))
 
 
 @lru_cache(maxsize=4096)
 def _line_effect(text: str) -> Effect | None:
-    effect = _joined(_effects(_parts(text[:_READ_LENGTH]), 0))
+    effect = _joint_effect(_effects(_parts(text[:_READ_LENGTH]), 0))
     return effect if effect is Effect.CHANGE or len(text) <= _READ_LENGTH else None
 
 
 @lru_cache(maxsize=1024)
 def _words_effect(words: tuple[str, ...]) -> Effect | None:
-    return _joined(_effects([SimpleCommand(list(words))], 0))
+    return _joint_effect(_effects([SimpleCommand(list(words))], 0))
 
 
 @lru_cache(maxsize=4096)
@@ -101,7 +101,7 @@ def _words_name(words: tuple[str, ...]) -> str:
     return _name([SimpleCommand(list(words))], 0)
 
 
-def _joined(effects: Iterable[Effect | None]) -> Effect | None:
+def _joint_effect(effects: Iterable[Effect | None]) -> Effect | None:
     kinds = set(effects)
     if Effect.CHANGE in kinds:
         return Effect.CHANGE
@@ -118,19 +118,19 @@ def _table() -> ShellTable:
 
 
 def _effects(commands: Sequence[SimpleCommand], depth: int) -> list[Effect | None]:
-    """What the parts of a line do; ACKNOWLEDGE for one that says or sets something in its own shell alone."""
+    """Returns the effects of a line's parts; ACKNOWLEDGE for one that concerns its own shell alone."""
     effects: list[Effect | None] = []
     for command in commands:
         if command.writes:
             effects.append(Effect.CHANGE)
             continue
-        words = _stripped(command.words)
+        words = _without_prefix(command.words)
         effects += _command_effects(words, depth, fed=command.fed) if words else [Effect.ACKNOWLEDGE]
     return effects
 
 
-def _stripped(words: list[str]) -> list[str]:
-    """A command without the keywords and the assignments in front of it."""
+def _without_prefix(words: list[str]) -> list[str]:
+    """Returns a command without the keywords and the assignments in front of it."""
     table = _table()
     for place, word in enumerate(words):
         name, equals, _ = word.partition("=")
@@ -150,7 +150,7 @@ def _command_effects(words: list[str], depth: int, *, fed: bool = False) -> list
 
 
 def _inner(words: list[str], *, fed: bool) -> list[SimpleCommand] | None:
-    """The commands that a wrapper runs; None where it is none."""
+    """Returns the commands that a wrapper runs; None if it is none."""
     head, table = _base(words[0]), _table()
     if head in _SHELLS or head in _POWERSHELLS or head == "cmd":
         text = _shell_text(words)
@@ -176,7 +176,7 @@ def _inner(words: list[str], *, fed: bool) -> list[SimpleCommand] | None:
             rest = _after_options(rest, options)[skip:]
             rest = _after_options(rest, frozenset()) if skip else rest
         if head == "env" or (rest and "=" in rest[0]):
-            rest = _stripped(rest)
+            rest = _without_prefix(rest)
         if not rest:
             return [SimpleCommand(["printenv"])] if head == "env" else None
         if head == "command" and words[1] in {"-v", "-V"}:
@@ -205,7 +205,7 @@ def _after_subcommands(words: list[str], key: str, table: ShellTable) -> list[st
 
 
 def _shell_text(words: list[str]) -> str | None:
-    """The text that a shell is to run: ``bash -lc TEXT``."""
+    """Returns the text that a shell is to run: ``bash -lc TEXT``."""
     for place, word in enumerate(words[1:], start=1):
         if word[:1] not in {"-", "/"}:
             return word if _base(words[0]) in _POWERSHELLS and place == len(words) - 1 else None
@@ -233,7 +233,7 @@ def _base(word: str) -> str:
 
 
 def _program(words: list[str]) -> tuple[str, list[str]]:
-    """The program that counts, and its arguments: a module of Python counts as a program."""
+    """Returns the program that counts, and its arguments: a module of Python counts as a program."""
     head, rest = _base(words[0]), words[1:]
     stem = head.rstrip("0123456789.") or head
     if head in _PYTHONS or stem in _PYTHONS:
@@ -266,9 +266,10 @@ def _program_effect(words: list[str], depth: int) -> Effect | None:
 def _judged(program: Program, words: list[str], depth: int) -> Effect | None:
     if program.command:
         effects = [
-            _joined(_effects([SimpleCommand(inner)], depth + 1)) for inner in _commands(program, words, depth)
+            _joint_effect(_effects([SimpleCommand(inner)], depth + 1))
+            for inner in _commands(program, words, depth)
         ]
-        if effects and (effect := _joined(effects)) is not Effect.READ:
+        if effects and (effect := _joint_effect(effects)) is not Effect.READ:
             return effect
     if program.sql:
         return _sql(program, words)
@@ -278,7 +279,7 @@ def _judged(program: Program, words: list[str], depth: int) -> Effect | None:
     if program.method or program.body:
         method = _method(program, words)
         if method is not None:
-            return method if flagged is None else _joined((method, flagged))
+            return method if flagged is None else _joint_effect((method, flagged))
     if flagged is not None and not (flagged is Effect.READ and effect is Effect.WAIT):
         return flagged
     listed = program.lists.get(subcommand if size else "")
@@ -320,7 +321,7 @@ def _sql(program: Program, words: list[str]) -> Effect | None:
 
 
 def _method(program: Program, words: list[str]) -> Effect | None:
-    """What an HTTP request does: by its method, else by whether it has a body."""
+    """Returns the effect of an HTTP request: by its method, else by whether it has a body."""
     sends = False
     for place, word in enumerate(words):
         option, _, value = word.partition("=")
@@ -342,7 +343,7 @@ def _name(commands: Sequence[SimpleCommand], depth: int) -> str:
     table = _table()
     fallback = ""
     for command in commands:
-        words = _stripped(command.words)
+        words = _without_prefix(command.words)
         if not words:
             continue
         inner = _inner(words, fed=command.fed) if depth < _DEPTH else None

@@ -1,4 +1,4 @@
-"""The table of shell commands, as it is looked up."""
+"""Table of shell commands, for look-ups."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Send Reset Grant Revoke Push Pop Publish Initialize"""
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """What is declared about a program whose name alone does not say what it does."""
+    """Declaration of a program whose name alone does not say what it does."""
 
     effect: Effect | None = None
     subcommands: Mapping[str, Effect] = field(default_factory=dict)
@@ -43,7 +43,7 @@ class Program:
     anywhere: bool = False
 
     def subcommand(self, words: list[str]) -> tuple[str, Effect | None, int]:
-        """The subcommand among the words, what it does, and of how many words it is."""
+        """Returns the subcommand among the words, its effect, and its length in words."""
         if self.changing and not self.changing.isdisjoint(words):
             return "", Effect.CHANGE, 0
         if self.first and words and not words[0].startswith("-"):
@@ -71,6 +71,25 @@ class Program:
             if len(words) >= size and name in self.subcommands:
                 return name, self.subcommands[name], size
         return self._matched(words)
+
+    def flagged(self, words: list[str], subcommand: str) -> Effect | None:
+        """Returns the effect that the flags declare, the strongest of them."""
+        if not self.flags and not self.flag_patterns:
+            return None
+        effects = set()
+        for place, word in enumerate(words):
+            if word[:1] != "-" or len(word) < 2:
+                continue
+            if word == "--" and subcommand:
+                continue
+            effect = self._flag(word, words[place + 1] if place + 1 < len(words) else "", subcommand)
+            if effect is not None:
+                effects.add(effect)
+        if not effects:
+            return None
+        if Effect.READ in effects and Effect.CHANGE in effects and self.effect is not Effect.READ:
+            return Effect.READ
+        return max(effects, key=_rank)
 
     def _matched(self, words: list[str]) -> tuple[str, Effect | None, int]:
         for size in (1, 2):
@@ -103,25 +122,6 @@ class Program:
             return "", Effect.READ, 0
         return "", self.effect, 0
 
-    def flagged(self, words: list[str], subcommand: str) -> Effect | None:
-        """What its flags say that it does, the strongest of them."""
-        if not self.flags and not self.flag_patterns:
-            return None
-        effects = set()
-        for place, word in enumerate(words):
-            if word[:1] != "-" or len(word) < 2:
-                continue
-            if word == "--" and subcommand:
-                continue
-            effect = self._flag(word, words[place + 1] if place + 1 < len(words) else "", subcommand)
-            if effect is not None:
-                effects.add(effect)
-        if not effects:
-            return None
-        if Effect.READ in effects and Effect.CHANGE in effects and self.effect is not Effect.READ:
-            return Effect.READ
-        return max(effects, key=_rank)
-
     def _flag(self, word: str, value: str, subcommand: str) -> Effect | None:
         name, _, own = word.partition("=")
         effect = self.flags.get(word) or self.flags.get(name) or self.flags.get(f"{word}:{subcommand}")
@@ -141,7 +141,7 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class ShellTable:
-    """All that is declared about shell commands.
+    """Declarations of all shell commands.
 
     Args:
         plain: Programs whose name says what they do.
@@ -165,7 +165,7 @@ class ShellTable:
 
 
 def load_table() -> ShellTable:
-    """The table that is shipped."""
+    """Returns the table that is shipped."""
     table = read_package_data("ebbtide.events", "tools/shell.toml")
     nothing = frozenset(table["nothing"].split())
     plain = dict.fromkeys(nothing, Effect.ACKNOWLEDGE)

@@ -42,9 +42,8 @@ class SimpleCommand:
     """One program with its words.
 
     Args:
-        words: The name of the program and its arguments, without their quotes.
-        writes: Whether its output goes to a file.
-        fed: Whether another command or a text of the line is its input.
+        writes: True if its output goes to a file.
+        fed: True if another command or a text of the line is its input.
     """
 
     words: list[str] = field(default_factory=list)
@@ -54,7 +53,7 @@ class SimpleCommand:
 
 @dataclass(slots=True)
 class _Scope:
-    """What is open where a substitution begins."""
+    """State that is open where a substitution begins."""
 
     command: SimpleCommand
     word: str | None
@@ -64,7 +63,7 @@ class _Scope:
 
 
 def simple_commands(text: str) -> list[SimpleCommand]:
-    """The simple commands of a command line, in the order in which they begin.
+    """Returns the simple commands of a command line, in the order in which they begin.
 
     Any text can be read: what is open at its end is taken as closed there.
 
@@ -78,7 +77,7 @@ def simple_commands(text: str) -> list[SimpleCommand]:
 
 
 class _Reader:
-    """Reads a command line from its begin to its end, once."""
+    """Reader of a command line from its begin to its end, once."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -90,7 +89,7 @@ class _Reader:
         self.redirect = ""  # what waits for its file
 
     def read(self) -> list[SimpleCommand]:
-        """The commands of the whole text."""
+        """Returns the commands of the whole text."""
         text, place, size, quoted = self.text, 0, len(self.text), False
         while place < size:
             match = (_QUOTED if quoted else _TOKEN).match(text, place)
@@ -167,14 +166,14 @@ class _Reader:
         self._next_command("")
 
     def _leave(self, closer: str) -> bool:
-        """Close the innermost substitution; whether it stood in quotes."""
+        """Closes the innermost substitution; returns True if it was in quotes."""
         self._finish_word()
         scope = self.scopes.pop()
         self.command, self.word, self.redirect = scope.command, scope.word, scope.redirect
         return scope.quoted
 
     def _after_documents(self, place: int) -> int:
-        """Where the texts of the here-documents end that were announced on the line before."""
+        """Returns the place after the here-documents that were announced on the line before."""
         for mark, indented in self.marks:
             while place < len(self.text):
                 end = self.text.find("\n", place)

@@ -1,4 +1,4 @@
-"""The declarations that come with Ebbtide, of the tools of known agents: one file a family, in ``tools/``.
+"""Declarations that come with Ebbtide, of the tools of known agents: one file a family, in ``tools/``.
 
 A file lists names by effect, and by the outcome with which their calls end a run, as texts; ``[tools.NAME]``
 says more. ``noise`` and ``failure`` at its top hold for all of its tools.
@@ -23,7 +23,7 @@ _PATTERNS = ("noise", "failure")
 
 @cache
 def shipped() -> ToolPolicies:
-    """The declarations that are shipped, read at the first call.
+    """Returns the declarations that are shipped, read at the first call.
 
     >>> shipped().get("mcp__github__create_issue").effect.value
     'change'
@@ -34,18 +34,18 @@ def shipped() -> ToolPolicies:
     for family in FAMILIES:
         for name, policy in declarations(family):
             earlier = policies.get(name)
-            policies[name] = policy if earlier is None else _both(earlier, policy)
+            policies[name] = policy if earlier is None else _joined_policy(earlier, policy)
     # Behind the others, so that a bare name is looked up before it takes the whole name in.
     any_tool = ToolPolicies({"*": ToolPolicy(command="command", sql="sql", source="shipped: arguments")})
     return ToolPolicies(policies, fallback=any_tool)
 
 
 def declarations(family: str) -> Iterator[tuple[str, ToolPolicy]]:
-    """The tools of one file, each with what it says of them."""
+    """Yields the tools of one file, each with its declaration."""
     table = read_package_data("ebbtide.events", f"tools/{family}.toml")
     all_of = {name: tuple(table.get(name, ())) for name in _PATTERNS}
     for effect in Effect:
-        policy = ToolPolicy(effect=effect, source=f"shipped: {family}", **_joined(all_of, {}))
+        policy = ToolPolicy(effect=effect, source=f"shipped: {family}", **_with_patterns_of(all_of, {}))
         for name in table.get(effect.value, "").split():
             yield name, policy
     for outcome in RunOutcome:
@@ -53,15 +53,15 @@ def declarations(family: str) -> Iterator[tuple[str, ToolPolicy]]:
         for name in table.get(outcome.value, "").split():
             yield name, ending
     for name, values in table.get("tools", {}).items():
-        yield name, ToolPolicy(**_joined(all_of, values), source=f"shipped: {family}")
+        yield name, ToolPolicy(**_with_patterns_of(all_of, values), source=f"shipped: {family}")
 
 
-def _joined(all_of: Mapping[str, tuple[str, ...]], values: Mapping[str, Any]) -> dict[str, Any]:
+def _with_patterns_of(all_of: Mapping[str, tuple[str, ...]], values: Mapping[str, Any]) -> dict[str, Any]:
     return {**values, **{name: (*all_of[name], *values.get(name, ())) for name in _PATTERNS}}
 
 
-def _both(one: ToolPolicy, other: ToolPolicy) -> ToolPolicy:
-    """Two agents with one tool: they agree on what it does, and both may have noise of their own."""
+def _joined_policy(one: ToolPolicy, other: ToolPolicy) -> ToolPolicy:
+    """Joins two declarations of one tool: their effects agree, and both may have noise."""
     noise = dict.fromkeys((*one.noise, *other.noise))
     failure = dict.fromkeys((*one.failure, *other.failure))
     return replace(

@@ -1,4 +1,4 @@
-"""What an SQL statement does, by the words that begin it."""
+"""Effect of an SQL statement, by the words that begin it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _META = ("\\d", "\\l", "\\z", ".tables", ".schema", ".indexes", ".databases", ".
 
 
 def sql_effect(text: str) -> Effect | None:
-    """What a text of SQL does; None where that is not known.
+    """Returns the effect of a text of SQL; None if it is not known.
 
     >>> sql_effect("WITH a AS (SELECT 1) SELECT * FROM a").value, sql_effect("select 1; drop table t").value
     ('read', 'change')
@@ -47,5 +47,5 @@ def sql_effect(text: str) -> Effect | None:
 
 
 def _blank(match: re.Match[str]) -> str:
-    """What stands for a comment, or for a text in quotes."""
+    """Returns the stand-in for a comment, or for a text in quotes."""
     return " " if match[0][0] in "-/" else " '' "

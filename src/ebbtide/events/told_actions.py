@@ -1,8 +1,8 @@
-"""Actions that an agent tells in its words, where nobody recorded its calls, and orders to other agents.
+"""Actions that an agent narrates in its words, where nobody recorded its calls, and orders to other agents.
 
 "I clicked 'Next'. Here is a screenshot of [title](address) ..." is a call of ``click`` with what came of it.
 It is read only where a message begins so: what stands later in a text is a report, a quotation or a plan. A
-telling is no record: the agent may be wrong about what it did.
+narration is no record: the agent may be wrong about what it did.
 """
 
 from __future__ import annotations
@@ -41,20 +41,20 @@ _BEFORE_CONTENT = re.compile(r"detected the following text:|\n=+\n")
 _QUERY = re.compile(r"[?#].*")
 _PLACE = re.compile(r"\w+:/{2,}([^/?#\s]+)")
 _RESULTS = re.compile(r"/search\b|[?&](?:q|query|search)=", re.IGNORECASE)
-_ORDER = re.compile(r"\(\s*->\s*([^()]{1,200}?)\s*\)$")
+_ORDER = re.compile(r"\(\s{0,9}->\s{0,9}([^()]{1,200}?)\s{0,9}\)$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToldAction:
-    """An action as its agent tells it.
+    """Action as its agent narrates it.
 
     Args:
-        verb: What was done: the id of a rule.
-        target: What it was done to or with, in small letters.
-        title: The page that it led to; None where none is told.
-        address: Its address, in full; None where none is told.
-        position: Which part of the page is seen, in words; None where that is not told.
-        content: What the page shows, or the rest of the message.
+        verb: The id of a rule for what was done.
+        target: The object of the action, in small letters.
+        title: The page that it led to; None if none is named.
+        address: Its address, in full; None if none is stated.
+        position: The part of the page that is seen, in words; None if that is not stated.
+        content: The text that the page shows, or the rest of the message.
     """
 
     verb: str
@@ -66,7 +66,7 @@ class ToldAction:
 
     @property
     def page(self) -> str | None:
-        """The page without the query of its address, which is new at each visit; None where there is none.
+        """The page without the query of its address, which is new at each visit; None if there is none.
 
         >>> ToldAction(verb="open", target="", title="A", address="https://a.org/b?session=1").page
         'A https://a.org/b'
@@ -75,7 +75,7 @@ class ToldAction:
 
     @property
     def place(self) -> str | None:
-        """The site that it led to, or the file; None where no address is told.
+        """The site that it led to, or the file; None if no address is stated.
 
         >>> ToldAction(verb="open", target="", address="https://a.org/b?q=1").place
         'a.org'
@@ -87,12 +87,12 @@ class ToldAction:
 
     @property
     def shows_results(self) -> bool:
-        """Whether its page lists the results of a search, by its address."""
+        """True if its page lists the results of a search, by its address."""
         return self.address is not None and _RESULTS.search(self.address) is not None
 
 
 def told_action(text: str) -> ToldAction | None:
-    """The action that a message begins with; None where it tells none.
+    """Returns the action that a message begins with; None if it narrates none.
 
     >>> action = told_action("I clicked 'Next'. Here is a screenshot of [Page 2](https://a.org/2).")
     >>> action.verb, action.target, action.title, action.place
@@ -131,7 +131,7 @@ def told_action(text: str) -> ToldAction | None:
 
 
 def ordered_agent(agent: str | None) -> str | None:
-    """The agent whom a speaker gives an order, by the speaker's name; None where it names nobody.
+    """Returns the agent to whom a speaker gives an order, by the speaker's name; None if it names nobody.
 
     >>> ordered_agent("Orchestrator (-> WebSurfer)"), ordered_agent("WebSurfer")
     ('WebSurfer', None)
@@ -143,7 +143,7 @@ def ordered_agent(agent: str | None) -> str | None:
 
 
 def _target(rest: str) -> str:
-    """What follows the verb, up to where the page is told."""
+    """Returns what follows the verb, up to where the page is described."""
     return rest.split(". Here is ", 1)[0].strip(" '\".:,\u2018\u2019\u201c\u201d").lower()
 
 
@@ -153,7 +153,7 @@ def _position(head: str) -> str | None:
 
 
 def _content(text: str) -> str:
-    """What a page shows: without what is told of the page."""
+    """Returns what a page shows, without the description of the page."""
     start = _BEFORE_CONTENT.search(text, 0, 200_000)
     content = text[start.end() :] if start else text
     return _VISITED.sub("", content[:_CONTENT]).strip()

@@ -1,4 +1,4 @@
-"""What is declared about tools: their effect, what counts as the same call, and thresholds of their own.
+"""Declarations about tools: their effect, what counts as the same call, and thresholds of their own.
 
 Nothing is guessed from the words of a name. A tool that is not declared is judged by what it does alone.
 """
@@ -14,10 +14,12 @@ from functools import lru_cache
 from os import PathLike
 from typing import Any
 
+from ebbtide.checks import flag, text, whole
 from ebbtide.errors import ConfigError, expect, shown
 from ebbtide.events.effect import Effect
 from ebbtide.events.run_outcome import RunOutcome
-from ebbtide.settings_file import meant, offer, read_settings
+from ebbtide.events.sql_effect import sql_effect
+from ebbtide.settings_file import meant, read_settings, refuse_unknown
 from ebbtide.text.name_table import NameTable
 
 _SEPARATOR = re.compile("[.:/]")
@@ -28,12 +30,12 @@ _REMEMBERED = 256  # names whose answer is kept: a model can make up any number 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolPolicy:
-    """What is declared about one tool, or about all whose names match a pattern.
+    """Declaration about one tool, or about all whose names match a pattern.
 
     Args:
-        effect: What it does where nothing below says more; None where it is not known.
+        effect: Its effect if nothing below says more; None if it is not known.
         command: The argument that holds a shell command: what that does, the call does.
-        by: What it does by the value of one argument: ``{"argument": "action", "read": ["view"], ...}``; a
+        by: Its effect by the value of one argument: ``{"argument": "action", "read": ["view"], ...}``; a
             missing argument counts as an empty text.
         sql: The argument that holds SQL.
         http: The argument that holds a method of HTTP.
@@ -41,9 +43,8 @@ class ToolPolicy:
         volatile_fields: Fields of a JSON answer that say nothing, such as a duration; ``a.b`` reaches inside.
         noise: Patterns of what says nothing in an answer: they are taken out of it.
         failure: Patterns of answers that mean that the call failed, where nothing else says so.
-        ends: How the work came out when it is called, a `RunOutcome`, with a pattern that its arguments must
-            have, as JSON; an empty one fits all. The first that fits counts.
-        source: Where it was declared.
+        ends: The outcome of the work when it is called, a `RunOutcome`, with a pattern that its arguments
+            must have, as JSON; an empty one fits all. The first that fits counts.
         exempt: Leave the tool out of every rule; what it costs still counts.
         group: Name that it shares with tools that do the same, so that their calls count as one.
         repeats_at_least: Equal calls from which it is a loop; None as in the profile.
@@ -99,24 +100,21 @@ class ToolPolicy:
                 raise ConfigError(f"{shown(pattern)} is no regular expression: {error}") from error
         if self.by is not None:
             object.__setattr__(self, "by", _by_value(self.by))
-        if not isinstance(self.exempt, bool):
-            raise ConfigError(f"exempt = {shown(self.exempt)}: expected true or false")
+        flag("exempt", self.exempt)
         for name in ("group", "command", "sql", "http"):
-            value = getattr(self, name)
-            if value is not None and not isinstance(value, str):
-                raise ConfigError(f"{name} = {shown(value)}: expected a text")
+            if (value := getattr(self, name)) is not None:
+                text(name, value)
         for name in ("repeats_at_least", "same_answer_at_least", "failures_at_least"):
-            value = getattr(self, name)
-            if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 2):
-                raise ConfigError(f"{name} = {shown(value)}: expected a whole number, 2 or more")
+            if (value := getattr(self, name)) is not None:
+                whole(name, value, 2)
 
     @property
     def says_effect(self) -> bool:
-        """Whether anything is declared about what the tool does."""
+        """True if anything is declared about what the tool does."""
         return any(part is not None for part in (self.effect, self.command, self.by, self.sql, self.http))
 
     def effect_of(self, args: object) -> Effect | None:
-        """What a call with these arguments does; None where that is not known."""
+        """Returns the effect of a call with these arguments; None if it is not known."""
         if self.command is None and self.by is None and self.sql is None and self.http is None:
             return self.effect
         if isinstance(args, str):
@@ -134,8 +132,6 @@ class ToolPolicy:
 
             return shell_effect(command)
         if self.sql is not None:
-            from ebbtide.events.sql_effect import sql_effect
-
             # Servers of one name differ in what they call the statement.
             for name in (self.sql, *_STATEMENTS):
                 if isinstance(statement := args.get(name), str):
@@ -146,7 +142,7 @@ class ToolPolicy:
         return self.effect
 
     def outcome_of(self, args: object) -> RunOutcome | None:
-        """How the work came out when it is called with these arguments; None where that does not end it."""
+        """Returns the outcome of the work that a call with these arguments ends; None if it ends none."""
         if not self.ends:
             return None
         text = args if isinstance(args, str) else json.dumps(args, ensure_ascii=False, default=str)
@@ -155,13 +151,13 @@ class ToolPolicy:
         )
 
     def is_command(self, args: object) -> bool:
-        """Whether the call gives a command to a shell."""
+        """Returns True if the call gives a command to a shell."""
         return self.command is not None and (
             isinstance(args, str) or (isinstance(args, Mapping) and self.command in args)
         )
 
     def may_wait(self, args: object) -> bool:
-        """Whether a command may be one that waits; looking for the words of those is cheap."""
+        """Returns True if a command may be one that waits; looking for the words of those is cheap."""
         if not isinstance(args, Mapping):
             return True
         command = args.get(self.command)
@@ -173,7 +169,7 @@ class ToolPolicy:
         return False
 
     def head(self, name: str, args: object) -> str:
-        """What a person would call the call: its tool, and in a shell the command."""
+        """Returns the name that a person would give the call: its tool, and in a shell the command."""
         if self.command is None:
             return name
         if isinstance(args, str):
@@ -186,7 +182,7 @@ class ToolPolicy:
         return command_name(command) or name
 
     def failed(self, answer: object) -> bool:
-        """Whether an answer says that the call failed, by the patterns declared for it."""
+        """Returns True if an answer says that the call failed, by the patterns declared for it."""
         return (
             bool(self.failure)
             and isinstance(answer, str)
@@ -194,7 +190,7 @@ class ToolPolicy:
         )
 
     def over(self, other: ToolPolicy) -> ToolPolicy:
-        """This declaration, completed by another one where it is silent."""
+        """Returns this declaration, completed by another one where it is silent."""
         silent = {
             name: getattr(other, name)
             for name in ("key_fields", "volatile_fields", "noise", "failure", "ends")
@@ -205,13 +201,13 @@ class ToolPolicy:
         return dataclasses.replace(self, **silent)
 
     def arguments(self, args: object) -> object:
-        """The arguments that make a call what it is."""
+        """Returns the arguments that make a call what it is."""
         if self.key_fields is None or not isinstance(args, Mapping):
             return args
         return {name: args[name] for name in self.key_fields if name in args}
 
     def answer(self, result: object) -> object:
-        """The answer without its noise and its volatile fields."""
+        """Returns the answer without its noise and its volatile fields."""
         if self.noise and isinstance(result, str):
             result = _any_of(self.noise).sub("", result)
         if not self.volatile_fields:
@@ -223,17 +219,17 @@ class ToolPolicy:
                 parsed = json.loads(result)
             except (ValueError, RecursionError):
                 return result
-            return self._stripped(parsed)
-        return self._stripped(result)
+            return self._without_volatile_fields(parsed)
+        return self._without_volatile_fields(result)
 
-    def _stripped(self, value: object) -> object:
+    def _without_volatile_fields(self, value: object) -> object:
         for path in self.volatile_fields:
             value = _without(value, path.split("."))
         return value
 
 
 class ToolPolicies:
-    """The declarations of all tools, by name or pattern.
+    """Declarations of all tools, by name or pattern.
 
     >>> policies = ToolPolicies.from_dict({"*_status": {"effect": "poll"}})
     >>> policies.get("job_status").effect.value
@@ -254,7 +250,7 @@ class ToolPolicies:
         return bool(self.table) or bool(self._fallback)
 
     def get(self, name: str) -> ToolPolicy | None:
-        """What is declared about the tool of that name, or None.
+        """Returns the declaration of the tool of that name, or None.
 
         The whole name comes first, then the name without that of an MCP server or a namespace:
         ``mcp__github__create_issue``, ``mcp_github_create_issue``, ``github.create_issue``.
@@ -269,8 +265,39 @@ class ToolPolicies:
             return policy
 
     def over(self, other: ToolPolicies) -> ToolPolicies:
-        """These declarations first, and another table's where they are silent."""
+        """Returns these declarations first, and another table's where they are silent."""
         return ToolPolicies(self.table, fallback=other)
+
+    @classmethod
+    def from_dict(cls, table: Mapping[str, Any]) -> ToolPolicies:
+        """Returns the declarations of a parsed TOML table: one table a tool.
+
+        Raises:
+            ConfigError: An unknown key or a value out of range.
+        """
+        expect("table", table, Mapping)
+        known = [item.name for item in dataclasses.fields(ToolPolicy) if item.name != "source"]
+        policies: dict[str, ToolPolicy] = {}
+        for name, values in table.items():
+            if not isinstance(name, str):
+                raise ConfigError(f"tools: {shown(name)}: expected the name of a tool")
+            if not isinstance(values, Mapping):
+                raise ConfigError(f"[tools.{name}]: expected a table")
+            refuse_unknown(values, known, of=f"tools.{name}.")
+            try:
+                policies[name] = ToolPolicy(**values, source="your file")
+            except ConfigError as error:
+                raise ConfigError(f"tools.{name}.{error}") from error
+        return cls(policies)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> ToolPolicies:
+        """Returns the table ``[tools]`` of a TOML file.
+
+        Raises:
+            ConfigError: No such file, not TOML, no such table, an unknown key or a value out of range.
+        """
+        return read_settings(path, cls.from_dict, section="tools")
 
     def _find(self, name: str) -> ToolPolicy | None:
         expect("name", name, str)
@@ -281,42 +308,9 @@ class ToolPolicies:
         other = None if self._fallback is None else self._fallback.get(name)
         return own.over(other) if own is not None and other is not None else own or other
 
-    @classmethod
-    def from_dict(cls, table: Mapping[str, Any]) -> ToolPolicies:
-        """The declarations of a parsed TOML table: one table a tool.
-
-        Raises:
-            ConfigError: An unknown key or a value out of range.
-        """
-        expect("table", table, Mapping)
-        names = [item.name for item in dataclasses.fields(ToolPolicy) if item.name != "source"]
-        policies: dict[str, ToolPolicy] = {}
-        for name, values in table.items():
-            if not isinstance(name, str):
-                raise ConfigError(f"tools: {shown(name)}: expected the name of a tool")
-            if not isinstance(values, Mapping):
-                raise ConfigError(f"[tools.{name}]: expected a table")
-            for key in values:
-                if key not in names:
-                    raise ConfigError(f"tools.{name}.{key}: no such setting; {offer(key, names)}")
-            try:
-                policies[name] = ToolPolicy(**values, source="your file")
-            except ConfigError as error:
-                raise ConfigError(f"tools.{name}.{error}") from error
-        return cls(policies)
-
-    @classmethod
-    def load(cls, path: str | PathLike[str]) -> ToolPolicies:
-        """The table ``[tools]`` of a TOML file.
-
-        Raises:
-            ConfigError: No such file, not TOML, no such table, an unknown key or a value out of range.
-        """
-        return read_settings(path, cls.from_dict, section="tools")
-
 
 def bare_name(name: str) -> str:
-    """The name of a tool without that of its MCP server or namespace.
+    """Returns the name of a tool without that of its MCP server or namespace.
 
     >>> [bare_name(name) for name in ("mcp__github__create_issue", "mcp_github_list_tags", "functions.exec")]
     ['create_issue', 'list_tags', 'exec']
@@ -350,7 +344,7 @@ def _by_value(by: object) -> Mapping[str, Any]:
 
 
 def _from_text(args: str, argument: str | None) -> object:
-    """Arguments that were recorded as a text: JSON, or the one argument itself."""
+    """Returns arguments that were recorded as a text: JSON, or the one argument itself."""
     if args.lstrip()[:1] == "{":
         try:
             return json.loads(args)

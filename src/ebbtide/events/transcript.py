@@ -1,4 +1,4 @@
-"""What the convergence meter reads: rounds with structured outputs.
+"""Input of the convergence meter: rounds with structured outputs.
 
 The wire form is transcript format 0.1, whose JSON Schema is transcript.schema.json in this folder.
 """
@@ -26,12 +26,10 @@ class Round:
 
     Args:
         number: 1, 2, 3 ... in the order in which the rounds happened.
-        agent: Who spoke, if one agent did.
-        claims: What the round states.
-        decisions: What it decides.
-        open_questions: What it leaves open.
-        next_actions: What it wants done.
-        summary: Its own summary.
+        agent: The speaker, if one agent spoke.
+        decisions: Decisions that it makes.
+        open_questions: Questions that it leaves open.
+        next_actions: Actions that it asks for.
         text: The raw text that the lists were extracted from, if they were.
         left_out: Characters in the middle of the text that were not read, since it is too long.
         extra: Every other key of the wire form, kept as it came; those of ``outputs`` under that key.
@@ -50,14 +48,14 @@ class Round:
 
     @classmethod
     def from_dict(cls, wire: object, path: str = "") -> Round:
-        """Read one round of the wire form.
+        """Reads one round of the wire form.
 
         A round must say its claims: were a missing list read as an empty one, a misspelt key would look
         like a round that brings nothing new.
 
         Args:
             wire: The object, as parsed from JSON.
-            path: Where it stands in its document, for error messages; empty when it is the document.
+            path: Its place in its document, for error messages; empty if it is the document.
 
         Raises:
             TranscriptError: It has another shape; the path of the wrong part is in the error.
@@ -107,19 +105,17 @@ class Round:
     def from_text(
         cls, text: str, *, number: int, agent: str | None = None, before: str | None = None
     ) -> Round:
-        """A round made of what the rules of `ebbtide.text.extraction.turn` find in raw text.
+        """Returns a round made of what the rules of `ebbtide.text.extraction.turn` find in raw text.
 
         Args:
-            text: What was said.
-            number: Of the round.
-            agent: Who said it; under a name such as "user" a person, who can approve.
+            agent: The speaker; under a name such as "user" a person, who can approve.
             before: The turn before, of somebody else, for what an approval approves.
         """
         item = cls(number=number, agent=agent, text=text)
         return item.with_lists(item.extraction(before))
 
     def with_lists(self, extraction: Extraction) -> Round:
-        """The round with what was extracted in place of what it lists."""
+        """Returns the round with what was extracted in place of what it lists."""
         return replace(
             self,
             claims=extraction.claims,
@@ -130,7 +126,7 @@ class Round:
         )
 
     def extraction(self, before: str | None = None) -> Extraction:
-        """What the rules read in its text, which is nothing where it has none; `before` as in `from_text`."""
+        """Returns what the rules read in its text, nothing if it has none; `before` as in `from_text`."""
         from ebbtide.text.extraction.turn import Speaker, extract
 
         speaker = Speaker.PERSON if self.is_by_person else Speaker.MODEL
@@ -138,18 +134,18 @@ class Round:
 
     @property
     def words(self) -> str:
-        """The text; of a round that only lists decisions these, as a speaker would say them."""
+        """Returns the text; of a round that only lists decisions these, as a speaker would say them."""
         if self.text is not None:
             return self.text
         return "".join(f"Decision: {decision}\n\n" for decision in self.decisions)
 
     @property
     def is_by_person(self) -> bool:
-        """Whether a person speaks, or a developer's instructions do: what they decide the agent did not."""
+        """True if a person speaks, or a developer's instructions do: what they decide the agent did not."""
         return self.agent is not None and self.agent.lower() in PERSONS
 
     def to_dict(self) -> dict[str, Any]:
-        """The wire form."""
+        """Returns the round in the wire form."""
         outputs: dict[str, Any] = {"claims": list(self.claims)}
         outputs |= {key: list(getattr(self, key)) for key in _LISTS[1:] if getattr(self, key)}
         if self.summary is not None:
@@ -171,10 +167,7 @@ class Transcript:
     """A conversation: its rounds in order, numbered without gaps from the first.
 
     Args:
-        conversation_id: Its name.
-        topic: What it is about.
         rounds: At least one, in the order of their numbers.
-        version: Version of the wire form.
         extra: Every other key of the wire form, kept as it came.
     """
 
@@ -186,7 +179,7 @@ class Transcript:
 
     @classmethod
     def from_dict(cls, wire: object) -> Transcript:
-        """Read the wire form; the rounds are put in the order of their numbers.
+        """Reads the wire form; the rounds are put in the order of their numbers.
 
         Raises:
             TranscriptError: It has another shape, no rounds, or round numbers that repeat or are missing.
@@ -207,7 +200,7 @@ class Transcript:
 
     @classmethod
     def from_header(cls, wire: Mapping[str, Any]) -> Transcript:
-        """What `wire` says about the conversation, its rounds left aside.
+        """Returns what `wire` says about the conversation, its rounds left aside.
 
         Raises:
             TranscriptError: A key has another shape, or the version is not known.
@@ -226,7 +219,7 @@ class Transcript:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """The wire form."""
+        """Returns the transcript in the wire form."""
         wire: dict[str, Any] = {"version": self.version, "conversation_id": self.conversation_id}
         if self.topic is not None:
             wire["topic"] = self.topic
@@ -234,18 +227,18 @@ class Transcript:
 
 
 class RoundOrder:
-    """Rounds in, in any order; rounds out, in the order of their numbers: 1, 2, 3, ... without gaps."""
+    """Queue that takes rounds in any order and gives them in the order of their numbers, without gaps."""
 
     def __init__(self) -> None:
         self._next = 1
         self._waiting: dict[int, tuple[Round, str]] = {}
 
     def add(self, item: Round, path: str = "") -> tuple[Round, ...]:
-        """The rounds whose turn it is now; one whose predecessors have not come yet waits.
+        """Returns the rounds whose turn it is now; one whose predecessors have not come yet waits.
 
         Args:
             item: Any round that was not there before.
-            path: Where it stands in its document, for error messages.
+            path: Its place in its document, for error messages.
 
         Raises:
             TranscriptError: Its number was there before.
@@ -260,7 +253,7 @@ class RoundOrder:
         return tuple(ready)
 
     def finish(self) -> None:
-        """Say that no more rounds come.
+        """Ends the conversation: no more rounds come.
 
         Raises:
             TranscriptError: There was none, or one is missing.

@@ -1,4 +1,4 @@
-"""What one event took: model, tokens by class, and cost."""
+"""Usage of one event: model, tokens by class, and cost."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _NO_ANSWERS = (CoroutineType, GeneratorType, AsyncGeneratorType, *_FUNCTIONS, ty
 
 @dataclass(slots=True, kw_only=True)
 class Usage:
-    """Tokens by class, and the cost where the provider reports it. What is not known is None.
+    """Tokens by class, and the cost if the provider reports it. None stands for what is not known.
 
     The classes do not overlap: where a provider counts cached tokens as input tokens too, take them out. A
     number that cannot be counts as not known where usage is counted, and is an error where it is `checked`;
@@ -42,7 +42,7 @@ class Usage:
         reasoning_tokens: Those of the output that were written while thinking.
         cache_write_1h_tokens: Those of the cache writes that stay for an hour, which some providers charge
             at another price.
-        cost_usd: What it cost, 0 to 1e12. A 0 beside tokens counts as not known: that is what tools write
+        cost_usd: The cost, 0 to 1e12. A 0 beside tokens counts as not known: that is what tools write
             that know no price. State what is free as a price of 0.
     """
 
@@ -57,7 +57,7 @@ class Usage:
 
     @classmethod
     def of(cls, answer: object, *, model: str | None = None) -> Usage | None:
-        """The usage that the answer of a provider states, as an object of its SDK or as a dict.
+        """Returns the usage that the answer of a provider states, as an object of its SDK or as a dict.
 
         Reads OpenAI (chat, responses, embeddings), Anthropic, Gemini, Bedrock (Converse), Mistral, LiteLLM,
         OpenRouter, LangChain and pydantic-ai: the whole answer, an item of its stream, or its usage alone.
@@ -70,7 +70,7 @@ class Usage:
         True
 
         Args:
-            answer: What the call returned. It is only looked at: what answers to every name states nothing.
+            answer: The returned object. It is only looked at: what answers to every name states nothing.
             model: The model, in place of the one that the answer names.
 
         Returns:
@@ -105,7 +105,7 @@ class Usage:
             return None
 
     def updated(self, later: Usage) -> Usage:
-        """The usage after a later item of the same stream, whose numbers are sums so far.
+        """Returns the usage after a later item of the same stream, whose numbers are sums so far.
 
         A number that the later one does not state stays: Anthropic states the input at the start and the
         output at the end.
@@ -128,13 +128,13 @@ class Usage:
         return sum(counts) if counts else None
 
     def drop_impossible_parts(self) -> None:
-        """Make every part not known that is larger than its class."""
+        """Sets to None every part that is larger than its class."""
         self.reasoning_tokens = possible_part(self.reasoning_tokens, self.output_tokens)
         self.cache_write_1h_tokens = possible_part(self.cache_write_1h_tokens, self.cache_write_tokens)
 
     @property
     def stated_cost(self) -> float | None:
-        """The cost that is stated; None where there is none, and for a 0 beside tokens.
+        """The cost that is stated; None if there is none, and for a 0 beside tokens.
 
         >>> Usage(cost_usd=0.0, input_tokens=9).stated_cost, Usage(cost_usd=0.0).stated_cost
         (None, 0.0)
@@ -143,13 +143,13 @@ class Usage:
 
     @property
     def has_tokens(self) -> bool:
-        """Whether there are tokens: more than none, in any class."""
+        """True if there are tokens: more than none, in any class."""
         return bool(
             self.input_tokens or self.output_tokens or self.cache_read_tokens or self.cache_write_tokens
         )
 
     def checked(self) -> Usage:
-        """The usage itself, where every number can be.
+        """Returns the usage itself, if every number can be.
 
         Raises:
             ConfigError: A count or a cost is negative, infinite, too large or no number; or a part is larger
@@ -169,12 +169,12 @@ class Usage:
 
 
 def is_count(value: object) -> bool:
-    """Whether a value can be a number of tokens."""
+    """Returns True if a value can be a number of tokens."""
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_TOKENS
 
 
 def possible_part(part: object, whole: object) -> int | None:
-    """The number of a part; None where it is not known, no count, or larger than its class.
+    """Returns the number of a part; None if it is not known, no count, or larger than its class.
 
     >>> possible_part(3, 3), possible_part(4, 3), possible_part(3, None), possible_part(None, 3)
     (3, None, None, None)
@@ -186,7 +186,7 @@ def possible_part(part: object, whole: object) -> int | None:
 
 
 def is_cost(value: object) -> bool:
-    """Whether a value can be dollars; NaN fails every comparison."""
+    """Returns True if a value can be dollars; NaN fails every comparison."""
     return (
         type(value) is float or (isinstance(value, _NUMBER) and not isinstance(value, bool))
     ) and 0 <= value <= MOST_USD

@@ -1,1 +1,1 @@
-"""Calls that are let through, wrapped and counted."""
+"""Guards of calls: they are let through, wrapped and counted."""

@@ -1,4 +1,4 @@
-"""Whether a call that failed may have been billed: the one place that says so."""
+"""Billing of calls that failed: the one place that says which may have been billed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _NEVER_SENT = (ConnectionRefusedError, socket.gaierror)
 
 
 def is_unbilled(error: BaseException) -> bool:
-    """Whether an error says that nothing was billed.
+    """Returns True if an error says that nothing was billed.
 
     It does where it carries a status 400 to 499 other than 408 and 499, or where it is, or was caused by, a
     refused connection or a host name that is not known. Anything else may have been billed: time-outs,

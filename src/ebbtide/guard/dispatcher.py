@@ -35,13 +35,14 @@ _SUCCESS = Outcome.SUCCESS  # reading a member off its enum takes as long as a l
 
 
 class Dispatcher:
-    """Lets calls through and settles them. Adapters that cannot wrap a callable use it directly.
+    """Gate of calls, which lets them through and settles them.
+
+    Adapters that cannot wrap a callable use it directly.
 
     Args:
-        scope: Whose limits hold, with those of the scopes around.
-        observers: They get every event.
+        scope: The scope whose limits hold, with those of the scopes around.
+        observers: Receive every event.
         guidance: Refuses the calls that the supervisor does not want.
-        metering: Says what calls take.
         spending: Reserves in the budgets that others draw on too.
         keep: Calls whose results are kept.
     """
@@ -69,7 +70,7 @@ class Dispatcher:
         self._unsettled: deque[RunningCall] = deque(maxlen=_MOST_UNSETTLED)
 
     def require(self, operation: Operation) -> None:
-        """Check that what a callable takes can be counted, where a limit needs it.
+        """Checks that what a callable takes can be counted, where a limit needs it.
 
         Raises:
             ConfigError: It cannot.
@@ -77,7 +78,7 @@ class Dispatcher:
         self._metering.require(operation, [*self._scope.counted(), *self._spending.counted()])
 
     def begin(self, operation: Operation, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> RunningCall:
-        """Let a call through that is about to be dispatched; `finish`, `fail` or `abandon` has to follow.
+        """Lets a call through that is about to be dispatched; `finish`, `fail` or `abandon` has to follow.
 
         Raises:
             LimitExceeded: It would pass a limit.
@@ -127,7 +128,9 @@ class Dispatcher:
         )
 
     def may_wait(self, operation: Operation) -> bool:
-        """Whether a call has to wait for one under way: its most is not known, and all there is is set aside.
+        """Returns True if a call has to wait for one under way.
+
+        Its most is not known, and all there is is set aside.
 
         One inside a call that costs something does not wait: it might wait for that one.
         """
@@ -137,7 +140,7 @@ class Dispatcher:
         return (around is None or around.operation.is_free) and self._scope.is_full()
 
     async def room(self, operation: Operation) -> None:
-        """Wait, for `MOST_WAIT_S` at most, until a call under way has settled."""
+        """Waits, for `MOST_WAIT_S` at most, until a call under way has settled."""
         import asyncio
 
         end = time.monotonic() + MOST_WAIT_S
@@ -145,24 +148,8 @@ class Dispatcher:
         while self.may_wait(operation) and time.monotonic() < end:  # noqa: ASYNC110
             await asyncio.sleep(_POLL_S)
 
-    def _reserve_late(self, operation: Operation, *, retry: bool) -> Reservation | None:
-        """The same in a thread; None where there is no room."""
-        end = time.monotonic() + MOST_WAIT_S
-        while self.may_wait(operation) and time.monotonic() < end:
-            time.sleep(_POLL_S)
-        try:
-            return self._scope.reserve(
-                operation.kind,
-                cost_usd=operation.most_usd,
-                tokens=operation.most_tokens,
-                retry=retry,
-                bound=(False, False),
-            )
-        except RunHalted:
-            return None
-
     def check(self) -> None:
-        """Raise where a call under way has to be cut.
+        """Raises if a call under way has to be cut.
 
         Raises:
             LimitExceeded: The time is up.
@@ -176,7 +163,7 @@ class Dispatcher:
             raise
 
     def received(self, running: RunningCall, item: Any) -> None:
-        """Take an item of a stream."""
+        """Takes an item of a stream."""
         operation = running.operation
         self._metering.of_item(running, item)
         if operation.kind == "llm" and self._guidance.watches:
@@ -185,31 +172,18 @@ class Dispatcher:
                 self._guidance.record(ModelCall, part=ModelPart.CHUNK, text=text)
 
     def finish(self, running: RunningCall, result: Any) -> Any:
-        """Say that a call succeeded; gives its result."""
+        """Records that a call succeeded; returns its result."""
         if not running.ended:
             self._succeed(running, result, *self._metering.of_result(running, result))
         return result
 
     def finish_stream(self, running: RunningCall) -> None:
-        """Say that a stream was read to its end."""
+        """Records that a stream was read to its end."""
         if not running.ended:
             self._succeed(running, None, *self._metering.so_far(running, is_whole=True))
 
-    def _succeed(
-        self, running: RunningCall, result: Any, usage: Usage | None, cost_usd: float | None
-    ) -> None:
-        self._settle(running, usage, cost_usd)
-        self._observers.succeeded(running.node_id, cost_usd, usage)
-        self._latest.append((running.operation, _SUCCESS, result))
-        if self._guidance.watches:
-            if running.operation.kind == "llm":
-                self._record(running, usage, cost_usd, text=self._text(running.operation, result))
-            else:
-                # A tool that returns nothing has answered; an answer that is None would be an unknown one.
-                self._record(running, usage, cost_usd, result="" if result is None else result)
-
     def fail(self, running: RunningCall, error: BaseException) -> None:
-        """Say that a call raised."""
+        """Records that a call raised."""
         if running.ended:
             return
         name = type(error).__name__
@@ -232,16 +206,16 @@ class Dispatcher:
                 self._record(running, usage, cost_usd, error=True, result=words, status=status)
 
     def abandon(self, running: RunningCall) -> None:
-        """Say that nobody reads the rest of a stream; its events go out with the next call or the report."""
+        """Records that a stream was let go; its events go out with the next call or the report."""
         if not running.ended:
             # This may be the garbage collector, in the middle of anything: the pipeline, for one.
             so_far = self._metering.so_far(running)
-            self._waiting += self._settled(running, *so_far, failed=True, later=True)
+            self._waiting += self._settle_in_scope(running, *so_far, failed=True, later=True)
             self._observers.halted(running.node_id, "not read to its end")
             self._latest.append((running.operation, Outcome.HALTED, None))
 
     def settle(self, running: RunningCall, usage: Usage) -> None:
-        """Say what a call took after it has ended.
+        """Records what a call took after it has ended.
 
         Raises:
             ConfigError: A count or a cost cannot be.
@@ -254,17 +228,17 @@ class Dispatcher:
 
     @property
     def unsettled(self) -> tuple[RunningCall, ...]:
-        """The latest calls that have ended, and did not say what they took."""
+        """Returns the latest calls that have ended, and did not say what they took."""
         return tuple(running for running in self._unsettled.copy() if running.usage is None)
 
     def flush(self) -> None:
-        """Let out the events of streams that were let go."""
+        """Lets out the events of streams that were let go."""
         with suppress(IndexError):
             while True:
                 self._emit(self._waiting.popleft())
 
     def report(self) -> RunReport:
-        """What the run has come to."""
+        """Returns what the run has come to."""
         self.flush()
         return RunReport(
             chain_id=self._observers.chain_id,
@@ -279,13 +253,42 @@ class Dispatcher:
             last_fault=self._observers.last_fault,
         )
 
+    def _reserve_late(self, operation: Operation, *, retry: bool) -> Reservation | None:
+        """Reserves as `begin` does, in a thread; None if there is no room."""
+        end = time.monotonic() + MOST_WAIT_S
+        while self.may_wait(operation) and time.monotonic() < end:
+            time.sleep(_POLL_S)
+        try:
+            return self._scope.reserve(
+                operation.kind,
+                cost_usd=operation.most_usd,
+                tokens=operation.most_tokens,
+                retry=retry,
+                bound=(False, False),
+            )
+        except RunHalted:
+            return None
+
+    def _succeed(
+        self, running: RunningCall, result: Any, usage: Usage | None, cost_usd: float | None
+    ) -> None:
+        self._settle(running, usage, cost_usd)
+        self._observers.succeeded(running.node_id, cost_usd, usage)
+        self._latest.append((running.operation, _SUCCESS, result))
+        if self._guidance.watches:
+            if running.operation.kind == "llm":
+                self._record(running, usage, cost_usd, text=self._text(running.operation, result))
+            else:
+                # A tool that returns nothing has answered; an answer that is None would be an unknown one.
+                self._record(running, usage, cost_usd, result="" if result is None else result)
+
     def _settle(
         self, running: RunningCall, usage: Usage | None, cost_usd: float | None, *, failed: bool = False
     ) -> None:
-        for event in self._settled(running, usage, cost_usd, failed=failed):
+        for event in self._settle_in_scope(running, usage, cost_usd, failed=failed):
             self._emit(event)
 
-    def _settled(
+    def _settle_in_scope(
         self,
         running: RunningCall,
         usage: Usage | None,

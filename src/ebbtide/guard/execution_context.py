@@ -15,6 +15,7 @@ from ebbtide.budget.limits import Limits
 from ebbtide.budget.prices import Prices
 from ebbtide.budget.scope import Scope
 from ebbtide.budget.shared.budgets import Budgets
+from ebbtide.checks import whole
 from ebbtide.divergence.graph.execution_graph import ExecutionGraph
 from ebbtide.engine_state import pack_state, unpack_state
 from ebbtide.errors import ConfigError, RunHalted, expect, shown
@@ -35,7 +36,7 @@ _MOST_RESULTS = 1_000_000  # of calls, in a report
 
 
 class ExecutionContext:
-    """Lets the calls of one run through as far as its limits allow, and informs its observers.
+    """Guard of one run, which lets calls through as far as the limits allow, and informs its observers.
 
     What a call may take is reserved, in every `Scope` around it, before it is dispatched, and settled when
     it has ended. A call that would pass a limit is not made: it raises `LimitExceeded`, with the report of
@@ -47,13 +48,13 @@ class ExecutionContext:
     It serves any number of threads and tasks at once, inside its ``with`` block or without one.
 
     Args:
-        limits: What the run may take; None sets no limit.
-        name: Of the run, and of its scope.
+        limits: Limits of the run; None sets no limit.
+        name: Name of the run, and of its scope.
         graph: Gets a node for each call; None draws no graph.
         supervisor: Watches the run; one that only observes (`shadow`) refuses nothing. None watches nothing.
         chain_id: The chain of its events; None takes that of the graph, or a new one.
         pipeline: Gets every event; None forwards none.
-        prices: What tokens cost; None knows only what a meter says.
+        prices: Prices of tokens; None knows only what a meter says.
         keep: Latest calls whose results the report holds.
         budgets: Budgets that others draw on too, as `Budgets.of` gives them for an agent, a project or a
             user; a call that they do not allow raises `BudgetRefused`. Their run is the chain of the events,
@@ -89,8 +90,7 @@ class ExecutionContext:
         expect("graph", graph, ExecutionGraph, optional=True)
         expect("prices", prices, Prices, optional=True)
         expect("budgets", budgets, Budgets, optional=True)
-        if isinstance(keep, bool) or not isinstance(keep, int) or not 0 <= keep <= _MOST_RESULTS:
-            raise ConfigError(f"keep = {shown(keep)}: expected a whole number from 0 to {_MOST_RESULTS}")
+        whole("keep", keep, 0, _MOST_RESULTS)
         if pipeline is not None and not callable(getattr(pipeline, "emit_safety_event", None)):
             raise TypeError(f"pipeline: expected a Pipeline or None, not {shown(pipeline)}")
         self.scope = Scope(limits or Limits(), name=name, clock=clock)
@@ -135,12 +135,12 @@ class ExecutionContext:
     def wrap_llm_call(
         self, function: Callable[..., Any] | None = None, /, **options: Unpack[CallOptions]
     ) -> Any:
-        """A callable that asks a model, and now goes through this context. Also a decorator.
+        """Returns a callable that asks a model, and now goes through this context. Also a decorator.
 
         Args:
             function: Plain, asynchronous, or a generator of either kind. What it gives and raises comes
                 through untouched.
-            options: As in `Operation`. A limit of cost or tokens needs `usage` or `at_most`.
+            options: Fields of `Operation`. A limit of cost or tokens needs `usage` or `at_most`.
 
         Raises:
             ConfigError: A limit could not be counted.
@@ -154,33 +154,19 @@ class ExecutionContext:
     def wrap_tool_call(
         self, function: Callable[..., Any] | None = None, /, **options: Unpack[CallOptions]
     ) -> Any:
-        """A callable that is a tool, and now goes through this context. Also a decorator.
-
-        Args:
-            function: As in `wrap_llm_call`.
-            options: As in `Operation`.
-        """
+        """Returns a callable that is a tool, and now goes through this context. Also a decorator."""
         return self._wrap("tool", function, options)
-
-    def _wrap(self, kind: str, function: Callable[..., Any] | None, options: CallOptions) -> Any:
-        if function is None:
-            return lambda decorated: self._wrap(kind, decorated, options)
-        settings: CallOptions = {"name": name_of(function), **options}
-        operation = Operation(kind=kind, parameters=parameters_of(function), **settings)
-        self.dispatcher.require(operation)
-        return wrapped(self.dispatcher, function, operation)
 
     @contextmanager
     def call(
         self, kind: str, name: str, /, args: Mapping[str, Any] | None = None, **options: Unpack[CallOptions]
     ) -> Iterator[RunningCall]:
-        """One call, made in the ``with`` block, which may say its ``result`` and its ``usage``.
+        """Makes one call in the ``with`` block, which may say its ``result`` and its ``usage``.
 
         Args:
             kind: "llm", "tool", or a kind of your own.
-            name: What is called.
+            name: The model or tool that is called.
             args: Its arguments, for the monitor.
-            options: As in `Operation`.
 
         Raises:
             LimitExceeded: It would pass a limit.
@@ -203,47 +189,33 @@ class ExecutionContext:
         finally:
             enclosing.reset(token)
 
-    def _operation(self, operation: Operation) -> Operation:
-        """That of the calls before with this name and these options: what was learned from them holds."""
-        key = (operation.kind, operation.name)
-        before = self._operations.get(key)
-        if before is not None and before.options == operation.options:
-            return before
-        if len(self._operations) >= _MOST_NAMES:
-            self._operations.clear()
-        if before is not None:
-            operation.most_usd, operation.most_tokens = before.most_usd, before.most_tokens
-        self._operations[key] = operation
-        return operation
-
     def take_nudges(self) -> list[str]:
-        """The supervisor's nudges for the model, each once: put them into the next message."""
+        """Returns the supervisor's nudges for the model, each once: put them into the next message."""
         return self._guidance.nudges()
 
     @property
     def unsettled(self) -> tuple[RunningCall, ...]:
-        """The latest calls that have ended and did not say what they took: `settle` each once it is known."""
+        """Returns the latest calls that ended without a known usage: `settle` each once it is known."""
         return self.dispatcher.unsettled
 
     def report(self) -> RunReport:
-        """What the run has come to."""
+        """Returns what the run has come to."""
         return self.dispatcher.report()
 
     def to_bytes(self) -> bytes:
-        """What was taken so far, in some hundred bytes; what is set aside for calls under way is in it."""
+        """Returns what was taken so far and what is set aside for calls under way, in some hundred bytes."""
         return pack_state({"chain_id": self._observers.chain_id, "scope": self.scope.to_state()}, _MAGIC)
 
     @classmethod
     def from_bytes(cls, data: bytes, limits: Limits | None = None, **how: Any) -> Self:
-        """The context that `to_bytes` described; what was taken before counts against the limits.
+        """Returns the context that `to_bytes` described; what was taken before counts against the limits.
 
         Time counts as long as a process had the context, and not between them. A supervisor and a graph have
         states of their own.
 
         Args:
-            data: What `to_bytes` gave.
             limits: Limits of the same kinds as before; they may allow more or less.
-            how: The other arguments that it was made with.
+            how: The other arguments that the context was made with.
 
         Raises:
             ConfigError: The bytes are of another version or damaged, or a kind that was limited is not.
@@ -257,3 +229,24 @@ class ExecutionContext:
         context = cls(limits, **how)
         context.scope.restore(state.get("scope", {}))
         return context
+
+    def _wrap(self, kind: str, function: Callable[..., Any] | None, options: CallOptions) -> Any:
+        if function is None:
+            return lambda decorated: self._wrap(kind, decorated, options)
+        settings: CallOptions = {"name": name_of(function), **options}
+        operation = Operation(kind=kind, parameters=parameters_of(function), **settings)
+        self.dispatcher.require(operation)
+        return wrapped(self.dispatcher, function, operation)
+
+    def _operation(self, operation: Operation) -> Operation:
+        """Returns the operation of earlier calls of this name and options, with what was learned of them."""
+        key = (operation.kind, operation.name)
+        before = self._operations.get(key)
+        if before is not None and before.options == operation.options:
+            return before
+        if len(self._operations) >= _MOST_NAMES:
+            self._operations.clear()
+        if before is not None:
+            operation.most_usd, operation.most_tokens = before.most_usd, before.most_tokens
+        self._operations[key] = operation
+        return operation

@@ -1,4 +1,4 @@
-"""What a run has come to."""
+"""Report of a run: its calls, and what it took."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ebbtide.errors import RunHalted
 
 
 class Outcome(StrEnum):
-    """How a call ended."""
+    """Ending of a call."""
 
     SUCCESS = "success"
     FAILURE = "failure"
@@ -25,9 +25,8 @@ class CallRecord:
 
     Args:
         kind: "llm", "tool", or what it was called.
-        name: What was called.
-        outcome: How it ended.
-        result: What it returned, or the name of what it raised; None for a stream: its reader has the items.
+        name: The model or tool that was called.
+        result: The returned value, or the name of the raised error; None for a stream, whose reader has them.
     """
 
     kind: str
@@ -38,15 +37,14 @@ class CallRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunReport:
-    """What a run has come to.
+    """Report of a run so far.
 
     Args:
-        chain_id: The run.
-        spent: What it took.
+        spent: Amounts that it took.
         calls: Its latest calls, oldest first.
-        halted: Why no more calls are let through; None while they are.
+        halted: The reason why no more calls are let through; None while they are.
         unknown_prices: Models whose cost nobody knows, and how many of their calls were counted without it.
-        faults: How often something failed that the run does not notice, by where: ``graph``, ``supervisor``,
+        faults: Counts of failures that the run does not notice, by place: ``graph``, ``supervisor``,
             ``pipeline``, ``prices``, ``usage``, ``at_most``, ``text``, ``budgets``.
         last_fault: The latest of them, in words.
     """
@@ -61,12 +59,12 @@ class RunReport:
 
     @property
     def degraded(self) -> bool:
-        """Whether part of the watching failed, so that warnings may be missing."""
+        """True if part of the watching failed, so that warnings may be missing."""
         return bool(self.faults)
 
     @property
     def results(self) -> tuple[Any, ...]:
-        """What the latest calls returned, those that failed left out."""
+        """Results of the latest calls, those that failed left out."""
         return tuple(
             call.result for call in self.calls if call.outcome is Outcome.SUCCESS and call.result is not None
         )

@@ -1,4 +1,4 @@
-"""What the supervisor of a run makes of its calls: asked before each, informed after each."""
+"""Guidance of a run by its supervisor, which is asked before each call and informed after each."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ _MOST_NUDGES = 16
 
 
 class Supervising(Protocol):
-    """What is asked of a supervisor; `Supervisor` is one."""
+    """Interface of a supervisor; `Supervisor` is one."""
 
     def record(self, event: Event) -> Verdict:
-        """Take an event that has happened."""
+        """Takes an event that has happened."""
 
     def check_before_model(self, chain_id: str | None = None, *, now: float | None = None) -> Verdict:
-        """What to do before a call of the model."""
+        """Returns what to do before a call of the model."""
 
     def ending(self, chain_id: str) -> Verdict | None:
-        """The verdict that ends the chain, if there is one."""
+        """Returns the verdict that ends the chain, if there is one."""
 
 
 class Guidance:
-    """Asks a supervisor, keeps the nudges for the model, and refuses calls accordingly.
+    """Guide that asks a supervisor, keeps the nudges for the model, and refuses calls accordingly.
 
     Args:
         supervisor: None watches nothing.
@@ -63,11 +63,11 @@ class Guidance:
 
     @property
     def watches(self) -> bool:
-        """Whether there is a supervisor to inform of calls."""
+        """True if there is a supervisor to inform of calls."""
         return self._supervisor is not None
 
     def before(self, operation: Operation) -> None:
-        """Ask whether a call may be made.
+        """Asks whether a call may be made.
 
         Raises:
             CallRefused: The result is due, and no tool is to be called any more.
@@ -100,7 +100,7 @@ class Guidance:
                 raise CallRefused(verdict)
 
     def record(self, make: Callable[..., Event], **fields: Any) -> None:
-        """Report something that has happened.
+        """Reports something that has happened.
 
         Args:
             make: Class of the event.
@@ -119,7 +119,7 @@ class Guidance:
         self._forward(new_verdict)
 
     def check(self) -> None:
-        """Raise where the run has ended while a call is under way.
+        """Raises if the run has ended while a call is under way.
 
         Raises:
             RunStopped: By the latest verdict.
@@ -129,7 +129,7 @@ class Guidance:
             raise RunStopped(verdict)
 
     def nudges(self) -> list[str]:
-        """What to tell the model, each once."""
+        """Returns the notes for the model, each once."""
         texts = []
         with suppress(IndexError):
             while True:
@@ -137,7 +137,7 @@ class Guidance:
         return texts
 
     def _take(self, verdict: Verdict) -> Verdict | None:
-        """Keep what follows from a verdict; what is new in it, or None."""
+        """Keeps what follows from a verdict; returns what is new in it, or None."""
         if not isinstance(verdict, Verdict):
             raise TypeError(f"{type(verdict).__name__}: expected a Verdict")
         previous, self._previous = self._previous, verdict

@@ -1,4 +1,4 @@
-"""What a call may take, and what it took, in dollars and tokens."""
+"""Amounts that a call may take, and that it took, in dollars and tokens."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NOTHING = Usage(cost_usd=0.0, input_tokens=0)
 
 
 class Metering:
-    """Asks the meters and the price table; what they throw is counted, and the amount is not known.
+    """Meter that asks the meters and the price table; what they throw is counted, and the amount unknown.
 
     Args:
         prices: None knows only what a meter says.
@@ -32,23 +32,23 @@ class Metering:
 
     @property
     def unknown_prices(self) -> Mapping[str, int]:
-        """The models whose cost was asked for in vain, and how often."""
+        """Returns the models whose cost was asked for in vain, and how often."""
         return self._prices.unknown if self._prices else {}
 
     def at_most(
         self, operation: Operation, args: tuple[Any, ...], kwargs: Mapping[str, Any]
     ) -> tuple[float | None, int | None, tuple[bool, bool]]:
-        """Dollars and tokens that a call can take at most; None where nobody knows.
+        """Returns the dollars and tokens that a call can take at most; None if nobody knows.
 
         Returns:
-            Both, and whether each was stated, and not learned from the calls before.
+            Both amounts, and for each a flag: it was stated, and not learned from the calls before.
         """
         if operation.is_free:
             return 0.0, 0, (True, True)
         usage = operation.at_most
         if callable(usage):
             try:
-                usage = self._checked("at_most", usage(*args, **kwargs))
+                usage = self._valid_usage("at_most", usage(*args, **kwargs))
             except Exception as error:  # noqa: BLE001 - the run does not notice
                 self._observers.fault("at_most", error)
                 usage = None
@@ -62,10 +62,9 @@ class Metering:
         )
 
     def require(self, operation: Operation, limits: Iterable[tuple[LimitKind, float]]) -> None:
-        """Check that what a callable takes can be counted at all.
+        """Checks that what a callable takes can be counted at all.
 
         Args:
-            operation: The callable.
             limits: The limits that count it.
 
         Raises:
@@ -81,34 +80,34 @@ class Metering:
                 raise ConfigError(uncounted(kind, limit, missing, operation.model or operation.name))
 
     def of_item(self, running: RunningCall, item: Any) -> None:
-        """Take what the meter says about an item of a stream."""
+        """Takes what the meter says about an item of a stream."""
         usage = self._measured(running.operation, item)
         if usage is not None:
             before = running.usage
             running.usage = before.updated(usage) if isinstance(before, Usage) else usage
 
     def of_result(self, running: RunningCall, result: Any) -> tuple[Usage | None, float | None]:
-        """What a call took that returned `result`, and its cost; None where nobody knows."""
-        usage = self._checked("usage", running.usage)
+        """Returns the usage of a call that returned `result`, and its cost; None if nobody knows."""
+        usage = self._valid_usage("usage", running.usage)
         if usage is None:
             usage = self._measured(running.operation, result)
         return self.learned(running.operation, usage)
 
     def of_failure(self, running: RunningCall, error: Exception) -> tuple[Usage | None, float | None]:
-        """What a call took that raised: nothing, where the error says so; else it is not known."""
-        usage = self._checked("usage", running.usage)
+        """Returns the usage of a call that raised: nothing, if the error says so; else it is not known."""
+        usage = self._valid_usage("usage", running.usage)
         if usage is None and is_unbilled(error):
             usage = _NOTHING
         return self.learned(running.operation, usage, is_whole=False)
 
     def so_far(self, running: RunningCall, *, is_whole: bool = False) -> tuple[Usage | None, float | None]:
-        """What a call took, as far as that was said while it ran; `is_whole` where it came to its end."""
-        return self.learned(running.operation, self._checked("usage", running.usage), is_whole=is_whole)
+        """Returns the usage that was stated while a call ran; `is_whole` if it came to its end."""
+        return self.learned(running.operation, self._valid_usage("usage", running.usage), is_whole=is_whole)
 
     def learned(
         self, operation: Operation, usage: Usage | None, *, is_whole: bool = True
     ) -> tuple[Usage | None, float | None]:
-        """What a call took, and its cost; the next calls set aside no less, if it was read to its end."""
+        """Returns the usage of a call, and its cost; the next calls set aside no less than a whole one."""
         if usage is None:
             return None, 0.0 if operation.is_free else None
         cost_usd, tokens = self.cost(operation, usage), usage.tokens
@@ -119,29 +118,8 @@ class Metering:
                 operation.most_tokens = tokens
         return usage, cost_usd
 
-    def _measured(self, operation: Operation, result: Any) -> Usage | None:
-        if operation.usage is None:
-            return None
-        try:
-            return self._checked("usage", operation.usage(result))
-        except Exception as error:  # noqa: BLE001 - the run does not notice
-            self._observers.fault("usage", error)
-            return None
-
-    def _checked(self, where: str, usage: object) -> Usage | None:
-        if usage is None:
-            return None
-        if isinstance(usage, Usage):
-            try:
-                return usage.checked()
-            except ConfigError as error:
-                self._observers.fault(where, error)
-                return None
-        self._observers.fault(where, TypeError(f"{type(usage).__name__}: expected a Usage or None"))
-        return None
-
     def cost(self, operation: Operation, usage: Usage) -> float | None:
-        """Dollars for what a call took; None where nobody knows."""
+        """Returns the dollars for a usage; None if nobody knows."""
         stated = usage.stated_cost
         if self._prices is None or stated is not None:
             return stated
@@ -152,3 +130,24 @@ class Metering:
         except Exception as error:  # noqa: BLE001 - the run does not notice
             self._observers.fault("prices", error)
             return None
+
+    def _measured(self, operation: Operation, result: Any) -> Usage | None:
+        if operation.usage is None:
+            return None
+        try:
+            return self._valid_usage("usage", operation.usage(result))
+        except Exception as error:  # noqa: BLE001 - the run does not notice
+            self._observers.fault("usage", error)
+            return None
+
+    def _valid_usage(self, where: str, usage: object) -> Usage | None:
+        if usage is None:
+            return None
+        if isinstance(usage, Usage):
+            try:
+                return usage.checked()
+            except ConfigError as error:
+                self._observers.fault(where, error)
+                return None
+        self._observers.fault(where, TypeError(f"{type(usage).__name__}: expected a Usage or None"))
+        return None

@@ -1,4 +1,4 @@
-"""Those who look on: graph and pipeline. Whatever goes wrong here, the run does not notice."""
+"""Observers of a run: graph and pipeline. Whatever goes wrong here, the run does not notice."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ WORDS = 2000  # characters of an error
 
 
 class Pipeline(Protocol):
-    """Takes events to wherever they are wanted: a log, a dashboard, an alarm."""
+    """Receiver of events, which takes them to wherever they are wanted: a log, a dashboard, an alarm."""
 
     def emit_safety_event(self, event: dict[str, Any], /) -> object:
-        """Take one event."""
+        """Takes one event."""
 
 
 class Observers:
-    """Calls the graph and the pipeline, and keeps what they throw away from the run.
+    """Caller of the graph and the pipeline, which keeps what they throw away from the run.
 
     Args:
         graph: Gets a node for each call; a chain without a root gets one. None draws no graph.
@@ -57,14 +57,14 @@ class Observers:
         self._lock = threading.RLock()
 
     def fault(self, where: str, error: Exception) -> None:
-        """Count something that went wrong, and keep its words."""
+        """Counts something that went wrong, and keeps its words."""
         words = f"{where}: {error_text(error, WORDS)}"
         with self._lock:
             self.faults[where] = self.faults.get(where, 0) + 1
             self.last_fault = words
 
     def emit(self, event: dict[str, Any]) -> None:
-        """Forward an event."""
+        """Forwards an event to the pipeline."""
         if self._pipeline is not None:
             try:
                 self._pipeline.emit_safety_event(event)
@@ -72,7 +72,7 @@ class Observers:
                 self.fault("pipeline", error)
 
     def started(self, operation: Operation, parent_id: str | None) -> str | None:
-        """Put a call that is about to be dispatched into the graph; its node, or None where it has none."""
+        """Puts a call into the graph before it is dispatched; returns its node, or None if it has none."""
         graph, parent_id = self.graph, parent_id or self.root_id
         if graph is None or parent_id is None:
             return None
@@ -88,7 +88,7 @@ class Observers:
     def succeeded(
         self, node_id: str | None, cost_usd: float | None = None, usage: Usage | None = None
     ) -> None:
-        """Give a node its outcome, and forward what is due at once: there may be no next call."""
+        """Gives a node its outcome, and forwards what is due at once: there may be no next call."""
         if node_id is not None and self.graph is not None:
             tokens_in = tokens_out = None
             if usage is not None and usage.tokens is not None:
@@ -101,7 +101,7 @@ class Observers:
             self._forward()
 
     def failed(self, node_id: str | None, error_class: str) -> None:
-        """Give a node its outcome."""
+        """Gives a node the outcome of a call that failed."""
         if node_id is not None and self.graph is not None:
             try:
                 self.graph.mark_failure(node_id, error_class)
@@ -109,7 +109,7 @@ class Observers:
                 self.fault("graph", error)
 
     def halted(self, node_id: str | None, reason: str) -> None:
-        """Give a node its outcome."""
+        """Gives a node the outcome of a call that was not let through."""
         if node_id is not None and self.graph is not None:
             try:
                 self.graph.mark_halt(node_id, reason)
@@ -127,7 +127,7 @@ class Observers:
 
 
 def status_of(error: BaseException) -> int | None:
-    """The HTTP status that an error carries, as those of client libraries do."""
+    """Returns the HTTP status that an error carries, as those of client libraries do."""
     try:
         status = getattr(error, "status_code", None)
     except Exception:  # noqa: BLE001 - and so can its attributes

@@ -1,4 +1,4 @@
-"""What is known about a callable that an execution context has wrapped."""
+"""Facts about a callable that an execution context has wrapped."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_O
 
 
 class CallOptions(TypedDict, total=False):
-    """How the calls of a callable are counted; the fields of `Operation` that its user gives."""
+    """Options for counting the calls of a callable; the fields of `Operation` that its user gives."""
 
     name: str
     model: str
@@ -36,15 +36,15 @@ class Operation:
         usage: The meter: what a result took, such as `Usage.of`. It is asked for each item of a stream, and
             of each number the last one counts. Without one, or where it gives None, what a model call took is
             not known; without one, a tool takes nothing.
-        at_most: The most that one call can take, or a function of its arguments that tells. It is set aside
-            before the call, so that calls at the same time keep a limit together. None sets aside what the
-            most expensive call so far took, and a sixteenth of the limit before any has ended.
+        at_most: The most that one call can take, or a function of its arguments that returns it. It is set
+            aside before the call, so that calls at the same time keep a limit together. None sets aside what
+            the most expensive call so far took, and a sixteenth of the limit before any has ended.
         text: The text of a result, or of an item of a stream, for the monitor.
-        stream: What is returned is read item by item, though it is no generator.
+        stream: True if the returned object is read item by item, though it is no generator.
         parameters: Names of the positional parameters.
-        most_usd: What the most expensive call cost so far.
+        most_usd: Cost of the most expensive call so far.
         most_tokens: The most tokens that a call took so far.
-        unknown_reported: Whether it was reported that a cost is not known.
+        unknown_reported: True if it was reported that a cost is not known.
     """
 
     kind: str
@@ -69,11 +69,11 @@ class Operation:
 
     @property
     def options(self) -> tuple[object, ...]:
-        """What its user gave, beside its name."""
+        """Options that its user gave, beside its name."""
         return (self.model, self.usage, self.at_most, self.text, self.stream)
 
     def arguments(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The arguments of a call by the names of its parameters."""
+        """Returns the arguments of a call by the names of its parameters."""
         if not args:
             return kwargs
         by_name = dict(zip(self.parameters, args, strict=False))
@@ -83,14 +83,14 @@ class Operation:
 
 
 def name_of(function: Callable[..., Any]) -> str:
-    """The name of a callable: its own, that of what a partial calls, or that of its class."""
+    """Returns the name of a callable: its own, that of what a partial calls, or that of its class."""
     while isinstance(function, functools.partial):
         function = function.func
     return str(getattr(function, "__name__", type(function).__name__))
 
 
 def parameters_of(function: Callable[..., Any]) -> tuple[str, ...]:
-    """The names of a callable's positional parameters, as far as they are known."""
+    """Returns the names of a callable's positional parameters, as far as they are known."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):

@@ -29,11 +29,11 @@ class Attempts:
         self._failed: dict[tuple[str, str], set[int]] = {}
 
     def failed(self, operation: Operation) -> set[int]:
-        """The attempts of an operation that failed; to take one out is to try it again."""
+        """Returns the attempts of an operation that failed; to take one out is to try it again."""
         return self._failed.get((operation.kind, operation.name)) or set()
 
     def add(self, operation: Operation, key: int | None) -> None:
-        """Remember an attempt that failed."""
+        """Remembers an attempt that failed."""
         if key is None:
             return
         if len(self._failed) >= _MOST_OPERATIONS:
@@ -45,47 +45,44 @@ class Attempts:
 
 
 class Settling(Protocol):
-    """Who let a call through, and settles it when it has ended: the `Dispatcher`."""
+    """Interface to settle a call when it has ended: the `Dispatcher`."""
 
     def check(self) -> None:
-        """Raise where a call under way has to be cut."""
+        """Raises if a call under way has to be cut."""
 
     def received(self, running: RunningCall, item: Any) -> None:
-        """Take an item of a stream."""
+        """Takes an item of a stream."""
 
     def finish(self, running: RunningCall, result: Any) -> Any:
-        """Say that a call succeeded; gives its result."""
+        """Records that a call succeeded; returns its result."""
 
     def finish_stream(self, running: RunningCall) -> None:
-        """Say that a stream was read to its end."""
+        """Records that a stream was read to its end."""
 
     def fail(self, running: RunningCall, error: BaseException) -> None:
-        """Say that a call raised."""
+        """Records that a call raised."""
 
     def abandon(self, running: RunningCall) -> None:
-        """Say that nobody reads the rest of a stream."""
+        """Records that nobody reads the rest of a stream."""
 
     def settle(self, running: RunningCall, usage: Usage) -> None:
-        """Say what a call took after it has ended."""
+        """Records what a call took after it has ended."""
 
 
 class RunningCall:
     """A call that was let through.
 
     Args:
-        dispatcher: Who let it through.
-        operation: What is called.
-        args: Its positional arguments.
-        kwargs: The others.
+        dispatcher: The gate that let it through.
         around: The attempts among which it counts.
         node_id: Its node in the graph; None where the graph failed.
-        reservation: What was set aside for it.
-        lease: What was set aside for it in budgets that others draw on too; None where nothing was.
+        reservation: Amount set aside for it.
+        lease: Amount set aside for it in budgets that others draw on too; None if nothing was.
 
     Attributes:
-        usage: What it took, where the caller reports it.
-        result: What it returned, likewise.
-        ended: Whether it has its outcome.
+        usage: Usage that the caller reports.
+        result: Value that it returned.
+        ended: True if it has its outcome.
     """
 
     __slots__ = (
@@ -129,7 +126,7 @@ class RunningCall:
         self._attempts: Attempts | None = None
 
     def settle(self, usage: Usage) -> None:
-        """Say what the call took after it has ended: a time-out that was billed, or was not.
+        """Records what the call took after it has ended: a time-out that was billed, or was not.
 
         What was set aside for it counts until then. What is known already stays.
 
@@ -140,7 +137,7 @@ class RunningCall:
 
     @property
     def attempts(self) -> Attempts:
-        """Those made inside it."""
+        """Attempts that were made inside it."""
         if self._attempts is None:
             self._attempts = Attempts()
         return self._attempts
@@ -151,7 +148,7 @@ enclosing: ContextVar[RunningCall | None] = ContextVar("ebbtide_call", default=N
 
 
 def attempt_key(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> int | None:
-    """A hash of the arguments of an attempt in this process; None where they cannot be distinguished."""
+    """Returns a hash of the arguments of an attempt in this process; None if they cannot be distinguished."""
     try:
         return hash((repr(args), repr(kwargs)))
     except Exception:  # noqa: BLE001 - the repr of a foreign object may do anything

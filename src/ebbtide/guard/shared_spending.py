@@ -1,4 +1,4 @@
-"""What the calls of a run take from budgets that others draw on too."""
+"""Spending of a run's calls from budgets that others draw on too."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ebbtide.guard.operation import Operation
 
 
 class SharedSpending:
-    """Reserves in budgets, and says when their store is away.
+    """Spender that reserves in budgets, and says when their store is away.
 
     Args:
         budgets: As the run sees them; None has none.
@@ -24,19 +24,18 @@ class SharedSpending:
         self._faults = 0 if budgets is None else budgets.faults
 
     def counted(self) -> list[tuple[LimitKind, float]]:
-        """The limits that a call must not leave uncounted."""
+        """Returns the limits that a call must not leave uncounted."""
         limits = () if self._budgets is None else self._budgets.strict_limits()
         return [(LimitKind.COST_USD, limit) for limit in limits]
 
     def reserve(
         self, operation: Operation, cost_usd: float | None, *, is_bound: bool
     ) -> BudgetReservation | None:
-        """Set money aside for a call; None where it takes none, or there are no budgets.
+        """Sets money aside for a call; None if it takes none, or there are no budgets.
 
         Args:
-            operation: What is called.
             cost_usd: Dollars; None where nobody knows.
-            is_bound: Whether they are the most that it can cost.
+            is_bound: True if they are the most that it can cost.
 
         Raises:
             BudgetRefused: A budget does not allow it.
@@ -51,7 +50,7 @@ class SharedSpending:
     def settle(
         self, lease: BudgetReservation | None, cost_usd: float | None, *, failed: bool, later: bool = False
     ) -> None:
-        """Say what a call cost, as `BudgetReservation.settle`."""
+        """Records what a call cost, as `BudgetReservation.settle`."""
         if lease is not None:
             lease.settle(cost_usd, failed=failed, later=later)
             if not later:

@@ -18,7 +18,10 @@ _COMPLETE = frozenset({type(None), bool, bytes, dict, float, int, list, str, tup
 
 
 def wrapped(dispatcher: Dispatcher, function: Callable[..., Any], operation: Operation) -> Callable[..., Any]:
-    """`function`, whose calls go through `dispatcher`. Generators and coroutine functions stay such."""
+    """Returns `function`, whose calls go through `dispatcher`.
+
+    Generators and coroutine functions stay such.
+    """
     if inspect.isasyncgenfunction(function):
 
         async def call_asynchronous_stream(*args: Any, **kwargs: Any) -> AsyncIterator[Any]:
@@ -64,39 +67,15 @@ def wrapped(dispatcher: Dispatcher, function: Callable[..., Any], operation: Ope
             return (
                 dispatcher.finish(running, result)
                 if type(result) in _COMPLETE
-                else _delivered(running, result)
+                else _wrapped_result(running, result)
             )
 
         call = call_plain
     return functools.wraps(function)(call)
 
 
-def _delivered(running: RunningCall, result: Any) -> Any:
-    """What a call has returned, which may only now begin to answer."""
-    if isinstance(result, CoroutineType):
-        return _awaited(running, lambda: result)
-    reads = running.operation.stream
-    if isinstance(result, AsyncGeneratorType) or (reads and hasattr(result, "__aiter__")):
-        return AsyncStream(running, result)
-    if isinstance(result, GeneratorType) or (reads and hasattr(result, "__iter__")):
-        return Stream(running, result)
-    return running.dispatcher.finish(running, result)
-
-
-async def _awaited(running: RunningCall, answer: Callable[[], Awaitable[Any]]) -> Any:
-    token = enclosing.set(running)
-    try:
-        result = await answer()
-    except BaseException as error:
-        running.dispatcher.fail(running, error)
-        raise
-    finally:
-        _leave(token)
-    return _delivered(running, result)
-
-
 class Stream:
-    """The items of a running call. It ends with the last one, when it is closed, or when it is let go."""
+    """Items of a running call. It ends with the last one, when it is closed, or when it is let go."""
 
     def __init__(self, running: RunningCall, items: Any) -> None:
         self._running = running
@@ -124,7 +103,7 @@ class Stream:
         return item
 
     def close(self) -> None:
-        """End the call here."""
+        """Ends the call before the last item."""
         self._running.dispatcher.abandon(self._running)
         if hasattr(self._items, "close"):
             self._items.close()
@@ -134,7 +113,7 @@ class Stream:
 
 
 class AsyncStream:
-    """The same for items that are awaited."""
+    """Items of a running call that are awaited, with the same three ends."""
 
     def __init__(self, running: RunningCall, items: Any) -> None:
         self._running = running
@@ -162,13 +141,37 @@ class AsyncStream:
         return item
 
     async def aclose(self) -> None:
-        """End the call here."""
+        """Ends the call before the last item."""
         self._running.dispatcher.abandon(self._running)
         if hasattr(self._items, "aclose"):
             await self._items.aclose()
 
     def __del__(self) -> None:
         self._running.dispatcher.abandon(self._running)
+
+
+def _wrapped_result(running: RunningCall, result: Any) -> Any:
+    """Returns what a call has returned, which may only now begin to answer."""
+    if isinstance(result, CoroutineType):
+        return _awaited(running, lambda: result)
+    reads = running.operation.stream
+    if isinstance(result, AsyncGeneratorType) or (reads and hasattr(result, "__aiter__")):
+        return AsyncStream(running, result)
+    if isinstance(result, GeneratorType) or (reads and hasattr(result, "__iter__")):
+        return Stream(running, result)
+    return running.dispatcher.finish(running, result)
+
+
+async def _awaited(running: RunningCall, answer: Callable[[], Awaitable[Any]]) -> Any:
+    token = enclosing.set(running)
+    try:
+        result = await answer()
+    except BaseException as error:
+        running.dispatcher.fail(running, error)
+        raise
+    finally:
+        _leave(token)
+    return _wrapped_result(running, result)
 
 
 def _leave(token: Token[RunningCall | None]) -> None:

@@ -11,6 +11,7 @@ import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from os import PathLike, fspath
+from pathlib import Path
 from typing import Any, ClassVar
 
 from ebbtide.errors import ConfigError
@@ -27,7 +28,7 @@ from ebbtide.profile.decisions import GateRules
 from ebbtide.profile.divergence import LoopRules
 from ebbtide.profile.duplicates import DuplicateRules
 from ebbtide.profile.supervision import IgnoreRules, SupervisionRules
-from ebbtide.settings_file import meant, offer, read_settings
+from ebbtide.settings_file import meant, offer, read_settings, refuse_unknown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +61,7 @@ class Profile:
 
     @classmethod
     def load(cls, name: str | PathLike[str]) -> Profile:
-        """The built-in profile of that name, or the one in that TOML file.
+        """Returns the built-in profile of that name, or the one in that TOML file.
 
         Raises:
             ConfigError: No such profile or file, not TOML, an unknown key or a value out of range.
@@ -71,8 +72,6 @@ class Profile:
         if not name.lower().endswith(".toml"):
             expected = f"expected {' or '.join(_BUILT_IN)}, or a .toml file"
             raise ConfigError(f"no profile {name!r}: {expected}{meant(name, _BUILT_IN)}")
-        from pathlib import Path
-
         file = Path(name)
         profile = read_settings(name, lambda table: cls.from_dict({"name": file.stem, **table}))
         if profile.decisions.model is None:
@@ -82,7 +81,7 @@ class Profile:
 
     @classmethod
     def from_dict(cls, table: Mapping[str, Any]) -> Profile:
-        """The profile that `table` describes, the rest taken from its ``base``.
+        """Returns the profile that `table` describes, the rest taken from its ``base``.
 
         Raises:
             ConfigError: An unknown key or a value out of range.
@@ -100,7 +99,7 @@ class Profile:
         return dataclasses.replace(profile, name=name).changed(rest)
 
     def changed(self, table: Mapping[str, Any]) -> Profile:
-        """This profile with other values of some settings.
+        """Returns this profile with other values of some settings.
 
         Args:
             table: The settings by section, as in a file.
@@ -119,10 +118,7 @@ class Profile:
             if not isinstance(values, Mapping):
                 raise ConfigError(f"{section} = {values!r:.60}: expected a table")
             current = getattr(self, section)
-            fields = [part.name for part in dataclasses.fields(current)]
-            for key in values:
-                if key not in fields:
-                    raise ConfigError(f"{section}.{key}: no such setting; {offer(key, fields)}")
+            refuse_unknown(values, [part.name for part in dataclasses.fields(current)], of=f"{section}.")
             try:
                 sections[section] = dataclasses.replace(current, **values)
             except ConfigError as error:
@@ -130,7 +126,7 @@ class Profile:
         return dataclasses.replace(self, **sections)
 
     def to_dict(self) -> dict[str, Any]:
-        """Every value, as plain data; `from_dict` reads it back."""
+        """Returns every value, as plain data; `from_dict` reads it back."""
         return dataclasses.asdict(self)
 
     def __repr__(self) -> str:

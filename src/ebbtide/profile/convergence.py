@@ -6,19 +6,19 @@ import math
 from dataclasses import dataclass
 from enum import StrEnum
 
+from ebbtide.checks import flag, number, share, whole
 from ebbtide.errors import ConfigError
-from ebbtide.profile.checks import at_least, flag, unit
 
 
 class TokenForm(StrEnum):
-    """What the similarity of two claims is computed on."""
+    """Form of the tokens on which the similarity of two claims is computed."""
 
     WORDS = "words"  #: white-space separated words of the normal form, as in the novelty spec, 2.1
     STEMS = "stems"  #: words without punctuation and endings: "running tests," is "run test"
 
 
 class LowBy(StrEnum):
-    """What the new claims of a round are compared with, to say whether it is low."""
+    """Yardstick for the new claims of a round, by which it is low."""
 
     PEAK = "peak"  #: the most that any round so far brought, as in the novelty spec, 2.2 and 2.3
     OWN = "own"  #: all claims of the round itself
@@ -26,16 +26,16 @@ class LowBy(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoveltyRules:
-    """When a claim is new and when a round is low.
+    """Thresholds for a new claim and a low round.
 
     Args:
         jaccard_at_least: Token Jaccard from which a claim is a paraphrase, over 0 to 1.
-        tokens: What the Jaccard is computed on.
+        tokens: Form of the tokens of the Jaccard.
         cosine_at_least: Cosine of embeddings from which a claim is a paraphrase, where the semantic level is
             on; None takes the one that is known for the model.
         contrast_guard: A claim that reverses a seen one is new, whatever its similarity.
         high_above: Novelty rate above which a round is HIGH.
-        low_by: What the new claims of a round are compared with for that.
+        low_by: Yardstick for the new claims of a round.
         low_below: Share of new claims below which a round is low: of the peak, or of its own claims.
         low_rounds: Consecutive low rounds (k) before novelty is LOW.
         questions_count: A round that only asks, and asks something new, is not low.
@@ -57,9 +57,9 @@ class NoveltyRules:
 
     def __post_init__(self) -> None:
         for name in ("jaccard_at_least", "high_above", "low_below"):
-            unit(self, name)
+            share(name, getattr(self, name))
         if self.cosine_at_least is not None:
-            unit(self, "cosine_at_least")
+            share("cosine_at_least", self.cosine_at_least)
         if self.jaccard_at_least == 0:
             raise ConfigError("jaccard_at_least = 0: every claim would repeat every other; expected more")
         if self.low_below > self.high_above:
@@ -70,15 +70,15 @@ class NoveltyRules:
         if self.low_by not in tuple(LowBy):
             raise ConfigError(f"low_by = {self.low_by!r}: expected one of {', '.join(LowBy)}")
         object.__setattr__(self, "low_by", LowBy(self.low_by))
-        flag(self, "contrast_guard")
-        flag(self, "questions_count")
-        at_least(self, "low_rounds", 1)
-        at_least(self, "thin_below", 0)
+        flag("contrast_guard", self.contrast_guard)
+        flag("questions_count", self.questions_count)
+        whole("low_rounds", self.low_rounds, 1)
+        whole("thin_below", self.thin_below, 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadinessRules:
-    """How ready a round is to be acted on.
+    """Thresholds for a round that is ready to be acted on.
 
     Args:
         next_actions_weight: Share of the next-actions score. The three shares add up to 1.
@@ -99,7 +99,7 @@ class ReadinessRules:
     def __post_init__(self) -> None:
         weights = ("next_actions_weight", "open_questions_weight", "blockers_weight")
         for name in (*weights, "high_at_least", "medium_at_least"):
-            unit(self, name)
+            share(name, getattr(self, name))
         total = math.fsum(getattr(self, name) for name in weights)
         if not math.isclose(total, 1.0, abs_tol=1e-9):
             raise ConfigError(f"the readiness weights add up to {total:g}: expected 1")
@@ -111,7 +111,7 @@ class ReadinessRules:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StopRules:
-    """When low novelty means stop.
+    """Thresholds from which low novelty means stop.
 
     Args:
         stuck_rounds: Low rounds in a row, none of them ready, after which a person is asked.
@@ -128,14 +128,16 @@ class StopRules:
     needs_witness: bool = False
 
     def __post_init__(self) -> None:
-        at_least(self, "stuck_rounds", 1)
-        unit(self, "stable_at_least")
-        flag(self, "needs_witness")
+        whole("stuck_rounds", self.stuck_rounds, 1)
+        share("stable_at_least", self.stable_at_least)
+        flag("needs_witness", self.needs_witness)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsensusRules:
-    """When the answers of several agents decide whether to go on. A circle is one turn of each of them.
+    """Thresholds for the answers of several agents to decide whether to go on.
+
+    A circle is one turn of each of them.
 
     Args:
         counts: Agreement and stable disagreement change the signal.
@@ -152,15 +154,15 @@ class ConsensusRules:
     disagreement_rounds: int = 3
 
     def __post_init__(self) -> None:
-        flag(self, "counts")
-        at_least(self, "unanimous_rounds", 1)
-        at_least(self, "at_once_from", 0)
-        at_least(self, "disagreement_rounds", 2)
+        flag("counts", self.counts)
+        whole("unanimous_rounds", self.unanimous_rounds, 1)
+        whole("at_once_from", self.at_once_from, 0)
+        whole("disagreement_rounds", self.disagreement_rounds, 2)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GamingRules:
-    """When the shape of a round looks like an attempt to keep the meter running.
+    """Thresholds for a round whose shape looks like an attempt to keep the meter running.
 
     Args:
         inflation_ratio_below: New claims / all claims of a round below which the rest is padding.
@@ -175,8 +177,6 @@ class GamingRules:
     spike_factor: float = 3.0
 
     def __post_init__(self) -> None:
-        unit(self, "inflation_ratio_below")
-        at_least(self, "inflation_claims", 1)
-        factor = self.spike_factor
-        if isinstance(factor, bool) or not isinstance(factor, int | float) or not 1 < factor < math.inf:
-            raise ConfigError(f"spike_factor = {factor!r}: expected a number above 1")
+        share("inflation_ratio_below", self.inflation_ratio_below)
+        whole("inflation_claims", self.inflation_claims, 1)
+        number("spike_factor", self.spike_factor, above=1, expected="a number above 1")

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
+from ebbtide.checks import flag, number, share, whole
 from ebbtide.errors import ConfigError
-from ebbtide.profile.checks import at_least, flag, unit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateRules:
-    """When a candidate is no decision, or not fit to be kept.
+    """Thresholds under which a candidate is no decision, or not fit to be kept.
 
     Args:
         weighs: Phrases are evidence, for noise or for a choice, and what is left of the noise counts. Off,
             every rule refuses alone, as in the spec.
-        frames: What an agent is doing when its turns are taken for decisions.
+        frames: The activity of an agent when its turns are taken for decisions.
         refuse_at: Noise less choice from which a candidate is refused; without `weighs` it is 1.
         quoted_noise: Noise that one sentence of a longer turn counts as where it has no clear sign of a
             choice; 0 takes it like any other text. Only with `weighs`.
@@ -26,7 +25,7 @@ class GateRules:
         short_turn_below: Characters under which a turn without tools decides nothing.
         bullets_above: Share of the lines of a turn, over 0 to 1, above which it is a list.
         report_markers: Words of completed work at the beginning of a turn with tools that make it a report.
-        report_characters: How far that beginning goes.
+        report_characters: Length of that beginning.
         default_confidence: The confidence that stands for none.
         model: File that `ebbtide decisions train` made of labels of your own, which is weighed beside the
             rules; None where the rules stand alone. A path in a profile file starts from its folder. It needs
@@ -49,24 +48,22 @@ class GateRules:
     model: str | None = None
 
     def __post_init__(self) -> None:
-        flag(self, "weighs")
+        flag("weighs", self.weighs)
         # A list is what TOML has.
         if isinstance(self.frames, list):
             object.__setattr__(self, "frames", tuple(self.frames))
         if not isinstance(self.frames, tuple) or not all(isinstance(name, str) for name in self.frames):
             raise ConfigError(f"frames = {self.frames!r}: expected a list of names")
-        value = self.refuse_at
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
-            raise ConfigError(f"refuse_at = {value!r}: expected a number above 0")
-        unit(self, "quoted_noise")
+        number("refuse_at", self.refuse_at, above=0, expected="a number above 0")
+        share("quoted_noise", self.quoted_noise)
         for name in ("short_below", "short_turn_below"):
-            at_least(self, name, 0)
+            whole(name, getattr(self, name), 0)
         for name in ("report_markers", "report_characters"):
-            at_least(self, name, 1)
+            whole(name, getattr(self, name), 1)
         if self.short_words is not None:
-            at_least(self, "short_words", 1)
-        unit(self, "bullets_above")
-        unit(self, "default_confidence")
+            whole("short_words", self.short_words, 1)
+        share("bullets_above", self.bullets_above)
+        share("default_confidence", self.default_confidence)
         if self.model is None:
             return
         if not isinstance(self.model, str) or not self.model:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from dataclasses import dataclass
 
-from ebbtide.errors import ConfigError
-from ebbtide.profile.checks import at_least, flag, unit
+from ebbtide.checks import flag, number, share, whole
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoopRules:
-    """When calls that come again are a loop. None switches a rule off; counts are of calls.
+    """Thresholds from which repeated calls are a loop. None switches a rule off; counts are of calls.
 
     Args:
         copies: Equal turns of a cycle, of any period: two are a coincidence, and every system that acts on
@@ -31,7 +29,7 @@ class LoopRules:
         nothing_new: Calls in a row whose answers hold no new word, whatever is asked.
         unseen_changes: Looks at a thing that show what they showed before, each after another change of it.
         undone_changes: Times that a change is turned round, or made again, after it had been undone.
-        known_ground: Steps in a row over known ground, as the agents tell it: no new search, site or file.
+        known_ground: Steps in a row over known ground, as the agents narrate it: no new search, site or file.
         same_orders: Nearly the same order to an agent in a row, and nothing new comes of it.
         waits: Equal looks with at least `wait_s` between them at something that is still under way.
         wait_s: Seconds between two looks from which they are waiting.
@@ -66,7 +64,7 @@ class LoopRules:
         chant_period: Longest such block, in words.
         pause_s: Seconds without an event after which the same call is a new look at things: five minutes,
             from which on reports call polling a schedule.
-        budget_usd: What the chain may cost; None where there is no budget.
+        budget_usd: Dollars that the chain may cost; None if there is no budget.
         budget_tokens: Tokens of all classes that it may take.
         budget_ends_in_s: Seconds to the end of a budget, at the rate of the last ten minutes, under which
             it is said.
@@ -76,8 +74,8 @@ class LoopRules:
         usd_without_news: Spending since the last new answer above which it is reported.
         tokens_without_news: Tokens since the last new answer above which it is reported, of events whose cost
             is not known. A token read from a cache counts as a tenth: that is its usual price.
-        told_actions: Whether what agents tell of their actions counts, where nobody recorded their calls.
-        shipped_tools: Whether the shipped declarations of tools hold where the user's say nothing.
+        told_actions: True if actions that agents narrate count, where nobody recorded their calls.
+        shipped_tools: True if the shipped declarations of tools hold where the user's say nothing.
 
     Source: divergence spec, section 5; the numbers are ours, see docs/divergence.md.
     """
@@ -137,10 +135,12 @@ class LoopRules:
             if value is None and "None" in str(part.type):
                 continue
             if part.name in ("shipped_tools", "told_actions"):
-                flag(self, part.name)
+                flag(part.name, value)
             elif str(part.type).startswith("int"):
-                at_least(self, part.name, 3 if part.name in ("copies", "chant_copies") else 1)
+                whole(
+                    part.name, getattr(self, part.name), 3 if part.name in ("copies", "chant_copies") else 1
+                )
             elif part.name == "shared_words":
-                unit(self, part.name)
-            elif isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
-                raise ConfigError(f"{part.name} = {value!r}: expected a number, 0 or more")
+                share(part.name, value)
+            else:
+                number(part.name, value, least=0, expected="a number, 0 or more")

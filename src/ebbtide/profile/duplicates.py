@@ -1,19 +1,20 @@
-"""When a decision was taken already."""
+"""Thresholds for a decision that was taken already."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
+from ebbtide.checks import flag, number, share, whole
 from ebbtide.errors import ConfigError
-from ebbtide.profile.checks import at_least, flag, unit
 from ebbtide.profile.convergence import TokenForm
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DuplicateRules:
-    """When a decision repeats an earlier one. The values without arguments are those of the spec.
+    """Thresholds for a decision that repeats an earlier one.
+
+    The values without arguments are those of the spec.
 
     Args:
         window_s: Seconds that an earlier decision is looked back for, both ends included; None looks at all.
@@ -27,7 +28,7 @@ class DuplicateRules:
         content_tokens: Tokens beside function words that both texts need before similarity counts. Under
             that, only one normal form makes a duplicate.
         containment_at_least: Share of the smaller text's tokens that the larger one has, from which that is
-            told. It is advice and refuses nothing; None never tells.
+            reported. It is advice and refuses nothing; None never reports it.
         compared_at_most: Newest rows of the window whose words are compared; the others are compared by
             normal form alone, and the verdict says so. None compares all.
         rivals_at_most: Decisions that share most of the subject of a text and are read for one that it
@@ -50,23 +51,20 @@ class DuplicateRules:
     rivals_at_most: int = 0
 
     def __post_init__(self) -> None:
-        window = self.window_s
-        if window is not None and (
-            isinstance(window, bool) or not isinstance(window, int | float) or not 0 <= window < math.inf
-        ):
-            raise ConfigError(f"window_s = {window!r}: expected seconds, 0 or more")
-        unit(self, "jaccard_above")
+        if self.window_s is not None:
+            number("window_s", self.window_s, least=0, expected="seconds, 0 or more")
+        share("jaccard_above", self.jaccard_above)
         if self.containment_at_least is not None:
-            unit(self, "containment_at_least")
+            share("containment_at_least", self.containment_at_least)
         if self.tokens not in tuple(TokenForm):
             raise ConfigError(f"tokens = {self.tokens!r}: expected one of {', '.join(TokenForm)}")
         object.__setattr__(self, "tokens", TokenForm(self.tokens))
-        flag(self, "exact_first")
-        flag(self, "contrast_guard")
-        at_least(self, "content_tokens", 0)
+        flag("exact_first", self.exact_first)
+        flag("contrast_guard", self.contrast_guard)
+        whole("content_tokens", self.content_tokens, 0)
         if self.compared_at_most is not None:
-            at_least(self, "compared_at_most", 0)
-        at_least(self, "rivals_at_most", 0)
+            whole("compared_at_most", self.compared_at_most, 0)
+        whole("rivals_at_most", self.rivals_at_most, 0)
 
 
 DuplicateRules.SPEC = DuplicateRules()

@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
+from ebbtide.checks import flag, share, whole
 from ebbtide.errors import ConfigError
-from ebbtide.profile.checks import at_least, flag, unit
 from ebbtide.settings_file import offer
 
 #: Every rule by the kind of its finding; limits are not among them: whoever wants none sets none.
@@ -46,12 +46,12 @@ RULES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SupervisionRules:
-    """How the engines' findings become one verdict.
+    """Rules by which the engines' findings become one verdict.
 
     Args:
-        turns_are_rounds: What a model says, and follows up with no call, is a round of the conversation.
+        turns_are_rounds: A model's words that no call follows are a round of the conversation.
         turn_words: Words that such a turn needs to be one; a round that the caller hands over needs none.
-        person_is_news: What a person says for the first time is news: a verdict about what was before it
+        person_is_news: New words of a person are news: a verdict about what was before it
             falls, and rounds before and after it do not make one dry stretch. In a conversation with hardly
             any calls, what a person says is also a round, and counts by its novelty at the end.
         dry_rounds: Rounds in a row that bring nothing new, with no new answer of a tool and no new word of a
@@ -59,9 +59,9 @@ class SupervisionRules:
         flat_turns: Turns of a chain since anything new, from a tool, a round or a person, below which
             spending without news is not followed: one call of a model with a long context takes more tokens
             than that threshold.
-        joint_from: How far spending and flatness have to be, each on the way to what its own engine takes to
-            speak alone, for both together to be told to the model; None switches the joint rule off.
-        joint_escalates_from: The same for asking a person, once the model was told.
+        joint_from: Share of the way to what each engine takes to speak alone, that spending and flatness both
+            have to reach before the model is nudged; None switches the joint rule off.
+        joint_escalates_from: The same for asking a person, once the model was nudged.
         remembered_claims: Claims after which the memory of a conversation begins afresh, so that a run of any
             length fits in memory; the round after it counts as new.
 
@@ -79,16 +79,16 @@ class SupervisionRules:
     remembered_claims: int = 5_000
 
     def __post_init__(self) -> None:
-        flag(self, "turns_are_rounds")
-        flag(self, "person_is_news")
-        at_least(self, "turn_words", 0)
-        at_least(self, "dry_rounds", 1)
-        at_least(self, "flat_turns", 0)
-        at_least(self, "remembered_claims", 100)
-        unit(self, "joint_escalates_from")
+        flag("turns_are_rounds", self.turns_are_rounds)
+        flag("person_is_news", self.person_is_news)
+        whole("turn_words", self.turn_words, 0)
+        whole("dry_rounds", self.dry_rounds, 1)
+        whole("flat_turns", self.flat_turns, 0)
+        whole("remembered_claims", self.remembered_claims, 100)
+        share("joint_escalates_from", self.joint_escalates_from)
         if self.joint_from is None:
             return
-        unit(self, "joint_from")
+        share("joint_from", self.joint_from)
         if not 0 < self.joint_from <= self.joint_escalates_from:
             raise ConfigError(
                 f"joint_from = {self.joint_from}: expected more than 0, and at most joint_escalates_from = "
@@ -98,7 +98,7 @@ class SupervisionRules:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IgnoreRules:
-    """What is not to be reported, and has no part in any verdict.
+    """Findings that are not to be reported, and have no part in any verdict.
 
     Everything is measured as always, so that no other rule speaks about the same events in its place.
 
@@ -133,7 +133,7 @@ class IgnoreRules:
         return bool(self.rules or self.tools)
 
     def covers(self, rule: str, tools: Collection[str] = ()) -> bool:
-        """Whether a finding is not to be reported.
+        """Returns True if a finding is not to be reported.
 
         Args:
             rule: Its kind.
@@ -148,7 +148,7 @@ class IgnoreRules:
         )
 
     def and_also(self, rules: Iterable[str], tools: Iterable[str]) -> IgnoreRules:
-        """These and more.
+        """Returns these rules and tools with others added.
 
         Raises:
             ConfigError: There is no such rule.

@@ -1,4 +1,4 @@
-"""The part of a page that is about one run."""
+"""Part of a page about one run."""
 
 from __future__ import annotations
 
@@ -15,14 +15,13 @@ from ebbtide.supervision.summary.run_summary import RunSummary
 def article(
     summary: RunSummary, number: int, ends: Sequence[Projection], *, folder: str = "", state: str = ""
 ) -> Markup:
-    """Everything about a run.
+    """Returns the article of a run: verdict, bill, findings, charts and tables.
 
     Args:
-        summary: The run.
         number: Its number on the page, from 1.
-        ends: How far it is from its limits.
-        folder: What the names of all runs on the page begin with.
-        state: Whether it still goes on, in a sentence; empty where nobody knows.
+        ends: Projections to its limits.
+        folder: Common beginning of the names of all runs on the page.
+        state: A sentence that says whether it still goes on; empty if nobody knows.
     """
     curve = len(summary.rounds) > 1
     has_amounts = any(cell.cost_usd is not None or cell.tokens is not None for cell in summary.timeline)

@@ -25,7 +25,7 @@ _BAR = 1_000  # units of its width
 
 
 def bill_part(summary: RunSummary) -> Markup:
-    """What a run cost, with a bar of the classes, and what follows from it."""
+    """Returns the cost of a run, with a bar of the classes, and what follows from it."""
     bill = summary.bill
     missing = unpriced(summary.spent)
     return element(
@@ -42,14 +42,14 @@ def bill_part(summary: RunSummary) -> Markup:
 
 
 def bill_details(bill: Bill) -> Markup | None:
-    """The most expensive events, and the bill broken down; None where nothing is known of either."""
+    """Returns the most expensive events, and the bill broken down; None if nothing is known of either."""
     parts = [_events(bill.events), _waste(bill), *_breakdowns(bill)]
     return joined(*parts) if any(parts) else None
 
 
 def _bar(bill: Bill) -> Markup | None:
     items = [
-        (_named(CLASS_NAMES, line.name), line.name, line.amount) for line in bill.classes if line.amount.share
+        (_words(CLASS_NAMES, line.name), line.name, line.amount) for line in bill.classes if line.amount.share
     ]
     if not items and not bill.total.share:
         return None
@@ -113,7 +113,7 @@ def _suggestions(bill: Bill) -> Markup | None:
 
 
 def _jump(event: int | None) -> Markup | None:
-    """A way to an event on the timeline."""
+    """Returns a link to an event on the timeline."""
     if event is None:
         return None
     return element("button", f"event {event:,}", type="button", class_="jump", data_event=event)
@@ -129,9 +129,12 @@ def _events(events: Sequence[CarriedEvent]) -> Markup | None:
             element(
                 "span",
                 element(
-                    "span", item.title or _named(CONTENT_NAMES, item.content), dir="auto", class_="title"
+                    "span",
+                    item.title or _words(CONTENT_NAMES, item.content),
+                    dir="auto",
+                    class_="title",
                 ),
-                element("span", _carried(item), class_="note"),
+                element("span", _carried_line(item), class_="note"),
             ),
             _jump(item.event),
         )
@@ -140,7 +143,7 @@ def _events(events: Sequence[CarriedEvent]) -> Markup | None:
     return joined(element("h3", "The most expensive events"), element("ol", *rows, class_="dearest"))
 
 
-def _carried(item: CarriedEvent) -> str:
+def _carried_line(item: CarriedEvent) -> str:
     size = f"{'about ' * item.is_estimated}{count(item.size, 'token')}"
     parts = [
         size if item.size else "",
@@ -155,7 +158,7 @@ def _waste(bill: Bill) -> Markup | None:
         return None
     rows = [
         (
-            _named(WASTE_NAMES, line.kind),
+            _words(WASTE_NAMES, line.kind),
             f"{line.count:,}",
             amount(line.amount),
             share(line.amount),
@@ -203,11 +206,11 @@ def _lines(
     counted: str | None = None,
     fewest: int = 1,
 ) -> Markup | None:
-    """A breakdown; None where it has fewer lines than say anything."""
+    """Returns a breakdown; None if it has fewer lines than say anything."""
     if len(lines) < fewest:
         return None
     columns: list[tuple[str, Callable[[BillLine], str]]] = [
-        ("", lambda line: _named(names, line.name) if names else line.name or "(no name)"),
+        ("", lambda line: _words(names, line.name) if names else line.name or "(no name)"),
         ("cost", lambda line: amount(line.amount)),
         ("share", lambda line: share(line.amount)),
     ]
@@ -221,6 +224,6 @@ def _lines(
     return table(title, [name for name, _ in columns], rows, words=("", "where"), most=_ROWS)
 
 
-def _named(names: Mapping[str, str], name: str) -> str:
-    """The words for a label; the label itself where there are none."""
+def _words(names: Mapping[str, str], name: str) -> str:
+    """Returns the words for a label; the label itself if there are none."""
     return names.get(name) or name.replace("_", " ")

@@ -1,4 +1,4 @@
-"""What the parts of a bill are called, on the screen and on the page."""
+"""Names of the parts of a bill, on the screen and on the page."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ WASTE_NAMES: Mapping[str, str] = {
 
 
 def amount(item: Amount) -> str:
-    """Money where it is known, else tokens.
+    """Returns money if it is known, else tokens.
 
     >>> amount(Amount(cost_usd=1.5, tokens=9)), amount(Amount(tokens=1200))
     ('$1.50', '1,200 tokens')
@@ -55,7 +55,7 @@ def amount(item: Amount) -> str:
 
 
 def share(item: Amount) -> str:
-    """Its part of the whole.
+    """Returns its part of the whole.
 
     >>> share(Amount(share=0.254)), share(Amount(share=0.004)), share(Amount())
     ('25%', 'under 1%', '')

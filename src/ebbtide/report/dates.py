@@ -1,4 +1,4 @@
-"""When a run was, in UTC."""
+"""Dates of a run, in UTC."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from ebbtide.supervision.summary.run_summary import RunSummary
 
 
 def began_at(run: RunSummary) -> datetime | None:
-    """When the first event with a time was; None where that is unknown, or no date."""
+    """Returns the time of the first event that has one; None if that is unknown, or no date."""
     return _moment(run.began_s)
 
 
 def ended_at(run: RunSummary) -> datetime | None:
-    """Likewise of the last."""
+    """Returns the time of the last event that has one; None if that is unknown, or no date."""
     return _moment(run.ended_s)
 
 
 def day(moment: datetime) -> str:
-    """A date.
+    """Returns a moment as a date.
 
     >>> day(datetime(2026, 1, 4, 10, 12, tzinfo=UTC))
     '2026-01-04'
@@ -28,7 +28,7 @@ def day(moment: datetime) -> str:
 
 
 def minute(moment: datetime) -> str:
-    """A date and a time.
+    """Returns a moment as a date and a time.
 
     >>> minute(datetime(2026, 1, 4, 10, 12, tzinfo=UTC))
     '2026-01-04 10:12 UTC'
@@ -37,7 +37,7 @@ def minute(moment: datetime) -> str:
 
 
 def period(run: RunSummary) -> str | None:
-    """From when to when a run was; None where that is unknown."""
+    """Returns the first and last minute of a run; None if that is unknown."""
     first, last = began_at(run), ended_at(run)
     if first is None or last is None:
         return None

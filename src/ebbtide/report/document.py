@@ -15,11 +15,10 @@ from ebbtide.report.markup import Markup, element
 
 
 def document(title: str, *body: str | None, scripts: Sequence[str] = (), styles: Sequence[str] = ()) -> str:
-    """A whole page.
+    """Returns the HTML of a whole page.
 
     Args:
-        title: Its title.
-        body: What stands in it.
+        body: Content of the page.
         scripts: Names of assets that are run at its end.
         styles: Names of assets.
     """

@@ -15,13 +15,13 @@ _VOID = frozenset({"br", "col", "hr", "input", "meta"})
 
 
 class Markup(str):
-    """A text that is HTML already."""
+    """Text that is HTML already."""
 
     __slots__ = ()
 
 
 def plain(text: str, length: int | None = None) -> str:
-    """`text` without controls and without marks that reorder what stands around it.
+    """Returns `text` without controls and without marks that reorder what stands around it.
 
     Args:
         text: Any text, such as the answer of a tool.
@@ -34,15 +34,14 @@ def plain(text: str, length: int | None = None) -> str:
 
 
 def escaped(text: str) -> Markup:
-    """`text` as HTML; what is markup already stays as it is."""
+    """Returns `text` as HTML; what is markup already stays as it is."""
     return text if isinstance(text, Markup) else Markup(escape(plain(text)))
 
 
 def element(name: str, /, *children: str | None, **attributes: str | bool | float | None) -> Markup:
-    """An element.
+    """Returns an element of HTML.
 
     Args:
-        name: Its name.
         *children: Texts, which are escaped, and markup; None is left out.
         **attributes: `class_` and `aria_label` stand for ``class`` and ``aria-label``. True gives an
             attribute without a value; None and False give none.
@@ -60,12 +59,12 @@ def element(name: str, /, *children: str | None, **attributes: str | bool | floa
 
 
 def joined(*parts: str | None) -> Markup:
-    """Parts one after the other."""
+    """Joins parts one after the other."""
     return Markup("".join(escaped(part) for part in parts if part is not None))
 
 
 def json_block(value: Any, name: str) -> Markup:
-    """Data for a script, in a block that the browser does not run and that no text can end."""
+    """Returns data for a script, in a block that the browser does not run and that no text can end."""
     text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     for character in "<>&":
         text = text.replace(character, f"\\u{ord(character):04x}")

@@ -15,7 +15,7 @@ from ebbtide.supervision.summary.run_summary import RunSummary
 
 
 class _Column(NamedTuple):
-    """A column of numbers: its name, what a cell shows, and by what it is sorted; None: unknown."""
+    """Column of numbers: its name, what a cell shows, and by what it is sorted; None: unknown."""
 
     name: str
     text: str
@@ -23,7 +23,7 @@ class _Column(NamedTuple):
 
 
 def overview(runs: Sequence[RunSummary], linked: Collection[int]) -> Markup:
-    """The totals of some runs, and a row each.
+    """Returns the totals of some runs, and a row each.
 
     Args:
         runs: The runs, in the order of the page.
@@ -60,7 +60,7 @@ def overview(runs: Sequence[RunSummary], linked: Collection[int]) -> Markup:
 
 
 def _words(runs: Sequence[RunSummary]) -> list[str]:
-    """The headlines that occur, the worst first."""
+    """Returns the headlines that occur, the worst first."""
     present = {run.headline for run in runs}
     return [word.value for word in reversed(Headline) if word in present]
 

@@ -38,14 +38,14 @@ _SHOWN = 6_000_000  # characters of calls on a page
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provenance:
-    """How a report came about.
+    """Origin of a report.
 
     Args:
-        made_at: When; None: now.
-        version: Of Ebbtide; empty where that is unknown.
+        made_at: Time; None: now.
+        version: Version of Ebbtide; empty where that is unknown.
         profile: Name of the profile by which the runs were judged; empty where that is unknown.
-        prices: Where prices come from, in words; empty where no price was asked for.
-        masked: Whether keys and passwords are masked.
+        prices: Source of the prices, in words; empty where no price was asked for.
+        masked: True if keys and passwords are masked.
     """
 
     made_at: datetime | None = None
@@ -67,14 +67,14 @@ def page(
     skipped: Sequence[tuple[str, str]] = (),
     state: str = "",
 ) -> str:
-    """The page of one run, or of several behind a table.
+    """Returns the page of one run, or of several behind a table.
 
     Args:
         summaries: The runs; those with a timeline have their calls drawn.
         limits: Limits on money and tokens, drawn into the charts.
-        provenance: How the report came about, for its foot.
+        provenance: Origin of the report, for its foot.
         skipped: Files that were not checked, and why.
-        state: Whether the runs still go on, in a sentence; empty where nobody knows.
+        state: A sentence that says whether the runs still go on; empty if nobody knows.
     """
     runs = sorted(summaries, key=badness)
     whole = runs[:_WHOLE]

@@ -1,4 +1,4 @@
-"""What the page's script draws: columns instead of objects, each text once."""
+"""Data that the page's script draws: columns instead of objects, each text once."""
 
 from __future__ import annotations
 
@@ -25,12 +25,11 @@ _MICRO, _MILLI = 1_000_000, 1_000  # of a dollar, and of a second
 def payload(
     summary: RunSummary, limits: Sequence[Projection] = (), *, characters: int = _ALL_SHOWN
 ) -> dict[str, Any]:
-    """A run as the script wants it.
+    """Returns a run as the script wants it.
 
     Args:
-        summary: The run.
-        limits: How far it is from its limits.
-        characters: How many all calls together may take; long runs show less of each.
+        limits: Projections to its limits.
+        characters: Characters that all calls together may take; long runs show less of each.
     """
     return {
         "timeline": _timeline(summary.timeline, characters),
@@ -77,7 +76,10 @@ def _timeline(cells: Sequence[Cell], most: int) -> dict[str, Any]:
 
 
 def _steps(values: Sequence[float | None], unit: int) -> list[int | None]:
-    """The steps from one known value to the next, in whole units: a third of what the values would take."""
+    """Returns the steps from one known value to the next, in whole units.
+
+    A third of what the values would take.
+    """
     steps: list[int | None] = []
     before = 0
     for value in values:
@@ -91,7 +93,7 @@ def _steps(values: Sequence[float | None], unit: int) -> list[int | None]:
 
 
 def _table(cells: Sequence[Cell], value: Callable[[Cell], str]) -> tuple[list[str], list[int]]:
-    """Each text once, and for each cell which one it has."""
+    """Returns each text once, and for each cell which one it has."""
     index: dict[str, int] = {}
     column = [index.setdefault(value(cell), len(index)) for cell in cells]
     return list(index), column

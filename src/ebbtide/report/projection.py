@@ -1,4 +1,4 @@
-"""When a budget ends, if the run goes on as it went lately."""
+"""Projection of a budget's end, if the run goes on as it went lately."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ebbtide.budget.limits import LimitKind, Limits
+from ebbtide.codec import to_wire
 from ebbtide.supervision.summary.run_summary import Cell
 
 _LATELY = 0.2  # of the run
@@ -15,12 +16,11 @@ _FEWEST = 10  # events
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Projection:
-    """How far a run is from one limit.
+    """Distance of a run from one limit.
 
     Args:
-        kind: What is limited.
-        limit: How much may be taken.
-        spent: What was taken.
+        limit: The most that may be taken.
+        spent: The amount that was taken.
         passed_at: The event that reached it; None where none did.
         rate: Taken an event, lately; None where nothing was.
         ends_at: The event at which it would be reached at that rate; None where it was, or never is.
@@ -36,19 +36,14 @@ class Projection:
     ends_in_s: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """For the page."""
-        return {
-            "kind": self.kind.value,
-            "limit": self.limit,
-            "spent": self.spent,
-            "passed_at": self.passed_at,
-            "rate": self.rate,
-            "ends_at": self.ends_at,
-        }
+        """Returns the projection for the page."""
+        wire = to_wire(self)
+        del wire["ends_in_s"]  # the chart counts events
+        return wire
 
 
 def projections(cells: Sequence[Cell], limits: Limits) -> tuple[Projection, ...]:
-    """One for each limit on money and on tokens of which something is known.
+    """Returns one for each limit on money and on tokens of which something is known.
 
     The rate is that of the last fifth of the run, of ten events at least: what an agent costs grows with its
     context, and the mean of the whole run would say too little.

@@ -38,12 +38,11 @@ _WENT = {"SHIP": "ready", "ESCALATE": "nothing new", "CONTINUE": "going on"}
 
 
 def headline(summary: RunSummary, folder: str = "", state: str = "") -> Markup:
-    """The verdict, and why.
+    """Returns the verdict, and why.
 
     Args:
-        summary: The run.
-        folder: What the names of all runs on the page begin with.
-        state: Whether it still goes on, in a sentence; empty where nobody knows.
+        folder: Common beginning of the names of all runs on the page.
+        state: A sentence that says whether it still goes on; empty if nobody knows.
     """
     how = ended(summary.ending) if summary.over else so_far(summary.ending)
     now = at_end(summary)
@@ -77,20 +76,13 @@ def headline(summary: RunSummary, folder: str = "", state: str = "") -> Markup:
     )
 
 
-def _source(source: str) -> Markup:
-    """The name of a file, and more quietly where it is."""
-    head, separator, name = source.rpartition("/")
-    folder = element("span", f"{head}{separator}", class_="folder") if head else None
-    return element("span", folder, name, class_="source", dir="auto")
-
-
 def word_tone(summary: RunSummary) -> str:
-    """The colour of the word of a run."""
+    """Returns the colour of the word of a run."""
     return tone(severity(summary))
 
 
 def calls(summary: RunSummary) -> Markup | None:
-    """What is known of its calls beside loops, and what was not recorded."""
+    """Returns the part about calls beside loops, and what was not recorded."""
     missing, facts = wording.missing(summary), wording.call_facts(summary)
     if missing is None and not facts:
         return None
@@ -105,12 +97,12 @@ def calls(summary: RunSummary) -> Markup | None:
 
 
 def tone(action: Action) -> str:
-    """The colour of an action, by its name in the style sheet."""
+    """Returns the colour of an action, by its name in the style sheet."""
     return f"tone-{action.value}"
 
 
 def tiles(summary: RunSummary) -> Markup:
-    """What it took beside money, as numbers."""
+    """Returns tiles with what the run took beside money."""
     spending = summary.spent
     timed = None if summary.timed else "Some events have no time, so there are no rates."
     return element(
@@ -130,17 +122,8 @@ def tiles(summary: RunSummary) -> Markup:
     )
 
 
-def _tile(name: str, value: str, note: str | None) -> Markup:
-    return element(
-        "div",
-        element("dt", name),
-        element("dd", value, class_="value"),
-        element("dd", note, class_="note") if note else None,
-    )
-
-
 def saving(summary: RunSummary) -> Markup | None:
-    """Where it would have been ended; with emphasis where it did not end by itself what a stop would have."""
+    """Returns where it would have been ended; with emphasis if only a stop would have ended it."""
     sentence = saved(summary)
     if sentence is None or summary.saving is None:
         return None
@@ -159,7 +142,7 @@ def saving(summary: RunSummary) -> Markup | None:
 
 
 def findings(summary: RunSummary) -> Markup:
-    """What went wrong, most expensive first, each with its evidence to open."""
+    """Returns the part about findings, most expensive first, each with its evidence to open."""
     items = summary.findings
     if not items:
         return element("p", f"{wording.nothing_found(summary).capitalize()}.", class_="quiet")
@@ -180,6 +163,143 @@ def findings(summary: RunSummary) -> Markup:
         class_="table",
     )
     return joined(first, more)
+
+
+def convergence(summary: RunSummary) -> Markup:
+    """Returns the part about convergence, with the chart of the rounds."""
+    sentence = wording.convergence(summary)
+    return element("p", f"{sentence[:1].upper()}{sentence[1:]}.", class_="statement", dir="auto")
+
+
+def rounds_table(summary: RunSummary) -> Markup:
+    """Returns a table of the numbers in the chart of the rounds."""
+    visible = summary.rounds[-_ROUNDS:]
+    title = "As a table" if len(visible) == len(summary.rounds) else f"As a table: the last {len(visible)}"
+    return table(
+        title,
+        ("round", "event", "agent", "claims", "new", "novelty", "readiness", "signal"),
+        [
+            (
+                str(item.number),
+                f"{item.event:,}",
+                item.agent or "",
+                str(item.claims),
+                str(item.new_claims),
+                f"{item.novelty_rate:.2f}",
+                f"{item.readiness:.2f}",
+                f"{item.signal} ({_WENT.get(item.signal, '')})",
+            )
+            for item in visible
+        ],
+        words=("agent", "signal"),
+    )
+
+
+def spending_table(cells: Sequence[Cell]) -> Markup:
+    """Returns the numbers behind the chart of the spending, at so many places of the run."""
+    last = len(cells) - 1
+    places = sorted({round(index * last / (_SAMPLES - 1)) for index in range(_SAMPLES)}) if cells else []
+    return table(
+        "As a table",
+        ("event", "cost so far", "tokens so far"),
+        [
+            (
+                f"{cells[at].number:,}",
+                money(cells[at].cost_usd),
+                UNKNOWN if (tokens := cells[at].tokens) is None else f"{tokens:,}",
+            )
+            for at in places
+        ],
+    )
+
+
+def budget(limits: Sequence[Projection]) -> Markup | None:
+    """Returns the place where each limit is reached, in a sentence."""
+    lines = [element("p", budget_sentence(item), class_="statement") for item in limits]
+    return joined(*lines) if lines else None
+
+
+def budget_sentence(item: Projection) -> str:
+    """Returns the place where a limit is reached, in a sentence."""
+    if item.kind is LimitKind.COST_USD:
+        limit, spending = money(item.limit), money(item.spent)
+    else:
+        limit, spending = (f"{amount:,.0f} tokens" for amount in (item.limit, item.spent))
+    if item.passed_at is not None:
+        return f"The limit of {limit} was reached at event {item.passed_at:,}; the run took {spending}."
+    if item.ends_at is None:
+        return f"{spending} of {limit} spent, and nothing more lately."
+    when = "" if item.ends_in_s is None else f", in {duration(item.ends_in_s)}"
+    end = f"event {item.ends_at:,}{when}"
+    return f"{spending} of {limit} spent. At the latest rate, the limit is reached at about {end}."
+
+
+def decisions(summary: RunSummary) -> Markup:
+    """Returns the part about decisions, and about sentences that only looked like one."""
+    kept_items = [item for item in summary.decisions if item.kept]
+    refused_items = [item for item in summary.decisions if not item.kept]
+    omitted = summary.decisions_left_out
+    if not summary.decisions:
+        return element("p", "No sentence looks like a decision.", class_="quiet")
+    rows = [_decision(item) for item in kept_items]
+    parts: list[Markup | None] = [
+        element("ul", *rows[:_FIRST], class_="decisions")
+        if kept_items
+        else element("p", "No decision was kept.", class_="quiet")
+    ]
+    if len(rows) > _FIRST:
+        parts.append(
+            element(
+                "details",
+                element("summary", f"{len(rows) - _FIRST:,} more"),
+                element("ul", *rows[_FIRST:], class_="decisions"),
+                class_="table",
+            )
+        )
+    if refused_items:
+        title = reasons(refused_items)
+        parts.append(
+            element(
+                "details",
+                element("summary", f"Noise: {len(refused_items):,} refused: {title}"),
+                element(
+                    "ul", *(_decision(item) for item in refused_items[:_REFUSED]), class_="decisions refused"
+                ),
+                class_="table",
+            )
+        )
+    if omitted:
+        parts.append(element("p", f"{omitted:,} more are not shown.", class_="quiet"))
+    return joined(*parts)
+
+
+def faults(summary: RunSummary) -> Markup | None:
+    """Returns the part about what could not be read; None if all could."""
+    if not summary.degraded and not summary.faults:
+        return None
+    number = max(summary.degraded, len(summary.faults))
+    return element(
+        "details",
+        element("summary", f"{count(number, 'event or line', 'events or lines')} not read in full"),
+        element("ul", *(element("li", text, dir="auto") for text in summary.faults)),
+        class_="table faults",
+    )
+
+
+def _source(source: str) -> Markup:
+    """Returns the name of a file, and more quietly where it is."""
+    head, separator, name = source.rpartition("/")
+    folder = element("span", f"{head}{separator}", class_="folder") if head else None
+    return element("span", folder, name, class_="source", dir="auto")
+
+
+def _tile(name: str, value: str, note: str | None) -> Markup:
+    return element(
+        "div",
+        element("dt", name),
+        element("dd", value, class_="value"),
+        element("dd", note, class_="note") if note else None,
+    )
 
 
 def _finding(index: int, item: RunFinding, whole: Spending) -> Markup:
@@ -227,114 +347,6 @@ def _pair(name: str, text: str) -> Markup:
     return joined(element("dt", name), element("dd", text, dir="auto"))
 
 
-def convergence(summary: RunSummary) -> Markup:
-    """Whether it converged."""
-    sentence = wording.convergence(summary)
-    return element("p", f"{sentence[:1].upper()}{sentence[1:]}.", class_="statement", dir="auto")
-
-
-def rounds_table(summary: RunSummary) -> Markup:
-    """The numbers behind the chart of the rounds."""
-    visible = summary.rounds[-_ROUNDS:]
-    title = "As a table" if len(visible) == len(summary.rounds) else f"As a table: the last {len(visible)}"
-    return table(
-        title,
-        ("round", "event", "agent", "claims", "new", "novelty", "readiness", "signal"),
-        [
-            (
-                str(item.number),
-                f"{item.event:,}",
-                item.agent or "",
-                str(item.claims),
-                str(item.new_claims),
-                f"{item.novelty_rate:.2f}",
-                f"{item.readiness:.2f}",
-                f"{item.signal} ({_WENT.get(item.signal, '')})",
-            )
-            for item in visible
-        ],
-        words=("agent", "signal"),
-    )
-
-
-def spending_table(cells: Sequence[Cell]) -> Markup:
-    """The numbers behind the chart of the spending, at so many places of the run."""
-    last = len(cells) - 1
-    places = sorted({round(index * last / (_SAMPLES - 1)) for index in range(_SAMPLES)}) if cells else []
-    return table(
-        "As a table",
-        ("event", "cost so far", "tokens so far"),
-        [
-            (
-                f"{cells[at].number:,}",
-                money(cells[at].cost_usd),
-                UNKNOWN if (tokens := cells[at].tokens) is None else f"{tokens:,}",
-            )
-            for at in places
-        ],
-    )
-
-
-def budget(limits: Sequence[Projection]) -> Markup | None:
-    """When each limit is reached, in a sentence."""
-    lines = [element("p", budget_sentence(item), class_="statement") for item in limits]
-    return joined(*lines) if lines else None
-
-
-def budget_sentence(item: Projection) -> str:
-    """When a limit is reached."""
-    if item.kind is LimitKind.COST_USD:
-        limit, spending = money(item.limit), money(item.spent)
-    else:
-        limit, spending = (f"{amount:,.0f} tokens" for amount in (item.limit, item.spent))
-    if item.passed_at is not None:
-        return f"The limit of {limit} was reached at event {item.passed_at:,}; the run took {spending}."
-    if item.ends_at is None:
-        return f"{spending} of {limit} spent, and nothing more lately."
-    when = "" if item.ends_in_s is None else f", in {duration(item.ends_in_s)}"
-    end = f"event {item.ends_at:,}{when}"
-    return f"{spending} of {limit} spent. At the latest rate, the limit is reached at about {end}."
-
-
-def decisions(summary: RunSummary) -> Markup:
-    """What was decided, and what only looked like it."""
-    kept_items = [item for item in summary.decisions if item.kept]
-    refused_items = [item for item in summary.decisions if not item.kept]
-    omitted = summary.decisions_left_out
-    if not summary.decisions:
-        return element("p", "No sentence looks like a decision.", class_="quiet")
-    rows = [_decision(item) for item in kept_items]
-    parts: list[Markup | None] = [
-        element("ul", *rows[:_FIRST], class_="decisions")
-        if kept_items
-        else element("p", "No decision was kept.", class_="quiet")
-    ]
-    if len(rows) > _FIRST:
-        parts.append(
-            element(
-                "details",
-                element("summary", f"{len(rows) - _FIRST:,} more"),
-                element("ul", *rows[_FIRST:], class_="decisions"),
-                class_="table",
-            )
-        )
-    if refused_items:
-        title = reasons(refused_items)
-        parts.append(
-            element(
-                "details",
-                element("summary", f"Noise: {len(refused_items):,} refused: {title}"),
-                element(
-                    "ul", *(_decision(item) for item in refused_items[:_REFUSED]), class_="decisions refused"
-                ),
-                class_="table",
-            )
-        )
-    if omitted:
-        parts.append(element("p", f"{omitted:,} more are not shown.", class_="quiet"))
-    return joined(*parts)
-
-
 def _decision(item: RunDecision) -> Markup:
     speaker = item.agent or ("user" if item.by_person else None)
     notes = [f"event {item.event:,}", *([speaker] if speaker else [])]
@@ -349,17 +361,4 @@ def _decision(item: RunDecision) -> Markup:
         "li",
         element("span", item.text, dir="auto", class_="text"),
         element("span", " \N{MIDDLE DOT} ".join(notes), class_="note", dir="auto"),
-    )
-
-
-def faults(summary: RunSummary) -> Markup | None:
-    """What could not be read."""
-    if not summary.degraded and not summary.faults:
-        return None
-    number = max(summary.degraded, len(summary.faults))
-    return element(
-        "details",
-        element("summary", f"{count(number, 'event or line', 'events or lines')} not read in full"),
-        element("ul", *(element("li", text, dir="auto") for text in summary.faults)),
-        class_="table faults",
     )

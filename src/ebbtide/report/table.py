@@ -1,4 +1,4 @@
-"""A table to open."""
+"""Tables of the page that a click opens."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ def table(
     words: Collection[str] = (),
     most: int | None = None,
 ) -> Markup:
-    """Rows behind their title.
+    """Returns a table that is closed but for its title.
 
     Args:
-        title: What opens it.
+        title: Text that opens it.
         headers: Names of the columns; one without a name heads nothing.
-        rows: Their cells, as text or markup.
+        rows: Cells, as text or markup.
         words: Names of the columns that hold words; the others hold numbers.
         most: Rows to show; None shows all.
     """

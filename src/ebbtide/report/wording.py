@@ -41,7 +41,7 @@ _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 
 
 def badness(summary: RunSummary) -> tuple[int, int, float, int, str]:
-    """Sorts runs: worst first, then most expensive, then longest."""
+    """Returns the key that sorts runs: worst first, then most expensive, then longest."""
     rank = tuple(Headline).index(summary.headline)
     return (
         -severity(summary).rank,
@@ -53,7 +53,7 @@ def badness(summary: RunSummary) -> tuple[int, int, float, int, str]:
 
 
 def severity(summary: RunSummary) -> Action:
-    """How bad a run came out, as an action: by how it ended and by how it went."""
+    """Returns how bad a run came out, as an action: by how it ended and by how it went."""
     by_course = Action.ALLOW if summary.course is Course.HEALTHY else Action.NUDGE
     return max(_BY_HEADLINE.get(summary.headline, Action.ALLOW), by_course, key=lambda action: action.rank)
 
@@ -69,7 +69,7 @@ _UNTIL: Final[Mapping[EndKind, str]] = {
 
 
 def at_end(summary: RunSummary) -> str | None:
-    """How the run stood at its end, where that is better than its verdict; None where it is not."""
+    """Returns how the run stood at its end, if that is better than its verdict; None if it is not."""
     latest = summary.latest
     if latest.rank >= summary.verdict.rank:
         return None
@@ -87,7 +87,7 @@ def nothing_found(summary: RunSummary) -> str:
 
 
 def money(amount: float | None) -> str:
-    """Dollars; small amounts with two digits that say something, so that no cost reads as zero.
+    """Returns dollars; small amounts with two digits that say something, so that no cost reads as zero.
 
     >>> money(1.838), money(0.00042), money(0.0), money(None)
     ('$1.84', '$0.00042', '$0.00', 'unknown')
@@ -96,7 +96,7 @@ def money(amount: float | None) -> str:
 
 
 def duration(seconds: float | None) -> str:
-    """A time in two units at most.
+    """Returns a time in two units at most.
 
     >>> duration(0.25), duration(42.0), duration(150.0), duration(4000.0), duration(200_000.0), duration(None)
     ('0.2 s', '42 s', '2 min 30 s', '1 h 6 min', '2.3 days', 'unknown')
@@ -115,17 +115,13 @@ def duration(seconds: float | None) -> str:
     return f"{seconds / _DAY:.1f} days"
 
 
-def _two(large: int, unit: str, small: int, part: str) -> str:
-    return f"{large} {unit} {small} {part}" if small else f"{large} {unit}"
-
-
 def where(finding: RunFinding, spending: Spending) -> str:
-    """Where in the run a finding is: "calls 4-25", or events where not all of them are calls."""
+    """Returns the place of a finding in the run: "calls 4-25", or events if not all of them are calls."""
     return place(finding, unit(spending))
 
 
 def in_order(findings: Iterable[RunFinding]) -> str:
-    """How several findings are listed; two that share an event share what it cost."""
+    """Returns how several findings are listed; two that share an event share what it cost."""
     end = 0
     for first, last in sorted((item.first_event, item.last_event) for item in findings):
         if first <= end:
@@ -135,7 +131,7 @@ def in_order(findings: Iterable[RunFinding]) -> str:
 
 
 def token_classes(tokens: Tokens) -> list[str]:
-    """Each class of which there are some.
+    """Returns each class of which there are some.
 
     >>> token_classes(Tokens(input=1200, output=80, cache_read=0))
     ['1,200 in', '80 out']
@@ -150,7 +146,7 @@ def token_classes(tokens: Tokens) -> list[str]:
 
 
 def cost(spending: Spending) -> str:
-    """What is known of the cost; with a plus where some calls have no known price.
+    """Returns what is known of the cost; with a plus if some calls have no known price.
 
     >>> cost(Spending(cost_usd=1.2, unpriced=3)), cost(Spending(unpriced=3))
     ('$1.20+', 'unknown')
@@ -159,7 +155,7 @@ def cost(spending: Spending) -> str:
 
 
 def unpriced(spending: Spending) -> str | None:
-    """What is missing in the cost, in a sentence; None where nothing is."""
+    """Returns what is missing in the cost, in a sentence; None if nothing is."""
     if not spending.unpriced:
         return None
     names = [name for name in spending.unpriced_models if name]
@@ -169,7 +165,7 @@ def unpriced(spending: Spending) -> str | None:
 
 
 def reasons(refused_items: Iterable[RunDecision], most: int = 4) -> str:
-    """Why sentences were refused, the most frequent reason first."""
+    """Returns why sentences were refused, the most frequent reason first."""
     counts = Counter(map(_reason, refused_items)).most_common()
     if len(counts) == 1:
         return counts[0][0]
@@ -177,20 +173,8 @@ def reasons(refused_items: Iterable[RunDecision], most: int = 4) -> str:
     return ", ".join(parts) + (f" and {len(counts) - most} more" if len(counts) > most else "")
 
 
-def _reason(item: RunDecision) -> str:
-    if item.duplicate_of is not None:
-        return "it repeats an earlier one"
-    return _clause(item.reason or "no reason given")
-
-
-def _clause(sentence: str) -> str:
-    """A sentence as a part of another."""
-    text = sentence.rstrip(".")
-    return text[:1].lower() + text[1:] if text[1:2].islower() or text[1:2] == " " else text
-
-
 def folder_of(sources: Sequence[str]) -> str:
-    """The folder that all of them are in, with its separator; empty where there is none."""
+    """Returns the folder that all of them are in, with its separator; empty if there is none."""
     try:
         folder = os.path.commonpath([os.path.dirname(name) for name in sources])  # noqa: PTH120 - of any text
     except ValueError:  # none, absolute and relative names, or several drives
@@ -199,7 +183,7 @@ def folder_of(sources: Sequence[str]) -> str:
 
 
 def amounts(cost_usd: float | None, tokens: int | None, seconds: float | None = None) -> str:
-    """What is known of a cost, tokens and a time, with commas; empty where nothing is."""
+    """Returns what is known of a cost, tokens and a time, with commas; empty if nothing is."""
     parts = [] if cost_usd is None else [money(cost_usd)]
     parts += [] if tokens is None else [count(tokens, "token")]
     parts += [] if seconds is None else [duration(seconds)]
@@ -207,7 +191,7 @@ def amounts(cost_usd: float | None, tokens: int | None, seconds: float | None = 
 
 
 def saved(summary: RunSummary) -> str | None:
-    """Where the run would have been stopped, and what came after; None if it would not."""
+    """Returns where the run would have been stopped, and what came after; None if it would not."""
     saving = summary.saving
     if saving is None:
         return None
@@ -225,7 +209,7 @@ def saved(summary: RunSummary) -> str | None:
 
 
 def missing(summary: RunSummary) -> str | None:
-    """What was not recorded, and what to switch on; None where the reason says it all."""
+    """Returns what was not recorded, and what to switch on; None if the reason says it all."""
     coverage = summary.facts.coverage
     sentence = unrecorded(coverage)
     if sentence is None:
@@ -235,50 +219,18 @@ def missing(summary: RunSummary) -> str | None:
 
 
 def call_facts(summary: RunSummary) -> list[str]:
-    """Failed calls, repeated look-ups and waiting, a line each; none where there is nothing to say."""
+    """Returns failed calls, repeated look-ups and waiting, a line each; none if there is nothing to say."""
     facts = summary.facts
     lines = [_failures(facts.failures, summary.spent.tool_calls), _lookups(facts.lookups)]
     lines += _waiting(facts.waiting, summary.spent.seconds)
     return [line for line in lines if line]
 
 
-def _failures(failures: FailedCalls, tool_calls: int) -> str | None:
-    if not failures.calls:
-        return None
-    sentence = f"{failures.calls:,} of {count(tool_calls, 'call')} failed"
-    sentence += f": {_counts(failures.by_tool)}"
-    if failures.message and failures.message_count >= _OFTEN:
-        sentence += f"; {failures.message_count:,} times with: {failures.message}"
-    return sentence
-
-
-def _lookups(lookups: Lookups) -> str | None:
-    if lookups.calls < _OFTEN:
-        return None
-    calls = ", ".join(f"{call.name} ({call.count:,} times)" for call in lookups.by_call[:2])
-    return f"{lookups.calls:,} calls looked up again what had not changed, most often {calls}"
-
-
-def _waiting(waiting: Waiting, whole_s: float | None) -> list[str]:
-    lines = []
-    active = None if whole_s is None else whole_s - waiting.pause_seconds
-    if active and waiting.seconds >= max(_MINUTE, active / 4):
-        tools = ", ".join(f"{tool.name} {duration(tool.seconds)}" for tool in waiting.by_tool[:3])
-        lines.append(f"{duration(waiting.seconds)} of {duration(active)} passed in calls: {tools}")
-    if waiting.pauses:
-        pauses = count(waiting.pauses, "pause")
-        lines.append(f"{pauses} of more than 5 min, {duration(waiting.pause_seconds)} in all")
-    return lines
-
-
-def _counts(counts: Sequence[NamedCount], most: int = 3) -> str:
-    parts = [f"{tool.name} {tool.count:,}" for tool in counts[:most]]
-    rest = sum(tool.count for tool in counts[most:])
-    return ", ".join(parts) + (f", others {rest:,}" if rest else "")
-
-
 def longest(rounds: Sequence[RoundPoint]) -> tuple[RoundPoint, ...]:
-    """The rounds of one chain, that with the most of them: the novelty of two conversations is no curve."""
+    """Returns the rounds of one chain, that with the most of them.
+
+    The novelty of two conversations is no curve.
+    """
     counts = Counter(point.chain_id for point in rounds)
     if len(counts) < 2:
         return tuple(rounds)
@@ -287,7 +239,7 @@ def longest(rounds: Sequence[RoundPoint]) -> tuple[RoundPoint, ...]:
 
 
 def convergence(summary: RunSummary) -> str:
-    """Whether the longest conversation of the run converged, in a sentence without an end."""
+    """Returns whether the longest conversation of the run converged, in a sentence without an end."""
     rounds = longest(summary.rounds)
     if len(rounds) < 2:
         return f"not judged: {'one round is too few' if rounds else 'there are no rounds of conversation'}"
@@ -323,17 +275,17 @@ def round_cut(
     people: bool = True,
     conversations: int = 1,
 ) -> str:
-    """How many rounds there are, and how they were cut, in a sentence without an end.
+    """Returns how many rounds there are, and how they were cut, in a sentence without an end.
 
     >>> round_cut(12, form="codex", calls=40)
     '12 rounds: one a turn of a speaker; turns that go on to a call are left out'
 
     Args:
-        rounds: Of the conversation that is judged.
+        rounds: Rounds of the conversation that is judged.
         form: Name of the format.
-        unit: What a round is where the format does not say so: ``turn`` or ``circle``.
+        unit: Unit of a round if the format does not state it: ``turn`` or ``circle``.
         calls: Calls of tools in the run.
-        people: Whether what people say is among them: it is where hardly anything is called.
+        people: True if what people say is among them: it is where hardly anything is called.
         conversations: Conversations in the run; this one is the longest.
     """
     which = f" in the longest of {conversations:,} conversations" if conversations > 1 else ""
@@ -349,7 +301,7 @@ def round_cut(
 
 
 def cut_of(summary: RunSummary) -> str:
-    """How the rounds of the longest conversation of a run were cut."""
+    """Returns how the rounds of the longest conversation of a run were cut."""
     rounds = longest(summary.rounds)
     return round_cut(
         len(rounds),
@@ -361,6 +313,57 @@ def cut_of(summary: RunSummary) -> str:
 
 
 def last_round(rounds: Sequence[RoundPoint]) -> str:
-    """The numbers of the last round, both from 0 to 1."""
+    """Returns the numbers of the last round, both from 0 to 1."""
     last = rounds[-1]
     return f"at the end novelty {last.novelty_rate:.2f}, readiness {last.readiness:.2f}"
+
+
+def _two(large: int, unit: str, small: int, part: str) -> str:
+    return f"{large} {unit} {small} {part}" if small else f"{large} {unit}"
+
+
+def _reason(item: RunDecision) -> str:
+    if item.duplicate_of is not None:
+        return "it repeats an earlier one"
+    return _clause(item.reason or "no reason given")
+
+
+def _clause(sentence: str) -> str:
+    """Returns a sentence as a part of another."""
+    text = sentence.rstrip(".")
+    return text[:1].lower() + text[1:] if text[1:2].islower() or text[1:2] == " " else text
+
+
+def _failures(failures: FailedCalls, tool_calls: int) -> str | None:
+    if not failures.calls:
+        return None
+    sentence = f"{failures.calls:,} of {count(tool_calls, 'call')} failed"
+    sentence += f": {_counts(failures.by_tool)}"
+    if failures.message and failures.message_count >= _OFTEN:
+        sentence += f"; {failures.message_count:,} times with: {failures.message}"
+    return sentence
+
+
+def _lookups(lookups: Lookups) -> str | None:
+    if lookups.calls < _OFTEN:
+        return None
+    calls = ", ".join(f"{call.name} ({call.count:,} times)" for call in lookups.by_call[:2])
+    return f"{lookups.calls:,} calls looked up again what had not changed, most often {calls}"
+
+
+def _waiting(waiting: Waiting, whole_s: float | None) -> list[str]:
+    lines = []
+    active = None if whole_s is None else whole_s - waiting.pause_seconds
+    if active and waiting.seconds >= max(_MINUTE, active / 4):
+        tools = ", ".join(f"{tool.name} {duration(tool.seconds)}" for tool in waiting.by_tool[:3])
+        lines.append(f"{duration(waiting.seconds)} of {duration(active)} passed in calls: {tools}")
+    if waiting.pauses:
+        pauses = count(waiting.pauses, "pause")
+        lines.append(f"{pauses} of more than 5 min, {duration(waiting.pause_seconds)} in all")
+    return lines
+
+
+def _counts(counts: Sequence[NamedCount], most: int = 3) -> str:
+    parts = [f"{tool.name} {tool.count:,}" for tool in counts[:most]]
+    rest = sum(tool.count for tool in counts[most:])
+    return ", ".join(parts) + (f", others {rest:,}" if rest else "")

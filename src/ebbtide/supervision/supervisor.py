@@ -14,8 +14,9 @@ from ebbtide.budget.limits import Limits
 from ebbtide.budget.prices import Prices
 from ebbtide.budget.shared.budget_refusal import BudgetRefusal
 from ebbtide.budget.tally import Tally
+from ebbtide.checks import whole
 from ebbtide.engine_state import EngineState, restoring, unpack_state
-from ebbtide.errors import LONGEST, ConfigError, error_text, expect, shown, warn_degraded
+from ebbtide.errors import LONGEST, ConfigError, error_text, expect, warn_degraded
 from ebbtide.events.event import Event, ToolCall
 from ebbtide.events.tool_policy import ToolPolicies
 from ebbtide.events.transcript import Round
@@ -270,8 +271,7 @@ class Supervisor(EngineState):
             ConfigError: `turns` is no whole number from 1 on.
         """
         expect("limits", limits, Limits, optional=True)
-        if isinstance(turns, bool) or not isinstance(turns, int) or turns < 1:
-            raise ConfigError(f"turns = {shown(turns, 40)}: expected a whole number, 1 or more")
+        whole("turns", turns, 1)
         with self._lock:
             run = self._run
             if limits is not None:

@@ -1,1 +1,1 @@
-"""Words in, similarity out: what the three engines share about text."""
+"""Ground of the three engines for text: words in, similarity out."""

@@ -1,4 +1,4 @@
-"""The one place where a text that is too long is cut: its beginning and its end are read.
+"""Excerpts of texts that are too long, cut in this one place: their beginning and their end are read.
 
 What comes to a million characters is a file or a log, not a turn. Its end is kept, since a result often
 stands in the last lines. Whoever cuts says so: `left_out` is counted in what is reported.
@@ -17,8 +17,8 @@ class Excerpt(NamedTuple):
     """A text, or its two ends.
 
     Args:
-        head: The beginning; of a text that is short enough all of it.
-        tail: The end; empty where nothing was cut.
+        head: The beginning; all of a text that is short enough.
+        tail: The end; empty if nothing was cut.
         left_out: Characters between them.
     """
 
@@ -28,12 +28,12 @@ class Excerpt(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Both, with a blank line between."""
+        """Both ends, with a blank line between."""
         return f"{self.head}\n\n{self.tail}" if self.left_out else self.head
 
 
 def one_line(text: str, most: int) -> str:
-    """The beginning of a text on one line of at most so many characters.
+    """Returns the beginning of a text on one line of at most so many characters.
 
     >>> one_line("a  long   story of it", 12)
     'a long st...'
@@ -43,7 +43,7 @@ def one_line(text: str, most: int) -> str:
 
 
 def excerpt(text: str, most: int = LONGEST_TEXT) -> Excerpt:
-    """The beginning and the end of a text that is longer than `most` characters, cut between lines or words.
+    """Returns both ends of a text that is longer than `most` characters, cut between lines or words.
 
     >>> excerpt("one two three four five", 20)
     Excerpt(head='one two three', tail='five', left_out=6)

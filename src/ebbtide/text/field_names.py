@@ -1,4 +1,4 @@
-"""What the keys of somebody's rows are called, as written on a command line."""
+"""Names of the keys of somebody's rows, as written on a command line."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from ebbtide.errors import ConfigError
 
 
 def field_names(text: str, names: Sequence[str], *, example: str) -> dict[str, str]:
-    """The keys by the names that they stand for; what is not named is left out.
+    """Returns the keys by the names that they stand for; what is not named is left out.
 
     Args:
         text: ``NAME=KEY``, several with commas between them.
-        names: Those that there are.
-        example: How one writes it, for the error message.
+        names: The names that there are.
+        example: The way to write it, for the error message.
 
     Raises:
         ConfigError: It is written in another way.

@@ -34,7 +34,7 @@ _LONG = 64  # tokens from which on the pairs of a prefix are too many
 
 
 class Match(NamedTuple):
-    """A seen set that is similar to the one that was asked for.
+    """Similar set that was seen before.
 
     `number` counts the sets from 0 in the order in which they were added; `shared` and `union` are token
     counts.
@@ -51,7 +51,7 @@ class Match(NamedTuple):
 
 
 def jaccard(left: AbstractSet[str], right: AbstractSet[str]) -> float:
-    """Tokens in both over tokens in either, 0 to 1; two empty sets are equal and give 1.
+    """Returns the tokens in both over the tokens in either, 0 to 1; two empty sets are equal and give 1.
 
     The quotient of two counts is the double that is nearest to it, and so is a decimal threshold:
     3 of 5 is exactly 0.6.
@@ -66,8 +66,8 @@ class JaccardIndex:
 
     Args:
         at_least: The threshold, over 0 to 1. A set that reaches it exactly is a match.
-        crowd: How many sets are filed under one key, the oldest ones; `crowded` counts those that met a full
-            key. None files them all: the search is exact, and a thousand sets that are alike take a million
+        crowd: Sets that are filed under one key, the oldest ones; `crowded` counts those that met a full key.
+            None files them all: the search is exact, and a thousand sets that are alike take a million
             comparisons.
 
     Attributes:
@@ -101,7 +101,7 @@ class JaccardIndex:
         return len(self._sets)
 
     def add(self, tokens: AbstractSet[str]) -> list[Match]:
-        """Remember `tokens`, and return the sets seen before that match: most similar first, then oldest."""
+        """Remembers `tokens`, and returns the matching sets seen before: most similar first, then oldest."""
         ids = self._numbers_of(tokens, learn=True)
         candidates = self._file(ids, len(self._sets))
         matches = self._verified(ids, candidates, len(ids)) if candidates else []
@@ -115,7 +115,7 @@ class JaccardIndex:
         return matches
 
     def matches(self, tokens: AbstractSet[str]) -> list[Match]:
-        """The sets seen so far that match `tokens`: most similar first, then oldest."""
+        """Returns the sets seen so far that match `tokens`: most similar first, then oldest."""
         ids = self._numbers_of(tokens, learn=False)
         candidates: set[int] = set()
         for key in self._keys(ids, len(tokens)):
@@ -127,7 +127,7 @@ class JaccardIndex:
         return self._verified(ids, candidates, len(tokens))
 
     def nearest(self, tokens: AbstractSet[str]) -> Match | None:
-        """The most similar set seen so far, however far it is; None where no set shares a token.
+        """Returns the most similar set seen so far, however far it is; None if no set shares a token.
 
         Counts over every holder of every token: linear in the size of the index, for explanations.
         """

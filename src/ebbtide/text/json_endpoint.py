@@ -1,4 +1,4 @@
-"""One URL that takes JSON by POST, with a time-out, and attempts again where that may help."""
+"""URL that takes JSON by POST, with a time-out, and attempts again if that may help."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from ebbtide.checks import whole
 from ebbtide.errors import ConfigError, SemanticError
 from ebbtide.text.optional_library import library
 
@@ -20,16 +21,16 @@ _SHOWN = 200  # characters of a reply in a message
 
 
 class JsonEndpoint:
-    """``POST {base_url}/{path}``.
+    """Endpoint for ``POST {base_url}/{path}``.
 
     Time-outs, refused connections and the statuses 408, 429 and 5xx are tried again: after the seconds that
     the reply's ``Retry-After`` asks for, else after a wait that doubles each time. Redirects are not
     followed, so that texts and the key go nowhere else.
 
     Args:
-        base_url: Such as ``https://api.openai.com/v1`` or ``http://localhost:11434/v1``.
-        path: What follows it.
-        name: What messages call the endpoint.
+        base_url: Base, such as ``https://api.openai.com/v1`` or ``http://localhost:11434/v1``.
+        path: Path behind the base.
+        name: Name of the endpoint in messages.
         api_key_env: Environment variable with the key; no key is sent if it is not set.
         timeout_s: Seconds of silence after which a request has failed.
         attempts: Times that a request is sent, 1 or more.
@@ -53,8 +54,7 @@ class JsonEndpoint:
     ) -> None:
         for module in ("httpx2", "tenacity"):
             library(module)
-        if attempts < 1:
-            raise ConfigError(f"attempts = {attempts}: expected 1 or more")
+        whole("attempts", attempts, 1)
         self._url = f"{_checked_url(base_url)}/{path}"
         self._name = name
         self._api_key_env = api_key_env
@@ -64,7 +64,7 @@ class JsonEndpoint:
 
     @contextmanager
     def connected(self) -> Iterator[Callable[[Mapping[str, Any]], httpx2.Response]]:
-        """A function that posts one object over a connection that stays open, and returns a success.
+        """Yields a function that posts one object over a connection that stays open, and returns a success.
 
         Raises:
             ConfigError: The key cannot be sent.
@@ -119,13 +119,13 @@ class JsonEndpoint:
 
 
 def shown(text: str) -> str:
-    """The beginning of a reply, on one line and in quotes, for a message."""
+    """Returns the beginning of a reply, on one line and in quotes, for a message."""
     line = " ".join(text[: 2 * _SHOWN].split())
     return f"{line[:_SHOWN]!r}"
 
 
 class _PassingError(SemanticError):
-    """May be over by the next attempt."""
+    """Failure that may be over by the next attempt."""
 
     def __init__(self, what: str, wait_s: float | None = None) -> None:
         super().__init__(what)
@@ -148,7 +148,7 @@ def _checked_url(text: str) -> str:
 
 
 def _retry_after(header: str) -> float | None:
-    """The seconds that the header names; None if it names none, or a date."""
+    """Returns the seconds that the header names; None if it names none, or a date."""
     try:
         seconds = float(header)
     except ValueError:

@@ -11,7 +11,7 @@ _REMEMBERED = 256  # names whose answer is kept: a model can make up any number 
 
 
 class NameTable(Generic[_V]):
-    """Looks names up in a table whose keys may hold ``*``, ``?`` and ``[...]``.
+    """Table whose keys may hold ``*``, ``?`` and ``[...]``, for look-ups of names.
 
     A key that equals the name comes first, then the first pattern that matches.
 
@@ -30,11 +30,11 @@ class NameTable(Generic[_V]):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The keys that are no patterns."""
+        """Keys that are no patterns."""
         return tuple(key for key in self._table if key not in self._patterns)
 
     def get(self, name: str) -> _V | None:
-        """The value for `name`, or None."""
+        """Returns the value for `name`, or None."""
         try:
             return self._values[name]
         except KeyError:

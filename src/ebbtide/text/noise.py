@@ -1,4 +1,4 @@
-"""What changes in a text from time to time and means nothing: times, durations, addresses, generated ids.
+"""Noise in texts, which changes and means nothing: times, durations, addresses, generated ids.
 
 Two degrees. *Known noise* never means anything: two answers that differ in it alone are the same answer.
 *Fresh names* are generated anew with each attempt (pods, receipts, commits), but could mean something, so
@@ -13,10 +13,10 @@ from typing import Final, NamedTuple
 
 
 class NoiseRule(NamedTuple):
-    """One kind of noise.
+    """Pattern of one kind of noise.
 
     Args:
-        id: Its name, which stands in angle brackets where the noise was.
+        id: Its name, which takes the place of the noise, in angle brackets.
         hints: Texts one of which is there wherever the noise is; looking for them is cheap. Empty: a digit.
         pattern: A regular expression. It begins with a digit or a literal, which the engine can skip to.
     """
@@ -42,13 +42,14 @@ KNOWN_NOISE: Final = (
     NoiseRule(
         "elapsed",
         ("uration", "lapsed", "atency", "took"),
-        r"\"\w*(?:[dD]uration|[eE]lapsed|[lL]atency|took)\w*\": ?[\d.]+",
+        r"\"\w{0,99}(?:[dD]uration|[eE]lapsed|[lL]atency|took)\w{0,99}\": ?[\d.]+",
     ),
     NoiseRule(
         "counter",
         (" left", " remaining", " used", "remaining "),
         r"(?:[Tt]urn|[Ss]tep|[Ii]teration|[Cc]all|[Tt]oken|[Rr]equest)s? (?:left|remaining|used)\W{1,3}[\d,]+"
-        r"|[\d,]+ (?:more )?(?:turn|step|iteration|tool call|call|token|request)s? (?:left|remaining|used)",
+        r"|(?<![\d,])[\d,]+ (?:more )?(?:turn|step|iteration|tool call|call|token|request)s?"
+        r" (?:left|remaining|used)",
     ),
     NoiseRule(
         "time",
@@ -76,7 +77,7 @@ _HASH: Final = 7  # characters from which hexadecimal digits are a hash
 
 
 def without_noise(text: str) -> str:
-    """The text with `KNOWN_NOISE` replaced by the name of its rule.
+    """Returns the text with `KNOWN_NOISE` replaced by the name of its rule.
 
     >>> without_noise("4 passed in 1.94s at 2026-11-22T10:00:01Z, see /dev/shm/ab12")
     '4 passed in <duration> at <time>, see <temp>'
@@ -95,7 +96,7 @@ def without_noise(text: str) -> str:
 
 
 def without_fresh_names(text: str) -> str:
-    """The text with the generated parts of names replaced; known noise should be gone already.
+    """Returns the text with the generated parts of names replaced; known noise should be gone already.
 
     >>> without_fresh_names("pod web-7d9f8c6b5-x2k4q failed 3 times, utf8, receipt 88120394")
     'pod web-<id>-<id> failed 3 times, utf8, receipt <id>'
@@ -104,7 +105,7 @@ def without_fresh_names(text: str) -> str:
 
 
 def is_generated(name: str) -> bool:
-    """Whether a name looks as if a program had made it: a hash, a long number, letters and digits mixed.
+    """Returns True if a name looks as if a program had made it: a hash, a long number, letters and digits.
 
     >>> [is_generated(name) for name in ("x2k4q", "9f8c6b5", "20261122", "sha256", "utf8", "v2")]
     [True, True, True, False, False, False]

@@ -11,7 +11,7 @@ _SENTENCE_ENDS = ".!?"
 
 
 def normal_form(text: str) -> str:
-    r"""Lower case, white space collapsed and stripped, trailing ``.!?`` removed.
+    r"""Returns the text in lower case, with white space collapsed and stripped, and trailing ``.!?`` removed.
 
     Idempotent. The text is put into Unicode NFC, so that claims that look the same are the same,
     and every Unicode white space counts.

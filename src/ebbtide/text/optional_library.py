@@ -9,11 +9,10 @@ from ebbtide.errors import SemanticError
 
 
 def library(name: str, *, install: str = "ebbtide[semantic]") -> Any:
-    """The module `name`, imported.
+    """Returns the module `name`, imported.
 
     Args:
-        name: What to import.
-        install: What brings it, as pip names it.
+        install: Name by which pip installs it.
 
     Raises:
         SemanticError: It is not installed, or does not start.

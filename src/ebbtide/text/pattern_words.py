@@ -1,7 +1,7 @@
 """The words that a match of a pattern begins with and has in it, so that a text without them is not searched.
 
 Reads what phrase rules are written in: literals, sets, groups, alternatives, repeats, looks around. It allows
-too much rather than too little: what it cannot tell by whole words it gives as a prefix, "" at the worst.
+too much rather than too little: a word that it does not know whole it gives as a prefix, "" at the worst.
 
 Source: the idea of Russ Cox, "Regular Expression Matching with a Trigram Index", 2012: from a pattern to what
 every match of it has. Here it is words, as phrases stand between word boundaries.
@@ -32,7 +32,7 @@ _NONE: frozenset[str] = frozenset()
 
 
 def words_in(text: str) -> frozenset[str]:
-    """The words of a text: every run of a-z, 0-9 and _, in lower case.
+    """Returns the words of a text: every run of a-z, 0-9 and _, in lower case.
 
     >>> sorted(words_in("Don't touch job_1!"))
     ['don', 'job_1', 't', 'touch']
@@ -43,7 +43,7 @@ def words_in(text: str) -> frozenset[str]:
 
 
 class FirstWords(NamedTuple):
-    """How the matches of a pattern begin, in words as `words_in` finds them.
+    """Beginnings of the matches of a pattern, in words as `words_in` finds them.
 
     Args:
         whole: Words with which a match may begin.
@@ -58,12 +58,12 @@ class FirstWords(NamedTuple):
     letter: bool
 
     def allow(self, word: str) -> bool:
-        """Whether a match may begin with a word; "" stands for a letter or digit outside ASCII."""
+        """Returns True if a match may begin with a word; "" stands for a letter or digit outside ASCII."""
         return word in self.whole or word.startswith(self.prefixes) or (self.letter and not word)
 
 
 class Needed(NamedTuple):
-    """What every match of an alternative has: a word of each set, and each of some signs."""
+    """Needs of a match of an alternative: a word of each set, and each of some signs."""
 
     words: tuple[frozenset[str], ...]
     signs: frozenset[str]
@@ -71,7 +71,7 @@ class Needed(NamedTuple):
 
 @cache
 def first_words(pattern: str, *, bounded: bool = True) -> FirstWords:
-    """How the matches of a pattern begin, whatever their case.
+    """Returns the beginnings of a pattern's matches, whatever their case.
 
     Args:
         pattern: A regular expression in the subset that phrase rules use.
@@ -86,11 +86,11 @@ def first_words(pattern: str, *, bounded: bool = True) -> FirstWords:
 
 @cache
 def needed(pattern: str, *, bounded: bool = True) -> tuple[Needed, ...]:
-    """What the matches of a pattern have in them, by its alternatives, whatever their case.
+    """Returns the needs of a pattern's matches, by its alternatives, whatever their case.
 
     Args:
         pattern: As for `first_words`. No word ends where a match begins.
-        bounded: Likewise.
+        bounded: As for `first_words`.
 
     >>> [[sorted(each) for each in one.words] for one in needed("we (?:will )?use (?:it|them)|yes|no")]
     [[['we'], ['use', 'will'], ['use'], ['it', 'them']], [['no', 'yes']]]
@@ -107,7 +107,7 @@ def needed(pattern: str, *, bounded: bool = True) -> tuple[Needed, ...]:
 
 
 def may_match(alternatives: tuple[Needed, ...], text: str, words: AbstractSet[str]) -> bool:
-    """Whether a text has what one of the alternatives needs; `words` are its words."""
+    """Returns True if a text has what one of the alternatives needs; `words` are its words."""
     for sets, signs in alternatives:
         for each in sets:
             if each.isdisjoint(words):
@@ -167,7 +167,7 @@ class _Reader:
 
 
 def _flat(branch: list[_Node]) -> tuple[_Node, ...]:
-    """A sequence with what stands in a group for no reason but its brackets taken out of it."""
+    """Returns a sequence without groups that have no reason but their brackets."""
     nodes: list[_Node] = []
     for node in branch:
         alone = node.group is not None and len(node.group) == 1 and not any(node[3:])
@@ -176,7 +176,7 @@ def _flat(branch: list[_Node]) -> tuple[_Node, ...]:
 
 
 class _Walk:
-    """The words with which alternatives begin."""
+    """Walk that collects the words with which alternatives begin."""
 
     def __init__(self, branches: _Either, *, bounded: bool) -> None:
         self._whole: set[str] = set()
@@ -192,7 +192,7 @@ class _Walk:
         return FirstWords(frozenset(self._whole), tuple(sorted(self._prefixes)), self._symbol, self._letter)
 
     def _either(self, branches: _Either, begun: frozenset[str]) -> frozenset[str]:
-        """The words that are begun, and not ended, behind one of the branches."""
+        """Returns the words that are begun, and not ended, behind one of the branches."""
         return _NONE.union(*(self._sequence(branch, begun) for branch in branches))
 
     def _sequence(self, nodes: tuple[_Node, ...], begun: frozenset[str]) -> frozenset[str]:
@@ -230,7 +230,10 @@ class _Walk:
 
 
 def _sets(branch: tuple[_Node, ...], *, bounded: bool) -> Iterator[frozenset[str]]:
-    """Sets of words of each of which a match has one: those with which it may go on behind a word's end."""
+    """Yields sets of words of each of which a match has one.
+
+    Those with which it may go on behind a word's end.
+    """
     apart = True
     for at, node in enumerate(branch):
         if apart:
@@ -243,7 +246,7 @@ def _sets(branch: tuple[_Node, ...], *, bounded: bool) -> Iterator[frozenset[str
 
 
 def _behind(node: _Node) -> frozenset[str]:
-    """Words of which one stands before a node; none where that is not known."""
+    """Returns words of which one stands before a node; none if that is not known."""
     if node.group is None or node.optional:
         return _NONE
     if node.behind:
@@ -254,14 +257,14 @@ def _behind(node: _Node) -> frozenset[str]:
 
 
 def _signs(branch: tuple[_Node, ...]) -> frozenset[str]:
-    """The signs that every match has, each by itself in the pattern."""
+    """Returns the signs that every match has, each by itself in the pattern."""
     sets = (node.characters or _NONE for node in branch if not node.optional)
     alone = _NONE.union(*(each for each in sets if len(each) == 1))
     return frozenset(sign for sign in alone if sign in _SIGNS)
 
 
 def _ends_apart(node: _Node, *, before: bool) -> bool:
-    """Whether no word goes on behind a node."""
+    """Returns True if no word goes on behind a node."""
     if node.behind:
         return before
     if node.group is None:
@@ -277,7 +280,7 @@ def _ends_apart(node: _Node, *, before: bool) -> bool:
 
 
 def _one(text: str) -> frozenset[str] | None:
-    """The characters that one character of a pattern stands for, in lower case."""
+    """Returns the characters that one character of a pattern stands for, in lower case."""
     if text[0] != "\\":
         return None if text == "." else frozenset(text.lower())
     if text[1] in "xuU":
@@ -288,7 +291,7 @@ def _one(text: str) -> frozenset[str] | None:
 
 
 def _set(inside: str) -> frozenset[str] | None:
-    """The characters of a set; None where it has a range or is turned round."""
+    """Returns the characters of a set; None if it has a range or is turned round."""
     parts = _IN_SET.findall(inside)
     if parts[0] == "^" or "-" in parts[1:-1]:
         return None

@@ -1,4 +1,4 @@
-"""Many phrase rules in one table: by the words of a text it knows which of them are worth a search.
+"""Table of many phrase rules: by the words of a text it knows which of them are worth a search.
 
 Three looks, each cheaper than the next: the words that a rule needs are among those of the text; the text has
 the word that a match begins with; the pattern matches there. The words are read from the patterns.
@@ -23,9 +23,10 @@ Thing = TypeVar("Thing")
 
 
 class Start(NamedTuple):
-    """How a text goes on at `at`: with `word` at `word_at`, behind up to 40 signs that are no part of a word.
+    """Continuation of a text at `at`, with `word` at `word_at`.
 
-    The word is a run of a-z, 0-9 and _, and empty where there is none. Only `tables` may match there.
+    Up to 40 signs that are no part of a word stand before the word. It is a run of a-z, 0-9 and _, and empty
+    where there is none. Only `tables` may match there.
     """
 
     at: int
@@ -35,10 +36,9 @@ class Start(NamedTuple):
 
 
 class _Search(NamedTuple):
-    """How a rule for anywhere is looked for.
+    """Search for a rule that may stand anywhere.
 
     Args:
-        rule: It.
         pattern: Its pattern; None where the rule itself is asked.
         first: The words that a match begins with; None where they are not known as whole words.
     """
@@ -59,7 +59,7 @@ class ByWord(Generic[Thing]):
         self._prefixes = tuple(prefix for _, each in self._begins for prefix in each.prefixes if prefix)
 
     def __call__(self, word: str) -> tuple[Thing, ...]:
-        """Those that may begin with `word`, of which the first run of a-z, 0-9 and _ counts."""
+        """Returns those that may begin with `word`, of which the first run of a-z, 0-9 and _ counts."""
         things = self._by_word.get(word)
         if things is not None:
             return things
@@ -77,10 +77,10 @@ class PhraseTable:
     """Phrase rules that are searched together. Patterns are compiled on first use.
 
     Args:
-        rules: What to look for.
+        rules: Rules to look for.
         lower: The texts come in lower case, as `folded` gives them, which makes searches cheaper.
-        behind: What stands before a match, a lookbehind.
-        after: What must follow a match. Unless it is empty, no word goes on there.
+        behind: Lookbehind for what stands before a match.
+        after: Pattern that must follow a match. Unless it is empty, no word goes on there.
     """
 
     def __init__(
@@ -99,7 +99,7 @@ class PhraseTable:
         self._searches: dict[int, _Search] = {}
 
     def first(self, text: str, words: AbstractSet[str] | None = None) -> PhraseMatch | None:
-        """The first match of the first rule that matches, or None; the arguments are those of `matches`."""
+        """Returns the first match of the first rule that matches, or None; arguments as for `matches`."""
         return next(self._matches(text, words_in(text) if words is None else words), None)
 
     def matches(
@@ -108,12 +108,12 @@ class PhraseTable:
         words: AbstractSet[str] | None = None,
         sentences: Iterable[tuple[int, int, str]] | None = None,
     ) -> list[PhraseMatch]:
-        """The first match of each rule, in the order of the rules.
+        """Returns the first match of each rule, in the order of the rules.
 
         Args:
-            text: Where to look.
+            text: Text to search.
             words: Its words, as `words_in` finds them, others among them; None finds them.
-            sentences: Where sentences start and end, and their first words: rules for the start of a text may
+            sentences: Starts and ends of sentences, and their first words: rules for the start of a text may
                 stand at the start of each. None is the start of the text, signs aside.
         """
         words = words_in(text) if words is None else words
@@ -135,11 +135,11 @@ class PhraseTable:
         )
 
     def opening(self, text: str, start: Start) -> PhraseMatch | None:
-        """The first rule for the start of a text that matches where `text` goes on.
+        """Returns the first rule for the start of a text that matches where `text` goes on.
 
         Args:
             text: In lower case.
-            start: How it goes on, as `Openings` of this table gives it.
+            start: Its continuation, as `Openings` of this table gives it.
         """
         at, word_at, word, _ = start
         if at != word_at and self._symbol:
@@ -156,12 +156,12 @@ class PhraseTable:
         return None
 
     def leftmost(self, text: str, at: int, stop: int, words: AbstractSet[str]) -> PhraseMatch | None:
-        """The first place in ``text[at:stop]`` where a rule for anywhere matches, and the first rule there.
+        """Returns the first match of a rule for anywhere in ``text[at:stop]``, by the first rule there.
 
         Args:
             text: In lower case.
-            at: Where the part begins.
-            stop: Where it ends.
+            at: Start of the part.
+            stop: End of the part.
             words: Words of the text, those of the part among them.
         """
         numbers = self.by_words(text, words)
@@ -175,7 +175,7 @@ class PhraseTable:
 
     @cached_property
     def begins(self) -> dict[int, FirstWords]:
-        """How the matches of the rules for the start begin, by their place in `rules`."""
+        """Beginnings of the matches of the rules for the start, by their place in `rules`."""
         return {
             number: first_words(rule.pattern, bounded=bool(self._after))
             for number, rule in enumerate(self.rules)
@@ -184,7 +184,7 @@ class PhraseTable:
 
     @cached_property
     def by_words(self) -> RulesByWords:
-        """The rules for anywhere, by the words that they need."""
+        """Rules for anywhere, by the words that they need."""
         return self._by_words(Anchor.CLAUSE, Anchor.ANYWHERE)
 
     def _by_words(self, *anchors: Anchor) -> RulesByWords:
@@ -206,7 +206,7 @@ class PhraseTable:
     def _search(
         self, numbers: Iterable[int], text: str, at: int, stop: int, words: AbstractSet[str]
     ) -> list[tuple[int, PhraseMatch]]:
-        """The first place of each of some rules in ``text[at:stop]``, in their order."""
+        """Returns the first place of each of some rules in ``text[at:stop]``, in their order."""
         matches = []
         places: dict[str, Sequence[int]] = {}
         for number in numbers:
@@ -252,7 +252,7 @@ class PhraseTable:
 
     @cached_property
     def _beside(self) -> dict[int, frozenset[str]]:
-        """Words one of which a match of a rule for the start has beside its first, where there are any."""
+        """Words one of which a match of a rule for the start has beside its first, if there are any."""
         beside = {}
         for number, begins in self.begins.items():
             alternatives = needed(self.rules[number].pattern, bounded=bool(self._after))
@@ -300,10 +300,9 @@ class RulesByWords:
         self.words = frozenset(self._index)
 
     def __call__(self, text: str, words: AbstractSet[str]) -> list[int]:
-        """The rules that a text may match, in order.
+        """Returns the rules that a text may match, in order.
 
         Args:
-            text: The text.
             words: Its words, as `words_in` finds them.
         """
         here = self.words & words
@@ -323,7 +322,7 @@ class RulesByWords:
 
 
 class Openings:
-    """Which of some tables may have a rule that matches where a text goes on.
+    """Finder of the tables that may have a rule that matches where a text goes on.
 
     >>> table = PhraseTable([PhraseRule(id="x", pattern="let me", anchor=Anchor.TEXT)])
     >>> [start.tables == (table,) for start in map(Openings(table).at, ("- let's go", "- go"))]
@@ -334,7 +333,7 @@ class Openings:
         self._tables = tables
 
     def at(self, text: str, at: int = 0) -> Start:
-        """How `text`, in lower case, goes on at `at`."""
+        """Returns how `text`, in lower case, goes on at `at`."""
         start = _START.match(text, at)
         word_at, word = (start.end(1), start[2]) if start is not None else (at, "")
         tables = self._by_word(word)
@@ -354,12 +353,15 @@ class Openings:
 
 
 def _commonness(words: frozenset[str]) -> float:
-    """How likely a text has one of some words, for comparison: the shorter a word, the more common it is."""
+    """Returns how likely a text has one of some words, to compare.
+
+    The shorter a word, the more common it is.
+    """
     return sum(0.5 if word in _COMMON else len(word) ** -3 for word in words)
 
 
 def _places(word: str, text: str, at: int, stop: int) -> Sequence[int]:
-    """Where a word of a text stands in ``text[at:stop]``, in order."""
+    """Returns the places of a word in ``text[at:stop]``, in order."""
     if text.count(word) == 1:
         place = text.find(word, at, stop)
         return () if place < 0 else (place,)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 
 class Anchor(StrEnum):
-    """Where a phrase must stand to count."""
+    """Place where a phrase must stand to count."""
 
     TEXT = "text"  #: at the start of the text
     CLAUSE = "clause"  #: at the start of the text or after . ! ? ; : , or a dash
@@ -37,15 +37,15 @@ def _compiled(anchor: Anchor, pattern: str) -> re.Pattern[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PhraseRule:
-    """One wording.
+    """Wording that means something.
 
     Args:
         id: Stable name, shown as evidence.
         pattern: Regular expression of the phrase, matched case-insensitively between word boundaries. It has
             no groups of its own that capture.
-        anchor: Where the phrase must stand.
-        weight: How much it counts; its scale is that of the rule table it belongs to.
-        reason: What it says of a text, in one sentence; empty where the id says it all.
+        anchor: Place where the phrase must stand.
+        weight: Weight on the scale of the rule table it belongs to.
+        reason: Its meaning for a text, in one sentence; empty if the id says it all.
     """
 
     id: str
@@ -55,13 +55,13 @@ class PhraseRule:
     reason: str = ""
 
     def find(self, text: str) -> PhraseMatch | None:
-        """The first place in `text` where the phrase stands, or None."""
+        """Returns the first place in `text` where the phrase stands, or None."""
         pattern = _compiled(self.anchor, self.pattern)
         match = pattern.match(text) if self.anchor is Anchor.TEXT else pattern.search(text)
         return None if match is None else PhraseMatch(self, match["phrase"], *match.span("phrase"))
 
     def replace(self, text: str, replacement: str) -> str:
-        """`text` with each phrase that is found, from left to right, replaced by another text.
+        """Returns `text` with each phrase that is found, from left to right, replaced by another text.
 
         >>> PhraseRule(id="x", pattern="no blockers?").replace("No blockers, no blocker.", "-")
         '-, -.'
@@ -75,12 +75,12 @@ class PhraseRule:
 
 
 def at_start(name: str, pattern: str) -> PhraseRule:
-    """A rule of that name for the start of a text."""
+    """Returns a rule of that name for the start of a text."""
     return PhraseRule(id=name, pattern=pattern, anchor=Anchor.TEXT)
 
 
 def anywhere(name: str, pattern: str) -> PhraseRule:
-    """A rule of that name for any place in a text."""
+    """Returns a rule of that name for any place in a text."""
     return PhraseRule(id=name, pattern=pattern)
 
 
@@ -94,5 +94,5 @@ class PhraseMatch(NamedTuple):
 
 
 def folded(text: str) -> str:
-    """`text` in lower case and with straight apostrophes, every character in its place."""
+    """Returns `text` in lower case and with straight apostrophes, every character in its place."""
     return text.replace("\u2019", "'").replace("\u0130", "I").lower()

@@ -30,16 +30,16 @@ _RULES_OF: Final = {
 }
 _VARIABLE: Final = re.compile(r"[$%{<*#\[(]|[A-Za-z_][\w.]*\(|/|~|\.{1,2}/|https?:")
 _STAND_IN: Final = re.compile(
-    r"(.)\1*|[xX]+[-_xX]*|[A-Z_]+|(?i:(?:your|my|some|the)[-_].*|.*(?:changeme|placeholder|redacted).*)"
+    r"(.)\1*|[xX][-_xX]*|[A-Z_]+|(?i:(?:your|my|some|the)[-_].*|.*(?:changeme|placeholder|redacted).*)"
 )
 # A word, as in a name with its version: `my-app-secret-v2`, `camelCase`, `sha256`, `20240102`.
-_WORD: Final = re.compile(r"(?:[A-Z]?[a-z]{2,}|[A-Z]{2,}|[A-Za-z]){0,5}\d{0,4}|\d+")
-_FILE: Final = re.compile(r"/.*\.[a-z]{2,5}$")
+_WORD: Final = re.compile(r"(?:[A-Z]?[a-z]{2,}+|[A-Z]{2,}+|[A-Za-z]){0,5}+\d{0,4}|\d+")
+_FILE: Final = re.compile(r"[^/]*+/.*\.[a-z]{2,5}$")
 _PARTS: Final = re.compile(r"[-_./:+@=~|\\]+")
 
 
 def redact(text: str) -> str:
-    """`text` with every secret in it masked: what kind of secret, and of a long one the last characters.
+    """Returns `text` with every secret in it masked: its kind, and of a long one the last characters.
 
     It holds for the beginning of a key that was cut, too. What was masked stays as it is.
 
@@ -52,7 +52,7 @@ def redact(text: str) -> str:
 
 
 def redacted(value: _T) -> _T:
-    """A value like `value`, with the secrets masked in every text in it.
+    """Returns a value like `value`, with the secrets masked in every text in it.
 
     What is known for a secret by what stands around it in one text is masked in all the others, and so are
     its long parts: a text may have been cut out of another.
@@ -73,7 +73,7 @@ def redacted(value: _T) -> _T:
 
 @lru_cache(maxsize=512)
 def is_secret_field(name: str) -> bool:
-    """Whether a field of this name holds a secret.
+    """Returns True if a field of this name holds a secret.
 
     >>> [name for name in ("password", "apiKey", "x-api-key", "path", "max_tokens") if is_secret_field(name)]
     ['password', 'apiKey', 'x-api-key']
@@ -88,7 +88,7 @@ def _pattern(number: int) -> re.Pattern[str]:
 
 @cache
 def _any_hint() -> re.Pattern[str]:
-    """One of the hints, as a tree of letters: several times faster than looking for each."""
+    """Returns one of the hints, as a tree of letters: several times faster than looking for each."""
     tree: dict[str, Any] = {}
     for hint in _RULES_OF:
         branch = tree
@@ -106,7 +106,7 @@ def _branches(tree: dict[str, Any]) -> str:
 
 
 def _redact(text: str, masks: dict[str, str]) -> str:
-    """As `redact`; `masks` takes the secrets that were masked."""
+    """Masks as `redact` does; `masks` takes the secrets that were masked."""
     small = text.lower()
     if _any_hint().search(small) is None:
         return text
@@ -117,17 +117,17 @@ def _redact(text: str, masks: dict[str, str]) -> str:
 
 
 def _parts(secret: str) -> list[str]:
-    """A secret, and what is long enough to give it away where it is cut at a mark or a space."""
+    """Returns a secret, and each part between marks or spaces that is long enough to give it away."""
     return [secret, *(part for part in _BREAKS.split(secret) if _LONG_ENOUGH <= len(part) < len(secret))]
 
 
 def _stands_alone(secret: str) -> bool:
-    """Whether it is no word that texts may have for other reasons."""
+    """Returns True if it is no word that texts may have for other reasons."""
     return len(secret) >= _LONG_WORD and not (secret.isalpha() and secret.islower())
 
 
 def _mapped(value: Any, change: Callable[[str], str], known: dict[str, str], depth: int = 0) -> Any:
-    """A value in which every text is changed; one without a change is the same object."""
+    """Returns a value in which every text is changed; one without a change is the same object."""
     kind: Any = type(value)
     if depth > _DEEPEST:
         return _TOO_DEEP
@@ -163,14 +163,14 @@ def _mapped(value: Any, change: Callable[[str], str], known: dict[str, str], dep
 
 @cache
 def _fields_of(kind: type) -> tuple[str, ...] | None:
-    """The fields of a dataclass; none of another object; None of a table."""
+    """Returns the fields of a dataclass; none of another object; None of a table."""
     return None if issubclass(kind, Mapping) else tuple(getattr(kind, "__dataclass_fields__", ()))
 
 
 def _masked(rule: SecretRule, masks: dict[str, str], match: re.Match[str]) -> str:
-    name = next((name for name in match.re.groupindex if match[name] is not None), 0)
-    secret = match[name]
-    if not _has_form(secret, rule.form):
+    names = match.re.groupindex or (0,)
+    name = next((name for name in names if match[name] is not None), None)
+    if name is None or not _has_form(secret := match[name], rule.form):
         return match[0]
     tail = f" ...{secret[-_TAIL:]}" if len(secret) >= _LONG_ENOUGH and secret[-_TAIL:].isalnum() else ""
     start, end = match.span(name)
@@ -192,7 +192,7 @@ def _has_form(secret: str, form: SecretForm) -> bool:
 
 
 def _stands_in(secret: str) -> bool:
-    """Whether it is a placeholder, a variable, a path or a call."""
+    """Returns True if it is a placeholder, a variable, a path or a call."""
     return (
         secret.lower().strip(".,:;!?") in PLACEHOLDERS
         or _VARIABLE.match(secret) is not None
@@ -203,7 +203,7 @@ def _stands_in(secret: str) -> bool:
 def _is_random(secret: str) -> bool:
     if not (_has(secret, str.isalpha) and _has(secret, str.isdigit)):
         return False
-    if _FILE.search(secret) or all(_WORD.fullmatch(part) for part in _PARTS.split(secret)):
+    if _FILE.match(secret) or all(_WORD.fullmatch(part) for part in _PARTS.split(secret)):
         return False
     size = len(secret)
     bits = -sum(n / size * math.log2(n / size) for n in Counter(secret).values())

@@ -1,4 +1,4 @@
-"""How secrets look: shapes of known keys, and fields whose names say that a secret stands in them.
+"""Shapes of secrets: of known keys, and of fields whose names say that they hold a secret.
 
 A row holds for a key that was cut at its end too, as an excerpt cuts it: the shortest that it takes is far
 shorter than the whole key, and what begins like one is masked.
@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 
 class SecretForm(Enum):
-    """What a value has to look like before it is taken for a secret."""
+    """Form that a value needs before it is taken for a secret."""
 
     ANY = "any"  #: the shape alone says it
     MIXED = "mixed"  #: small and large letters and a digit, as no word and no name has
@@ -23,11 +23,11 @@ class SecretRule(NamedTuple):
     """One kind of secret.
 
     Args:
-        kind: What the mask calls it.
+        kind: Name in the mask.
         hints: Texts in small letters, one of which is there wherever the secret is; looking for them is cheap.
         pattern: A regular expression. Its group ``secret`` is what is masked, or ``cut`` of one without its end;
-            without groups, all of it.
-        form: What the secret has to look like beside.
+            without groups, all of it. A match in which no group takes part is passed over.
+        form: Form that the secret needs beside.
     """
 
     kind: str
@@ -38,7 +38,7 @@ class SecretRule(NamedTuple):
 
 _START: Final = r"(?<![A-Za-z0-9])"
 _PEM: Final = r"(?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----"
-_PEM_LINE: Final = r"(?:\\+[nrt]|[\s\"'+,|>]){0,12}(?:Proc-Type: ?\S+|DEK-Info: ?\S+|Version: [^\n]{1,60}|[A-Za-z0-9+/=]{8,})"
+_PEM_LINE: Final = r"(?:\\{1,15}+[nrt]|[\s\"'+,|>]){0,12}(?:Proc-Type: ?\S{1,80}|DEK-Info: ?\S{1,80}|Version: [^\n]{1,60}+|[A-Za-z0-9+/=]{8,})"
 _QUOTES: Final = r"(?:\\{0,7}[\"'`])?"
 _SET: Final = rf"{_QUOTES}\s{{0,3}}(?:=>|:=|==?|:)\s{{0,3}}"  # from the name of a field to its value
 _END: Final = r"(?=[\"'`\\\s,;&)}\]<]|$|\u2026)"
@@ -54,10 +54,11 @@ _ABOUT: Final = (
     r"|class|expir|ttl|limit|usage|budget|at\b|s\b|izer|ized|ize))"
 )
 _REST: Final = r"[A-Za-z0-9_-]{0,16}"
+_JWT_HEAD: Final = "eyJ[A-Za-z0-9_-]{8,}+"
 
 
 def _key(kind: str, prefix: str, *, then: str = r"[A-Za-z0-9_-]{8,}", form: SecretForm = SecretForm.ANY) -> SecretRule:
-    """A key that begins with letters of its own, `prefix`, as a plain text."""
+    """Returns the rule for a key that begins with letters of its own, `prefix`, as a plain text."""
     literal = prefix.replace(".", r"\.")
     return SecretRule(kind, (prefix.lower(),), rf"{_START}{literal}{then}", form)
 
@@ -65,9 +66,10 @@ def _key(kind: str, prefix: str, *, then: str = r"[A-Za-z0-9_-]{8,}", form: Secr
 #: In this order: what an earlier row masks, a later one does not see.
 SECRET_RULES: Final = (
     SecretRule("private key", ("private key",), rf"-----BEGIN {_PEM}(?>{_PEM_LINE})+(?:[\\nrt\s]{{0,12}}-----END {_PEM})?"),
-    SecretRule("private key", ("private key",), rf"(?<![A-Za-z0-9+/=])(?>{_PEM_LINE}){{1,100}}(?:[\\nrt\s]){{0,12}}-----END {_PEM}"),
+    SecretRule("private key", ("-----end",), rf"(?<![A-Za-z0-9+/=])(?>{_PEM_LINE}){{1,100}}(?:[\\nrt\s]){{0,12}}-----END {_PEM}"),
     SecretRule("age key", ("age-secret-key-",), r"AGE-SECRET-KEY-1[A-Z0-9]{8,}"),
-    SecretRule("jwt", ("eyj",), rf"{_START}eyJ[A-Za-z0-9_-]{{8,}}\.[A-Za-z0-9_-]{{2,}}(?:\.[A-Za-z0-9_-]*)?"),
+    # What begins like one and has no dot is passed over as a whole: what begins like one in it has none either.
+    SecretRule("jwt", ("eyj",), rf"{_START}(?:(?P<secret>{_JWT_HEAD}\.[A-Za-z0-9_-]{{2,}}(?:\.[A-Za-z0-9_-]*)?)|{_JWT_HEAD})"),
     SecretRule("aws key", ("akia", "asia", "abia", "acca"), rf"{_START}(?:AKIA|ASIA|ABIA|ACCA)(?:[A-Z0-9]{{16}}(?![A-Za-z0-9])|[A-Z0-9]{{6,15}}(?=$|\u2026|\.\.\.| \u2192))"),
     SecretRule("github token", ("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), rf"{_START}gh[opusr]_[A-Za-z0-9]{{8,}}"),
     _key("github token", "github_pat_"),

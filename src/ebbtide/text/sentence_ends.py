@@ -1,4 +1,4 @@
-"""Where sentences end, and clauses.
+"""Ends of sentences, and of clauses.
 
 The rules look at what stands around a full stop; there is no model and no dictionary but a list of
 abbreviations. Sentences are for reading what a text says: in doubt they are not cut, as two in one lose less
@@ -52,7 +52,7 @@ _COLONS = ":;"
 
 
 def spans(text: str, start: int, stop: int) -> Iterator[tuple[int, int]]:
-    """Where the sentences of the prose ``text[start:stop]`` start and end."""
+    """Yields the start and end of each sentence of the prose ``text[start:stop]``."""
     for stop_mark in _STOP.finditer(text, start, stop):
         end = stop_mark.end()
         following = _NEXT.match(text, end, stop)
@@ -65,12 +65,12 @@ def spans(text: str, start: int, stop: int) -> Iterator[tuple[int, int]]:
 
 
 def clauses(text: str, *, colons: bool = True) -> list[tuple[int, int]]:
-    """Where the clauses of a text start and end, the mark that ends one with it.
+    """Returns the start and end of each clause of a text, the mark that ends one with it.
 
     A line ends one, the mark of a sentence, and a dash between spaces.
 
     Args:
-        text: In any case.
+        text: Text in any case.
         colons: Cut at colons and semicolons too.
 
     >>> text = "ok: it failed, e.g. on v1.2. let me look - now"
@@ -93,7 +93,7 @@ def clauses(text: str, *, colons: bool = True) -> list[tuple[int, int]]:
 
 
 def _is_abbreviation(text: str, start: int, at: int, after: int) -> bool:
-    """Whether the full stop at `at` belongs to the word before it, and the clause goes on at `after`."""
+    """Returns True if the full stop at `at` belongs to an abbreviation, and the clause goes on at `after`."""
     words = text[max(start, at - _LONGEST_WORD) : at].split()
     if not words or after >= len(text):
         return False
@@ -105,7 +105,7 @@ def _is_abbreviation(text: str, start: int, at: int, after: int) -> bool:
 
 
 def _ends(text: str, start: int, stop_mark: re.Match[str], after: int, stop: int) -> bool:
-    """Whether a sentence that began at `start` ends with the stops that were found; `after` it goes on."""
+    """Returns True if a sentence from `start` ends with the stops found; the text goes on `after`."""
     lower_follows = after < stop and text[after].islower()
     at = stop_mark.start()
     stops = text[at : stop_mark.end("more")]

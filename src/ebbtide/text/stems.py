@@ -84,7 +84,7 @@ _DOUBLES_L = _words(
 
 @lru_cache(maxsize=1 << 15)
 def stem(word: str) -> str:
-    """The word without its inflection; anything but 2 to 30 letters a-z is left alone.
+    """Returns the word without its inflection; anything but 2 to 30 letters a-z is left alone.
 
     Args:
         word: One word in lower case.
@@ -107,7 +107,7 @@ def stem(word: str) -> str:
 
 
 def stem_tokens(normal: str) -> frozenset[str]:
-    """The stems that a claim is compared by.
+    """Returns the stems that a claim is compared by.
 
     White-space separated words lose punctuation at their edges, possessives and inflection; "don't" is
     "do" and "not"; text in scripts without spaces is cut into pairs of neighbouring characters.
@@ -122,10 +122,34 @@ def stem_tokens(normal: str) -> frozenset[str]:
 
 
 def runs(core: str) -> tuple[str, ...]:
-    """The word cut where its script changes between one that is written without spaces and the others."""
+    """Returns the word cut where its script changes from or to one that is written without spaces."""
     if core.isascii():
         return (core,)
     return tuple(filter(None, map(bare, _UNSPACED.split(core))))
+
+
+def bare(word: str) -> str:
+    """Returns the word without punctuation at its edges; empty for punctuation alone."""
+    core = word.strip(_EDGES).rstrip("." + _EDGES)
+    if core.startswith("..") and not core.startswith("../"):
+        core = core.lstrip(".")
+    if core.isalnum() or any(map(str.isalnum, core)):
+        return core
+    return word if word.strip(_EDGES + _DASHES + ".") else ""
+
+
+def spoken(core: str) -> tuple[str, ...]:
+    """Returns the words in a contraction or possessive: ("do", "not") for "don't", ("user",) for "user's".
+
+    Args:
+        core: One lower-case word without punctuation at its edges.
+    """
+    plain = core.replace("\u2019", "'")
+    negated = _NEGATED.get(plain.replace("'", ""))
+    if negated is not None:
+        return negated, "not"
+    head, apostrophe, tail = plain.rpartition("'")
+    return (head,) if apostrophe and head and tail in _CLITICS else (plain,)
 
 
 def _stems_of(word: str) -> tuple[str, ...]:
@@ -142,30 +166,6 @@ def _remembered_stems_of(word: str) -> tuple[str, ...]:
         else:
             stems += map(stem, spoken(run))
     return tuple(filter(None, stems))
-
-
-def bare(word: str) -> str:
-    """The word without punctuation at its edges; empty for quotes, brackets, commas and dashes alone."""
-    core = word.strip(_EDGES).rstrip("." + _EDGES)
-    if core.startswith("..") and not core.startswith("../"):
-        core = core.lstrip(".")
-    if core.isalnum() or any(map(str.isalnum, core)):
-        return core
-    return word if word.strip(_EDGES + _DASHES + ".") else ""
-
-
-def spoken(core: str) -> tuple[str, ...]:
-    """The words in a contraction or possessive: ("do", "not") for "don't", ("user",) for "user's".
-
-    Args:
-        core: One lower-case word without punctuation at its edges.
-    """
-    plain = core.replace("\u2019", "'")
-    negated = _NEGATED.get(plain.replace("'", ""))
-    if negated is not None:
-        return negated, "not"
-    head, apostrophe, tail = plain.rpartition("'")
-    return (head,) if apostrophe and head and tail in _CLITICS else (plain,)
 
 
 def _without_s(word: str) -> str:

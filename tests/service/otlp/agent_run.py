@@ -78,8 +78,8 @@ def main(name: str, instrumentation: str, script: str = "stuck", mode: str = "sy
     trace.set_tracer_provider(provider)
     INSTRUMENTATIONS[name][instrumentation](provider)
 
-    from ebbtide.adapters.conformance import scripts
-    from ebbtide.adapters.conformance.harness import harness
+    from conformance import scripts
+    from conformance.harness import harness
 
     framework = harness(name)
     tools = scripts.Workshop().tools()
@@ -90,7 +90,7 @@ def main(name: str, instrumentation: str, script: str = "stuck", mode: str = "sy
 
 def stuck_for_a_while(number: int, has_tools: bool) -> Any:
     """Asks the same question eight times, and answers."""
-    from ebbtide.adapters.conformance import scripts
+    from conformance import scripts
 
     return scripts.stuck(number, has_tools and number <= 8)
 

@@ -21,8 +21,6 @@ from collections.abc import Iterable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from ebbtide.adapters.conformance.environments import ENVIRONMENTS
-
 PROJECT = Path(__file__).parents[3]
 EXPORTS = Path(__file__).parent / "exports"
 _SDK = ("opentelemetry-sdk", "opentelemetry-exporter-otlp-proto-http")
@@ -75,10 +73,12 @@ class Sink(ThreadingHTTPServer):
 
 def main() -> int:
     """Record and check frameworks until the time is over."""
-    # Scripts beside this one, which pytest does not know.
-    sys.path.insert(0, str(PROJECT / "tests" / "adapters"))
+    # The script beside this one, and the kit of the adapters: a script finds only its own folder.
+    sys.path.insert(0, str(PROJECT))
     from agent_run import INSTRUMENTATIONS
-    from run_environments import new_environment, remove_environment
+
+    from conformance.environments import ENVIRONMENTS
+    from conformance.run_environments import new_environment, remove_environment
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help="frameworks; by default all")
@@ -118,6 +118,7 @@ def record(python: str, name: str, instrumentations: Iterable[str], place: Path)
                 "EBBTIDE_CONTENT": "1" if content == "on" else "0",
                 "OTEL_EXPORTER_OTLP_ENDPOINT": sink.url,
                 "OTEL_SERVICE_NAME": "demo",
+                "PYTHONPATH": str(PROJECT),
             }
             line = [python, "-W", "ignore", Path(__file__).with_name("agent_run.py"), name, instrumentation]
             process = subprocess.run(
@@ -137,6 +138,8 @@ def record(python: str, name: str, instrumentations: Iterable[str], place: Path)
 
 def note_versions(python: str, export: str, place: Path) -> None:
     """Say what an export was made with."""
+    from conformance.environments import ENVIRONMENTS
+
     lines = subprocess.run(
         [python, "-m", "pip", "freeze"], capture_output=True, text=True, check=True
     ).stdout.splitlines()

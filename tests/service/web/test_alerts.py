@@ -146,13 +146,16 @@ soft_usd = 1.0
 """
 
 
-def test_a_budget_is_told_apart(start, receiver: Receiver, tmp_path: Path, wait_for) -> None:
+def test_a_budget_is_told_apart(
+    start, receiver: Receiver, tmp_path: Path, wait_for, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """From where a person is asked; a loop is none of it."""
     (tmp_path / "ebbtide.toml").write_text(f"{BUDGETS}\n[alerts]\non = ['budget']\n", encoding="utf-8")
     # Whoever wrote a file that only lies there could have a command run.
-    with pytest.raises(RuntimeError, match=r"name it: --config ebbtide\.toml"):
+    with pytest.raises(RuntimeError, match=r"name it: ebbtide --config ebbtide\.toml serve"):
         start("--alert-url", receiver.url)
-    service = start("--alert-url", receiver.url, "--config", "ebbtide.toml")
+    monkeypatch.setenv("EBBTIDE_CONFIG", "ebbtide.toml")
+    service = start("--alert-url", receiver.url)
     service.send("loops", *loop(), project="free")
     call = {"kind": "llm", "model": "m", "input_tokens": 1, "output_tokens": 1, "cost_usd": 1.1}
     service.send("a", {"seq": 1, **call}, project="billing")

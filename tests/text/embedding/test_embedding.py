@@ -49,7 +49,7 @@ def test_unknown_spec_is_refused(spec: str) -> None:
 @pytest.mark.parametrize("threads", [0, -1])
 def test_threads_are_counted_from_one(threads: int) -> None:
     """A model computes with at least one thread."""
-    with pytest.raises(ConfigError, match=f"threads = {threads}: expected 1 or more"):
+    with pytest.raises(ConfigError, match=f"threads = {threads}: expected a whole number, 1 or more"):
         open_embedder(threads=threads)
 
 

@@ -91,7 +91,7 @@ def test_half_a_character_is_embedded() -> None:
 
 def test_negative_memory_is_refused() -> None:
     """The bound is a count."""
-    with pytest.raises(ConfigError, match="memory_texts = -1: expected 0 or more"):
+    with pytest.raises(ConfigError, match="memory_texts = -1: expected a whole number, 0 or more"):
         CachedEmbedder(Recorder(), memory_texts=-1)
 
 

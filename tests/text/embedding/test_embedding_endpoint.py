@@ -326,5 +326,5 @@ def test_url_that_is_none_is_refused(url: str) -> None:
 @pytest.mark.parametrize("name", ["batch_size", "attempts"])
 def test_counts_start_at_one(name: str) -> None:
     """Nothing can be sent in batches of none, or in no attempt."""
-    with pytest.raises(ConfigError, match=f"{name} = 0: expected 1 or more"):
+    with pytest.raises(ConfigError, match=f"{name} = 0: expected a whole number, 1 or more"):
         EndpointEmbedder("http://localhost/v1", "m", **{name: 0})

@@ -1,8 +1,8 @@
 """Hooks of Claude Code.
 
-``PostToolBatch`` tells all calls of one answer of the model at once, after them and before the model is
-called again; whether a call failed is told by ``PostToolUseFailure`` before it. Tokens stand in the session
-file alone. Tried with 2.1.330. Source: https://code.claude.com/docs/en/hooks
+``PostToolBatch`` reports all calls of one answer of the model at once, after them and before the model is
+called again; ``PostToolUseFailure`` before it reports that a call failed. Tokens stand in the session file
+alone. Tried with 2.1.330. Source: https://code.claude.com/docs/en/hooks
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _FILES: Final = {
 
 
 def read_claude(event: Mapping[str, Any]) -> HookStep | None:
-    """The step that an event of Claude Code is; None where it says nothing to us."""
+    """Returns the step that an event of Claude Code is; None if it says nothing to us."""
     session, name = identifier(event.get("session_id")), text(event.get("hook_event_name")) or ""
     kind = _KINDS.get(name)
     if session is None or kind is None:
@@ -62,7 +62,7 @@ def read_claude(event: Mapping[str, Any]) -> HookStep | None:
 
 
 def answer_claude(step: HookStep, reply: HookReply) -> dict[str, Any]:
-    """The answer to an event, for Claude Code."""
+    """Returns the answer to an event, for Claude Code."""
     if reply.drops_prompt:
         return {"decision": "block", "reason": reply.message}
     answer: dict[str, Any] = {}
@@ -106,7 +106,7 @@ def _failure(event: Mapping[str, Any], agent: str) -> tuple[IdentifiedCall, ...]
 
 
 def _prompt(event: Mapping[str, Any]) -> str | None:
-    """What a person says; what a schedule or the harness says in their name is none of theirs."""
+    """Returns what a person says; what a schedule or the harness says in their name is none of theirs."""
     words, source = text(event.get("prompt")), text(event.get("source")) or ""
     return None if words is None or is_injected(words) or "wakeup" in source else words
 

@@ -1,9 +1,9 @@
 """Hooks of Codex.
 
 ``PostToolUse`` comes for each call, and what it adds reaches the model. No hook ends a run: ``continue`` is
-passed over, also before a call of the model. Whether a command failed, it does not say. Calls of one answer
-are told apart by the session file, which has the tokens, too. Tried with 0.169.0.
-Source: https://developers.openai.com/codex/hooks
+passed over, also before a call of the model. It does not say that a command failed. The session file
+separates the calls of one answer, and has the tokens, too. Tried with 0.169.0. Source:
+https://developers.openai.com/codex/hooks
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _KINDS: Final = {
 
 
 def read_codex(event: Mapping[str, Any]) -> HookStep | None:
-    """The step that an event of Codex is; None where it says nothing to us."""
+    """Returns the step that an event of Codex is; None if it says nothing to us."""
     session, name = identifier(event.get("session_id")), text(event.get("hook_event_name")) or ""
     kind = _KINDS.get(name)
     if session is None or kind is None:
@@ -46,7 +46,7 @@ def read_codex(event: Mapping[str, Any]) -> HookStep | None:
 
 
 def answer_codex(step: HookStep, reply: HookReply) -> dict[str, Any]:
-    """The answer to an event, for Codex."""
+    """Returns the answer to an event, for Codex."""
     if reply.drops_prompt:
         return {"decision": "block", "reason": reply.message}
     answer: dict[str, Any] = {}

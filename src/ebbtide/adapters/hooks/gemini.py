@@ -2,8 +2,8 @@
 
 ``AfterTool`` comes for each call, without an id; what it adds lands in the answer of the tool, and
 ``continue: false`` ends the run. ``AfterModel`` would state tokens, but costs a process for each piece of a
-stream: the session file has them with each answer, and tells the calls of one answer from those of the next.
-Tried with 0.61.0. Source: docs/hooks/reference.md of https://github.com/google-gemini/gemini-cli
+stream: the session file has them with each answer, and separates the calls of one answer from those of the
+next. Tried with 0.61.0. Source: docs/hooks/reference.md of https://github.com/google-gemini/gemini-cli
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _EXIT_CODE: Final = re.compile(r"^Exit Code: (\d+)$", re.MULTILINE)
 
 
 def read_gemini(event: Mapping[str, Any]) -> HookStep | None:
-    """The step that an event of Gemini CLI is; None where it says nothing to us."""
+    """Returns the step that an event of Gemini CLI is; None if it says nothing to us."""
     session, name = identifier(event.get("session_id")), text(event.get("hook_event_name")) or ""
     kind = _KINDS.get(name)
     if session is None or kind is None:
@@ -49,7 +49,7 @@ def read_gemini(event: Mapping[str, Any]) -> HookStep | None:
 
 
 def answer_gemini(step: HookStep, reply: HookReply) -> dict[str, Any]:
-    """The answer to an event, for Gemini CLI."""
+    """Returns the answer to an event, for Gemini CLI."""
     if reply.drops_prompt:
         return {"decision": "deny", "reason": reply.message, "systemMessage": reply.message}
     answer: dict[str, Any] = {}
@@ -73,7 +73,7 @@ def _calls(event: Mapping[str, Any], key: str) -> tuple[IdentifiedCall, ...]:
 
 
 def _outcome(response: object) -> tuple[str | None, bool]:
-    """What a tool gave, without the number of its process, and whether it failed."""
+    """Returns what a tool gave, without the number of its process, and whether it failed."""
     fields = mapping(response)
     words = answer_text(fields.get("llmContent", response))
     failed = bool(fields.get("error"))

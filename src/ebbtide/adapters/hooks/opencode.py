@@ -1,4 +1,4 @@
-"""What the plugin for OpenCode tells: OpenCode has hooks in its own process alone, so the words are ours.
+"""Reports of the plugin for OpenCode: OpenCode has hooks in its own process alone, so the words are ours.
 
 The plugin, in `ebbtide.service`, says ``event`` (``prompt``, ``tool``, ``model``, ``start``, ``end``) and
 what OpenCode's own event held. Source: the types of ``@opencode-ai/plugin`` 1.18.33.
@@ -25,7 +25,7 @@ _KINDS: Final = {
 
 
 def read_opencode(event: Mapping[str, Any]) -> HookStep | None:
-    """The step that an event of the plugin is; None where it says nothing to us."""
+    """Returns the step that an event of the plugin is; None if it says nothing to us."""
     session, name = identifier(event.get("session")), text(event.get("event")) or ""
     kind = _KINDS.get(name)
     if session is None or kind is None:
@@ -45,7 +45,7 @@ def read_opencode(event: Mapping[str, Any]) -> HookStep | None:
 
 
 def answer_opencode(step: HookStep, reply: HookReply) -> dict[str, Any]:
-    """The answer to an event, for the plugin: what is not empty of a reply."""
+    """Returns the answer to an event, for the plugin: what is not empty of a reply."""
     del step
     parts = {"note": reply.note, "end": reply.end, "message": reply.message}
     return {name: words for name, words in parts.items() if words}

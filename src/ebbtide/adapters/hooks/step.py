@@ -1,4 +1,4 @@
-"""What one hook event says, and what is answered to it, in words that all coding agents share."""
+"""Content of one hook event, and of the answer to it, in words that all coding agents share."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ _HASH: Final = 12  # bytes
 
 
 class Switch(StrEnum):
-    """What a person says of the watching of one run."""
+    """Order of a person about the watching of one run."""
 
     OFF = "off"
     ON = "on"
 
 
 class StepKind(StrEnum):
-    """What one hook event is."""
+    """Kinds of hook events."""
 
     START = "start"  #: a session begins, or goes on
     PROMPT = "prompt"  #: a person says something
     TOOLS = "tools"  #: calls of tools have ended, and the model is called next
-    FAILURE = "failure"  #: a call failed that is told again with its batch
+    FAILURE = "failure"  #: a call failed that is reported again with its batch
     MODEL = "model"  #: a call of the model has ended
     SIDE_END = "side end"  #: a sub-agent has ended
     END = "end"  #: the session is over
@@ -41,11 +41,10 @@ class StepKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IdentifiedCall:
-    """A call of a tool, and what tells it from every other one.
+    """Call of a tool, and what distinguishes it from every other one.
 
     Args:
-        key: Its id; the same call has the same one, however often it is told.
-        call: The call.
+        key: Its id; the same call has the same one, however often it is reported.
     """
 
     key: str
@@ -57,18 +56,16 @@ class HookStep:
     """One event of an agent's hook.
 
     Args:
-        kind: What it is.
         event: The agent's own name of it.
-        session: The session.
-        key: What tells it from every other event of the session.
+        key: Identity among the events of the session.
         agent: The chain: `MAIN`, or the id of a sub-agent.
         calls: Calls that have ended, at once.
-        is_batch: Whether the calls are all that one answer of the model asked for.
-        prompt: What a person says.
-        usage: What a call of the model took, where the event states it.
+        is_batch: True if the calls are all that one answer of the model asked for.
+        prompt: Words of a person.
+        usage: Usage of a call of the model, if the event states it.
         transcript: Path of the session file that the agent writes; None where it names none.
         folder: Path of the folder that the agent works in; None where it names none.
-        is_new: Whether the session begins, so that its file holds nothing of an earlier one.
+        is_new: True if the session begins, so that its file holds nothing of an earlier one.
     """
 
     kind: StepKind
@@ -86,7 +83,7 @@ class HookStep:
 
     @property
     def switch(self) -> Switch | None:
-        r"""Whether the person says ``ebbtide off`` or ``ebbtide on`` in a line of its own; the last counts.
+        r"""Switch that the person sets by a line ``ebbtide off`` or ``ebbtide on``; the last counts.
 
         >>> step = HookStep(kind=StepKind.PROMPT, event="", session="", key="", prompt="Go on.\nEbbtide off")
         >>> step.switch.value, step.is_switch_alone
@@ -97,19 +94,19 @@ class HookStep:
 
     @property
     def is_switch_alone(self) -> bool:
-        """Whether the person says nothing else."""
+        """True if the person says nothing else."""
         return self.switch is not None and not _SWITCH.sub("", self.prompt or "").strip()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HookReply:
-    """What to answer; an empty one changes nothing.
+    """Answer to a hook event; an empty one changes nothing.
 
     Args:
-        note: For the model, before its next call.
-        end: Why the run ends now.
-        message: For the person.
-        drops_prompt: Whether what the person said was for us alone, and the model is not called.
+        note: Note for the model, before its next call.
+        end: Reason why the run ends now.
+        message: Message for the person.
+        drops_prompt: True if the person's words were for us alone, and the model is not called.
     """
 
     note: str | None = None
@@ -120,14 +117,14 @@ class HookReply:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HookCodec:
-    """How one coding agent speaks.
+    """Reader and writer of one coding agent's JSON.
 
     Args:
         name: The word for it on the command line.
-        title: What people call it.
+        title: Its name among people.
         read: Makes a step of the agent's JSON; None where it says nothing to us.
         answer: Makes the agent's JSON of a reply.
-        can_end: Whether a hook can end its run.
+        can_end: True if a hook can end its run.
         reader: Reads the lines of its session file; None where events state the usage.
     """
 
@@ -140,6 +137,6 @@ class HookCodec:
 
 
 def fingerprint(event: Mapping[str, Any]) -> str:
-    """What tells an event without an id from others: all that it holds, its time included."""
+    """Returns the identity of an event without an id: all that it holds, its time included."""
     text = json.dumps(event, sort_keys=True, default=str)
     return blake2b(text.encode(errors="replace"), digest_size=_HASH).hexdigest()

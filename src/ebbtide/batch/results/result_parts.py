@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections import OrderedDict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ebbtide.batch.results.archive_counts import COUNTED, ArchiveCounts
 from ebbtide.batch.results.arrow_types import arrow_library
 from ebbtide.batch.results.run_result import RESULT_VERSION, result_schema
+from ebbtide.bounded import Bounded
 from ebbtide.errors import ConfigError, error_text
 
 if TYPE_CHECKING:
@@ -94,14 +94,12 @@ class ResultParts:
             rows = zip(columns["run_id"], columns["source"], strict=True)
             places += [(run_id or "", source, path, row) for row, (run_id, source) in enumerate(rows)]
         places.sort()
-        open_parts: OrderedDict[Path, Any] = OrderedDict()
+        open_parts: Bounded[Path, Any] = Bounded(_OPEN)
         pieces = [result_schema().empty_table()]
         count = 0
         for path, first, length in _stretches([(path, row) for _, _, path, row in places]):
             part = open_parts.pop(path, None)
             open_parts[path] = part = _read(path) if part is None else part
-            if len(open_parts) > _OPEN:
-                open_parts.popitem(last=False)
             pieces.append(part.slice(first, length).replace_schema_metadata(pieces[0].schema.metadata))
             count += length
             if count >= _ROWS:

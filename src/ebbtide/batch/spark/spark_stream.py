@@ -19,6 +19,7 @@ from ebbtide.batch.spark.spark_archive import bare_columns, struct_of
 from ebbtide.batch.spark.verdict_changes import VerdictChange, advance, change_schema, remark
 from ebbtide.batch.tables.row_map import RowMap
 from ebbtide.batch.tables.rows_run import plain_row
+from ebbtide.checks import whole
 from ebbtide.codec import to_wire
 from ebbtide.errors import ConfigError, TranscriptError, error_text
 from ebbtide.events.event import Event
@@ -78,8 +79,7 @@ def verdict_changes(
     """
     from pyspark.sql.functions import lit, pmod, xxhash64
 
-    if buckets < 1:
-        raise ConfigError(f"buckets={buckets}: expected 1 or more")
+    whole("buckets", buckets, 1)
     named_map = (RowMap.load(row_map) if isinstance(row_map, str) else row_map).by(run, order)
     if named_map.format not in {None, "ebbtide"}:
         raise ConfigError(

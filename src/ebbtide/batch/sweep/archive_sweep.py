@@ -5,7 +5,6 @@ What is kept of a run is a few numbers a setting, where that would have ended it
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,7 +14,7 @@ from typing import Final, NamedTuple
 from ebbtide.batch.archive.archive_files import ArchiveFile
 from ebbtide.batch.archive.archive_pool import Chunk, RunChunk, check_chunks
 from ebbtide.batch.archive.checking_runs import guarded
-from ebbtide.batch.check_archive import file_chunks
+from ebbtide.batch.check_archive import RUNS_WORTH_A_PROCESS, WORTH_A_PROCESS, file_chunks
 from ebbtide.batch.results.archive_counts import BadRun
 from ebbtide.batch.results.archived_run import ArchivedRun
 from ebbtide.batch.results.run_result import ResultStatus, RunResult
@@ -23,14 +22,13 @@ from ebbtide.batch.sweep.ended_runs import ENDINGS, EndedCounter, EndedRuns, Run
 from ebbtide.batch.sweep.swept_settings import SweptSetting
 from ebbtide.batch.tables.table_rows import RunTable
 from ebbtide.budget.tally import usd
+from ebbtide.processes import worthwhile
 from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.run_options import RunOptions
 from ebbtide.supervision.summary.ladder_steps import LadderSteps
 from ebbtide.supervision.summary.run_summary import LadderStep
 from ebbtide.supervision.supervisor import Supervisor
 
-_WORTH_A_PROCESS: Final = 4 << 20  # bytes, times settings, that take longer to judge than a process to start
-_RUNS_WORTH_A_PROCESS: Final = 500  # times settings
 _LISTED: Final = 100  # runs that could not be judged
 
 
@@ -259,7 +257,7 @@ def sweep_files(
     counter.without_outcome = len(files) - len(due)
     progress(counter.without_outcome)
     size = sum(file.size for file in due) * len(task.options)
-    jobs = jobs or _processes(size // _WORTH_A_PROCESS)
+    jobs = jobs or worthwhile(size, WORTH_A_PROCESS)
     return _swept(file_chunks(due), counter, task, jobs, progress)
 
 
@@ -273,13 +271,9 @@ def sweep_rows(
 ) -> ArchiveSweep:
     """As `sweep_files`, of the runs in the rows of a table; all are read."""
     size = table.size()
-    jobs = jobs or _processes(size.runs * len(task.options) // _RUNS_WORTH_A_PROCESS)
+    jobs = jobs or worthwhile(size.runs * len(task.options), RUNS_WORTH_A_PROCESS)
     chunks = chain([RunChunk(size.refusals)], table.chunks(frozenset()))
     return _swept(chunks, counter, task, jobs, progress)
-
-
-def _processes(worth: int) -> int:
-    return max(1, min(os.cpu_count() or 1, worth))
 
 
 def _swept(

@@ -11,6 +11,7 @@ from math import prod
 from typing import Any, Final
 
 from ebbtide.budget.limits import LimitKind, Limits
+from ebbtide.checks import number
 from ebbtide.errors import ConfigError
 from ebbtide.profile import Profile
 from ebbtide.profile.divergence import LoopRules
@@ -162,8 +163,8 @@ def _distinct(options: RunOptions, trials: Sequence[Mapping[str, Any]]) -> list[
 
 def _changed(options: RunOptions, values: Mapping[str, Any]) -> RunOptions:
     factor = values.get(PATIENCE, 1)
-    if isinstance(factor, bool) or not isinstance(factor, int | float) or not 0 < factor <= _MOST_PATIENCE:
-        raise ConfigError(f"{PATIENCE} = {factor!r:.60}: expected a factor above 0, such as 0.7 or 1.5")
+    expected = "a factor above 0, such as 0.7 or 1.5"
+    number(PATIENCE, factor, above=0, most=_MOST_PATIENCE, expected=expected)
     profile, limits = options.profile, options.limits
     tables: dict[str, dict[str, Any]] = {}
     if factor != 1:

@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from ebbtide.budget.tally import units
+from ebbtide.checks import number
 from ebbtide.errors import ConfigError, shown
 from ebbtide.settings_file import offer
 
@@ -135,6 +136,5 @@ def budget_units(name: str, usd: float) -> int:
     Raises:
         ConfigError: They are negative, too many or no number.
     """
-    if isinstance(usd, bool) or not isinstance(usd, int | float) or not 0 <= usd <= MOST_BUDGET_USD:
-        raise ConfigError(f"{name} = {shown(usd)}: expected dollars, 0 to {MOST_BUDGET_USD:,.0f}")
+    number(name, usd, least=0, most=MOST_BUDGET_USD, expected=f"dollars, 0 to {MOST_BUDGET_USD:,.0f}")
     return units(usd)

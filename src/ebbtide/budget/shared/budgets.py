@@ -27,6 +27,7 @@ from ebbtide.budget.shared.budget_store import (
 from ebbtide.budget.shared.store_link import StoreLink
 from ebbtide.budget.shared.store_place import open_budget_store
 from ebbtide.budget.tally import UNITS, units
+from ebbtide.checks import number
 from ebbtide.clock import system_clock
 from ebbtide.errors import ConfigError, EbbtideError, StoreError, error_text, expect, shown
 from ebbtide.settings_file import offer, read_settings
@@ -93,8 +94,7 @@ class Budgets:
         for name, choice in (("when_unknown", when_unknown), ("when_away", when_away)):
             if not isinstance(choice, str) or choice not in _CHOICES:
                 raise ConfigError(f'{name} = {shown(choice)}: expected "refuse" or "allow"')
-        if isinstance(lease_s, bool) or not isinstance(lease_s, int | float) or not 0 < lease_s <= 1e9:
-            raise ConfigError(f"lease_s = {shown(lease_s)}: expected seconds, more than 0")
+        number("lease_s", lease_s, above=0, most=1e9, expected="seconds, more than 0")
         self.spender = Spender()
         self._tables = _tables(self.budgets)
         self._zone = budget_period.time_zone(time_zone)
@@ -122,12 +122,12 @@ class Budgets:
         if not isinstance(rows, Sequence) or isinstance(rows, str) or not rows:
             raise ConfigError("budgets.limits: expected at least one [[budgets.limits]]")
         budgets = []
-        for number, row in enumerate(rows, start=1):
+        for place, row in enumerate(rows, start=1):
             try:
                 expect("limits", row, Mapping)
                 budgets.append(Budget.from_dict(row))
             except (ConfigError, TypeError) as error:
-                raise ConfigError(f"budgets.limits, number {number}: {error}") from error
+                raise ConfigError(f"budgets.limits, number {place}: {error}") from error
         options = {key: value for key, value in table.items() if key not in ("store", "limits")}
         try:
             cls(budgets, **options)  # what is wrong is said before a file is made

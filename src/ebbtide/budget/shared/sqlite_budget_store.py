@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
-import threading
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
-from os import PathLike, fspath
+from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
 from typing import Final
 
 from ebbtide.budget.shared.budget_store import (
@@ -24,33 +21,16 @@ from ebbtide.budget.shared.budget_store import (
     judged,
 )
 from ebbtide.clock import Clock, system_clock
-from ebbtide.errors import StoreError
+from ebbtide.database.kept_file import KeptFile
+from ebbtide.database.migrating import Schema
 
-_VERSION: Final = 1
-_APPLICATION: Final = 0x45424247  # "EBBG", so that no other file of SQLite is taken for it
-_TABLES: Final = """
-CREATE TABLE IF NOT EXISTS slots (
-    key TEXT PRIMARY KEY,
-    spent INTEGER NOT NULL DEFAULT 0,
-    reserved INTEGER NOT NULL DEFAULT 0,
-    extra INTEGER NOT NULL DEFAULT 0,
-    unpriced INTEGER NOT NULL DEFAULT 0,
-    approved INTEGER NOT NULL DEFAULT 0,
-    forget_at REAL NOT NULL
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS leases (
-    lease_id TEXT PRIMARY KEY,
-    slots TEXT NOT NULL,
-    amount INTEGER NOT NULL,
-    charged INTEGER,
-    unpriced INTEGER NOT NULL DEFAULT 0,
-    seconds REAL NOT NULL,
-    ends REAL NOT NULL
-) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS leases_by_end ON leases (ends);
-CREATE TABLE IF NOT EXISTS clock (latest REAL NOT NULL);
-INSERT INTO clock SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM clock);
-"""
+_SCHEMA: Final = Schema(
+    what="file of budgets",
+    folder=Path(__file__).parent / "schema",
+    tables=("slots", "leases", "clock"),
+    version_table="budgets_version",
+    lock=0x45424247,
+)
 _ADD: Final = """
 INSERT INTO slots (key, spent, reserved, unpriced, forget_at) VALUES (?, ?, ?, ?, ?)
 ON CONFLICT (key) DO UPDATE SET spent = spent + excluded.spent, reserved = reserved + excluded.reserved,
@@ -59,7 +39,6 @@ ON CONFLICT (key) DO UPDATE SET spent = spent + excluded.spent, reserved = reser
 _STANDINGS: Final = "SELECT key, spent, reserved, extra, unpriced, approved FROM slots"
 _SWEEP_S: Final = 3600.0  # between two deletions of slots whose time is over
 _BACK_S: Final = 1.0  # by which a clock that went back is behind
-_POLL_S: Final = 0.01
 
 
 class SQLiteBudgetStore:
@@ -84,16 +63,9 @@ class SQLiteBudgetStore:
         wait_s: float = 5.0,
         clock: Clock = system_clock,
     ) -> None:
-        self._path = None if path is None else fspath(path)
-        self._wait_s = wait_s
+        self._file = KeptFile(path, _SCHEMA, wait_s=wait_s, stays_open=True)
         self._clock = clock
         self._swept_at = 0.0
-        self._lock = threading.Lock()
-        self._database: sqlite3.Connection | None = None
-        self._process = os.getpid()
-        self._inherited: list[sqlite3.Connection] = []  # never closed: they are the parent's
-        with self._lock:
-            self._connection()
 
     def now(self) -> float:
         """As in `BudgetStore`."""
@@ -107,7 +79,7 @@ class SQLiteBudgetStore:
         Raises:
             StoreError: The file cannot be written, or others write all the time.
         """
-        with self._transaction() as database:
+        with self._file.transaction() as database:
             now = self._swept(database)
             if any(not slot.start <= now < slot.end for slot in lease.slots):
                 return OtherPeriod(now)
@@ -130,7 +102,7 @@ class SQLiteBudgetStore:
         Raises:
             StoreError: The file cannot be written.
         """
-        with self._transaction() as database:
+        with self._file.transaction() as database:
             now = self._swept(database)
             row = database.execute(
                 "SELECT amount, charged, unpriced FROM leases WHERE lease_id = ?", (lease.lease_id,)
@@ -150,7 +122,7 @@ class SQLiteBudgetStore:
 
     def renew(self, lease: Lease, /) -> bool:
         """As in `BudgetStore`."""
-        with self._transaction() as database:
+        with self._file.transaction() as database:
             end = self._swept(database) + lease.seconds
             changes = database.execute(
                 "UPDATE leases SET ends = ? WHERE lease_id = ? AND charged IS NULL", (end, lease.lease_id)
@@ -163,13 +135,13 @@ class SQLiteBudgetStore:
 
     def spent(self, keys: Sequence[str] | None = None, /) -> list[SlotStanding]:
         """As in `BudgetStore`."""
-        with self._transaction() as database:
+        with self._file.transaction() as database:
             self._swept(database)
             return _standings(database, keys)
 
     def change(self, key: str, /, *, extra: int = 0, approve: bool = False, reset: bool = False) -> None:
         """As in `BudgetStore`."""
-        with self._transaction() as database:
+        with self._file.transaction() as database:
             _add(database, [BudgetSlot(key=key, forget_at=self._clock() + RETENTION_S)])
             if reset:
                 database.execute(
@@ -182,14 +154,7 @@ class SQLiteBudgetStore:
 
     def close(self) -> None:
         """As in `BudgetStore`; the next call opens the file again. What is only in memory is gone."""
-        with self._lock:
-            database, self._database = self._database, None
-            if database is not None and self._process == os.getpid():
-                database.close()
-
-    def __del__(self) -> None:
-        with suppress(Exception):  # half made, or at the end of the interpreter
-            self.close()
+        self._file.close()
 
     def _put(
         self,
@@ -236,76 +201,6 @@ class SQLiteBudgetStore:
             self._swept_at = now
             database.execute("DELETE FROM slots WHERE forget_at <= ? AND reserved = 0", (now,))
         return now
-
-    @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        if self._process != os.getpid():
-            self._lock = threading.Lock()  # of the parent, where another thread may have been in it
-        with self._lock:
-            try:
-                database = self._connection()
-                database.execute("BEGIN IMMEDIATE")
-                try:
-                    yield database
-                except BaseException:
-                    database.execute("ROLLBACK")
-                    raise
-                database.execute("COMMIT")
-            except sqlite3.Error as error:
-                raise self._failure(error) from error
-
-    def _connection(self) -> sqlite3.Connection:
-        if self._process != os.getpid():
-            self._process = os.getpid()
-            if self._path is not None and self._database is not None:
-                self._inherited.append(self._database)
-                self._database = None
-        if self._database is None:
-            try:
-                self._database = self._opened()
-            except sqlite3.Error as error:
-                raise self._failure(error) from error
-        return self._database
-
-    def _opened(self) -> sqlite3.Connection:
-        database = sqlite3.connect(
-            self._path or ":memory:", timeout=self._wait_s, isolation_level=None, check_same_thread=False
-        )
-        # In this order: another process may be making the tables, and all of them come at once.
-        tables = database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-        application, version = (
-            database.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
-        )
-        if (tables and application != _APPLICATION) or version > _VERSION:
-            database.close()
-            raise StoreError(
-                f"{self._path}: not a file of budgets that this version reads; choose another path"
-            )
-        database.execute("PRAGMA synchronous = NORMAL")
-        if not tables:
-            self._use_write_ahead_log(database)
-            database.execute("BEGIN IMMEDIATE")
-            for statement in _TABLES.split(";"):
-                database.execute(statement)
-            database.execute(f"PRAGMA application_id = {_APPLICATION}")
-            database.execute(f"PRAGMA user_version = {_VERSION}")
-            database.execute("COMMIT")
-        return database
-
-    def _use_write_ahead_log(self, database: sqlite3.Connection) -> None:
-        end = time.monotonic() + self._wait_s
-        while True:
-            try:
-                database.execute("PRAGMA journal_mode = WAL")
-            except sqlite3.OperationalError:  # SQLite does not wait here for another who does the same
-                if time.monotonic() > end:
-                    raise
-                time.sleep(_POLL_S)
-            else:
-                return
-
-    def _failure(self, error: sqlite3.Error) -> StoreError:
-        return StoreError(f"{self._path or 'budgets in memory'}: {error}")
 
 
 def _lease_of(lease: Lease, amount: int) -> Lease:

@@ -27,7 +27,7 @@ from ebbtide.traces.records.readers import TraceItem
 from ebbtide.traces.transcripts.turns import RoundUnit, Turn, TurnRounds
 
 if TYPE_CHECKING:
-    from ebbtide.cli.judging import JudgeReport
+    from ebbtide.cli.rounds.judging import JudgeReport
     from ebbtide.text.llm.chat_endpoint import ChatModel
     from ebbtide.traces.live import Growth
 
@@ -110,7 +110,7 @@ def _over(score: ConvergenceScore, ending: RunEnding | None) -> ConvergenceScore
 def _judged(
     name: str, source: RoundSource, options: ScoringOptions, judge: ChatModel, *, quiet: bool
 ) -> ScoredConversation:
-    from ebbtide.cli.judging import JudgeReport, judge_progress
+    from ebbtide.cli.rounds.judging import JudgeReport, judge_progress
     from ebbtide.convergence.llm_score import score_with_llm
 
     with judge_progress(len(source.rounds) + 1, hidden=quiet) as advance:

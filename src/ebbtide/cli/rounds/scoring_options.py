@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
-from ebbtide.cli.declaration import read_prices
+from ebbtide.cli.declaration import Option, ProfileName, Redact, shared
 from ebbtide.convergence.meter import ConvergenceMeter
 from ebbtide.errors import SemanticError
 from ebbtide.profile import Profile
@@ -16,6 +16,37 @@ from ebbtide.traces.transcripts.turns import RoundUnit
 
 if TYPE_CHECKING:
     from ebbtide.text.llm.chat_endpoint import ChatModel
+
+
+class SemanticUse(StrEnum):
+    """When meanings are compared."""
+
+    OFF = "off"
+    AUTO = "auto"  #: where it can be; the result says whether it was
+    ON = "on"  #: or fail
+
+
+Unit = Annotated[
+    RoundUnit,
+    Option("--round", help="Round of a plain conversation: one turn, or one circle of all speakers."),
+]
+Semantic = Annotated[
+    SemanticUse,
+    Option("--semantic", help="Compare meanings too: off, on, or auto (on if it is installed)."),
+]
+EmbedderName = Annotated[
+    str | None,
+    Option(
+        "--embedder",
+        metavar="NAME",
+        help="minilm, folder:PATH, sentence-transformers:NAME or openai:URL#MODEL; implies --semantic on.",
+    ),
+]
+EmbeddingCache = Annotated[
+    str | None,
+    Option("--embedding-cache", metavar="FILE", help="File that caches embeddings between runs."),
+]
+Follow = Annotated[bool, Option("--follow", help="Keep reading a growing JSONL file.")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,70 +62,58 @@ class SemanticLevel:
     problem: str | None = None
 
 
-def semantic_level(use: str, model: str | None, cache: str | None) -> SemanticLevel:
+def semantic_level(use: SemanticUse, model: str | None, cache: str | None) -> SemanticLevel:
     """The level that options ask for; naming a model asks for it.
 
     Raises:
         SemanticError: It was asked for, and cannot run.
     """
-    if use == "off" and model is None:
+    if use is SemanticUse.OFF and model is None:
         return SemanticLevel()
     from ebbtide.text.embedding.embedder import open_embedder
 
     try:
         return SemanticLevel(embedder=open_embedder(model, cache=Path(cache) if cache else None))
     except SemanticError as error:
-        if use != "auto":
+        if use is not SemanticUse.AUTO:
             raise
         return SemanticLevel(problem=str(error))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoringOptions:
-    """What every scoring command takes.
+    """How conversations are scored and shown.
 
     `judge` is the model to ask, None for the rules alone; `redact` masks keys and passwords in the answer.
     """
 
     profile: Profile
     unit: RoundUnit
-    as_json: bool
-    explain: bool = False
     level: SemanticLevel = SemanticLevel()
-    judge: ChatModel | None = None
     redact: bool = True
+    as_json: bool = False
+    explain: bool = False
+    judge: ChatModel | None = None
 
     @classmethod
-    def of(
+    def read(
         cls,
         *,
         profile: str,
         unit: RoundUnit,
-        as_json: bool,
-        level: SemanticLevel,
-        explain: bool = False,
-        judge: str | None = None,
-        prices: str | None = None,
-        redact: bool = True,
+        semantic: SemanticUse,
+        embedder: str | None,
+        cache: str | None,
+        redact: bool,
     ) -> Self:
-        """The options of the command line.
+        """The options that a command line says.
 
         Raises:
-            ConfigError: There is no such profile, or the judge cannot be used.
+            ConfigError: There is no such profile.
+            SemanticError: Meanings are to be compared, and cannot be.
         """
-        options = cls(
-            profile=Profile.load(profile),
-            unit=unit,
-            as_json=as_json,
-            explain=explain,
-            level=level,
-            redact=redact,
-        )
-        if judge is None:
-            return options
-        from ebbtide.cli.judging import open_judge
-
-        return dataclasses.replace(options, judge=open_judge(judge, read_prices(prices)))
+        level = semantic_level(semantic, embedder, cache)
+        return cls(profile=Profile.load(profile), unit=unit, level=level, redact=redact)
 
     def meter(self) -> ConvergenceMeter:
         """A meter as these options want it."""
@@ -103,3 +122,16 @@ class ScoringOptions:
     def add_problem(self, wire: dict[str, Any]) -> dict[str, Any]:
         """A result for machines, with the reason why the semantic level is not in it."""
         return {**wire, "semantic_problem": self.level.problem} if self.level.problem else wire
+
+
+with_scoring = shared(
+    {
+        "profile": (ProfileName, "default"),
+        "unit": (Unit, RoundUnit.TURN),
+        "semantic": (Semantic, SemanticUse.OFF),
+        "embedder": (EmbedderName, None),
+        "cache": (EmbeddingCache, None),
+        "redact": (Redact, True),
+    },
+    ScoringOptions.read,
+)

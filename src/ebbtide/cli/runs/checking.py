@@ -1,36 +1,30 @@
-"""`ebbtide check`: what became of a recorded run, or of many."""
+"""Checks many runs, and prints what became of them: for `check`, of files or of sessions, and for `demo`."""
 
 from __future__ import annotations
 
-import dataclasses
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ebbtide import __version__
 from ebbtide.budget.limits import Limits
-from ebbtide.cli.exits import Exit
+from ebbtide.checking import check_many
 from ebbtide.cli.runs.baseline import Baseline, KnownFindings
 from ebbtide.cli.runs.ci.check_format import CheckFormat
 from ebbtide.cli.runs.fail_on import Condition, FailedCondition, conditions, failures
-from ebbtide.cli.runs.ignoring import RunPattern, ignored_by, print_ignored, run_patterns, warn_of_tools
+from ebbtide.cli.runs.ignoring import RunPattern, print_ignored, run_patterns, warn_of_tools
 from ebbtide.cli.runs.run_screen import run_screen
 from ebbtide.cli.runs.run_table import SkippedFile, run_table
 from ebbtide.cli.runs.trace_files import TraceFiles
 from ebbtide.cli.settings.options import origin
-from ebbtide.cli.terminal import Line, print_json, print_line, print_lines, progress_bar, terminal_width, warn
+from ebbtide.cli.terminal import print_json, print_line, print_lines, progress_bar, terminal_width, warn
 from ebbtide.errors import ConfigError, EbbtideError, TranscriptError
 from ebbtide.report.plurals import count
 from ebbtide.supervision.run_options import RunOptions
 from ebbtide.supervision.summary.run_summary import RunSummary
 from ebbtide.text.redaction import redacted
-from ebbtide.traces.input.source import STDIN
-
-if TYPE_CHECKING:
-    from ebbtide.cli.runs.judged_endings import JudgedEndings
-    from ebbtide.text.llm.chat_endpoint import ChatModel
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,60 +95,6 @@ class Output:
         return KnownFindings() if self.baseline is None else self.baseline.known(summaries)
 
 
-def check(
-    names: Sequence[str],
-    options: RunOptions,
-    output: Output,
-    *,
-    jobs: int | None = None,
-    judge: str | None = None,
-) -> Exit:
-    """Print what became of the runs.
-
-    Args:
-        names: Files, folders, or ``-`` for standard input.
-        options: By what they are judged.
-        output: What to do with the answers.
-        jobs: Processes for many files; None takes one a core where they are worth it.
-        judge: A chat model that is asked how the runs came out, as `open_judge` takes it; None asks nobody.
-
-    Returns:
-        `Exit.BAD_INPUT` where a file that was named is unreadable, or, with a condition, one in a folder;
-        otherwise `Exit.CHECK_FAILED` where a run meets a condition.
-
-    Raises:
-        TranscriptError: A single run cannot be read, or of many none.
-        ConfigError: The page cannot be written, or the judge cannot be asked.
-    """
-    from ebbtide import checking
-
-    model = None if judge is None else open_model(judge, names, options)
-    traces, left_out = TraceFiles.of(names).without(output.ignored_runs)
-    options = dataclasses.replace(options, timeline=output.html is not None)
-    if not traces.several and not left_out:
-        try:
-            summary = checking.check(traces.files[0], options)
-        except TranscriptError as error:
-            _show_unread([_skipped_file(error, traces.files[0], options, is_named=True)], output, indent=2)
-            raise
-        endings = endings_of([summary], model, options)
-        fails = show([summary], (), options, output, several=False, endings=endings)
-        return Exit.CHECK_FAILED if fails else Exit.DONE
-    summaries, skipped_files = check_files(traces, options, jobs=jobs)
-    if not summaries and skipped_files:
-        _show_unread(skipped_files, output)
-        raise TranscriptError(_nothing(skipped_files))
-    ignored = [SkippedFile(source=path, reason=f"ignored by {ignored_by()}") for path in left_out]
-    endings = endings_of(summaries, model, options)
-    fails = show(summaries, [*skipped_files, *ignored], options, output, endings=endings)
-    unreadable = [item for item in skipped_files if item.is_named or (item.is_unreadable and output.fail_on)]
-    for item in unreadable:
-        warn(f"{item.source}: UNREADABLE: {item.reason.splitlines()[0]}")
-    if unreadable:
-        return Exit.BAD_INPUT
-    return Exit.CHECK_FAILED if fails else Exit.DONE
-
-
 def show(
     summaries: Sequence[RunSummary],
     skipped_files: Sequence[SkippedFile],
@@ -162,9 +102,8 @@ def show(
     output: Output,
     *,
     several: bool = True,
-    endings: JudgedEndings | None = None,
 ) -> bool:
-    """Print runs that were checked, with what a judge says where one was asked, and write their page.
+    """Prints runs that were checked, and writes their page.
 
     Returns:
         Whether a run meets a condition that fails the check.
@@ -180,8 +119,7 @@ def show(
         _print_report(summaries, skipped_files, output, problems, known_findings)
     elif output.as_json:
         for summary in summaries:
-            judge = {} if endings is None else {"judge": endings.to_dict(summary.source)}
-            print_json(_wire(summary, known_findings) | judge, indent=None if several else 2)
+            print_json(_wire(summary, known_findings), indent=None if several else 2)
         for item in skipped_files:
             print_json(item.to_dict(), indent=None)
     elif several:
@@ -201,8 +139,6 @@ def show(
         print_ignored(summaries)
         if known_findings.file is not None:
             print_line(f"{count(len(known_findings), 'finding')} known from {known_findings.file}", "dim")
-    if endings is not None and not output.as_json:
-        print_lines([Line(), *endings.lines(terminal_width())])
     warn_of_tools(summaries)
     for problem in problems:
         warn(str(problem))
@@ -229,8 +165,8 @@ def _print_report(
     sys.stdout.write(report_text(checked, output.form))
 
 
-def _show_unread(skipped_files: Sequence[SkippedFile], output: Output, *, indent: int | None = None) -> None:
-    """Print, for machines, that nothing could be read; for people an error says so."""
+def show_unread(skipped_files: Sequence[SkippedFile], output: Output, *, indent: int | None = None) -> None:
+    """Prints, for machines, that nothing could be read; for people an error says so."""
     if output.form.is_report:
         _print_report([], skipped_files, output)
     elif output.as_json:
@@ -245,32 +181,6 @@ def _wire(summary: RunSummary, known_findings: KnownFindings) -> dict[str, Any]:
         for item, finding in zip(wire["findings"], summary.findings, strict=True):
             item["known"] = finding in known_findings.of(summary)
     return wire
-
-
-def open_model(spec: str, names: Sequence[str], options: RunOptions) -> ChatModel:
-    """The model that `--judge` names.
-
-    Raises:
-        ConfigError: It names none, or a run could not be read a second time.
-    """
-    from ebbtide.budget.prices import Prices
-    from ebbtide.cli.judging import open_judge
-
-    if STDIN in names:
-        raise ConfigError("--judge reads a run a second time; give a file in place of -")
-    return open_judge(spec, options.prices or Prices())
-
-
-def endings_of(
-    summaries: Sequence[RunSummary], model: ChatModel | None, options: RunOptions
-) -> JudgedEndings | None:
-    """What a model says of how runs ended; None where none is asked."""
-    if model is None:
-        return None
-    from ebbtide.cli.runs.judged_endings import judge_endings
-
-    endings = judge_endings(summaries, model)
-    return redacted(endings) if options.redact else endings
 
 
 def write_page(
@@ -302,14 +212,12 @@ def check_files(
     traces: TraceFiles, options: RunOptions, *, jobs: int | None
 ) -> tuple[list[RunSummary], list[SkippedFile]]:
     """Runs as they came out, and the files that could not be read, with a bar on the terminal meanwhile."""
-    from ebbtide import checking
-
     summaries: list[RunSummary] = []
     skipped_files = [
-        _skipped_file(error, str(error.source), options, is_named=False) for error in traces.refusals
+        skipped_file(error, str(error.source), options, is_named=False) for error in traces.refusals
     ]
     with progress_bar("checking", len(traces.files)) as advance:
-        for path, result in checking.check_many(
+        for path, result in check_many(
             traces.files,
             options,
             jobs=jobs,
@@ -321,11 +229,12 @@ def check_files(
                 summaries.append(result)
             else:
                 is_named = str(path) in traces.from_arguments
-                skipped_files.append(_skipped_file(result, str(path), options, is_named=is_named))
+                skipped_files.append(skipped_file(result, str(path), options, is_named=is_named))
     return summaries, sorted(skipped_files, key=lambda item: item.source)
 
 
-def _skipped_file(error: EbbtideError, source: str, options: RunOptions, *, is_named: bool) -> SkippedFile:
+def skipped_file(error: EbbtideError, source: str, options: RunOptions, *, is_named: bool) -> SkippedFile:
+    """Says why a file is not among the runs; with secrets masked where they are to be."""
     reason, is_unreadable, line = str(error), True, None
     if isinstance(error, TranscriptError):
         line = error.line
@@ -335,9 +244,3 @@ def _skipped_file(error: EbbtideError, source: str, options: RunOptions, *, is_n
         source=source, reason=reason, is_named=is_named, is_unreadable=is_unreadable, line=line
     )
     return redacted(file) if options.redact else file
-
-
-def _nothing(skipped_files: Sequence[SkippedFile]) -> str:
-    reasons = "".join(f"\n  {item.source}: {item.reason.splitlines()[0]}" for item in skipped_files[:5])
-    more = f"\n  and {len(skipped_files) - 5} more" if len(skipped_files) > 5 else ""
-    return f"none of {len(skipped_files)} files could be read:{reasons}{more}"

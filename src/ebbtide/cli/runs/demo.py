@@ -9,28 +9,26 @@ import shlex
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+import click
 
 from ebbtide.checking import check
+from ebbtide.cli.declaration import AsJson, Command, Option, Page
 from ebbtide.cli.runs.checking import Output, show
 from ebbtide.cli.terminal import Line, print_lines
 from ebbtide.errors import ConfigError
 from ebbtide.supervision.run_options import RunOptions
 
 
-def demo(*, out: Path | None, html: Path | None, redact: bool, as_json: bool) -> None:
-    """Make the runs, check them and print the table.
-
-    Args:
-        out: Folder that keeps the runs; None deletes them afterwards.
-        html: Write the page into this file; None writes none.
-        redact: Mask keys and passwords.
-        as_json: Print JSON instead of the table.
-
-    Raises:
-        ConfigError: The folder or the page cannot be written.
-    """
-    options = RunOptions(timeline=html is not None, redact=redact)
+@click.command(cls=Command)
+def demo(
+    out: Annotated[Path | None, Option("--keep", metavar="DIR", help="Keep the runs in DIR.")] = None,
+    html: Page = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make four sample runs and check them."""
+    options = RunOptions(timeline=html is not None)
     with _folder(out) as folder:
         files = []
         for name, content in demo_runs().items():

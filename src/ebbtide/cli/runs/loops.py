@@ -1,23 +1,30 @@
-"""`ebbtide loops` and `ebbtide doctor`: where a run goes round in circles, and whether it would be seen."""
+"""`ebbtide loops` and `ebbtide doctor`: where a run goes round in circles, and if that would be seen."""
 
 from __future__ import annotations
 
 import dataclasses
+import shlex
 from collections.abc import Sequence
+from typing import Annotated
 
+import click
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from ebbtide import checking
+from ebbtide.cli.declaration import FILE, Argument, AsJson, Command
+from ebbtide.cli.exits import Exit
+from ebbtide.cli.runs.options import with_thresholds
 from ebbtide.cli.runs.run_screen import ACTION_STYLES
+from ebbtide.cli.single_file import single_file
 from ebbtide.cli.terminal import console, plain, print_json, styled
 from ebbtide.divergence.self_test import Wiring, self_test
 from ebbtide.report import wording
 from ebbtide.report.plurals import count
 from ebbtide.supervision.ladder import Cause
 from ebbtide.supervision.run_options import RunOptions
-from ebbtide.supervision.summary.run_summary import Cell, RunFinding
+from ebbtide.supervision.summary.run_summary import Cell, RunFinding, RunSummary
 
 _LOOPS = (Cause.DIVERGENCE, Cause.SPENDING)
 _WIRING_STYLES = {
@@ -32,21 +39,30 @@ _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _NUMBER_WIDTH = 7
 
 
-def find(name: str, options: RunOptions, *, as_json: bool) -> bool:
-    """Print the loops of a recorded run: those findings of `ebbtide check` that are about loops or spending.
-
-    Returns:
-        Whether there is one.
-
-    Raises:
-        TranscriptError: The events cannot be read.
-    """
+@click.command(cls=Command, exits={Exit.DONE: "there is no loop", Exit.LOOP: "there is a loop"})
+@with_thresholds
+def loops(
+    options: RunOptions,
+    file: Annotated[
+        str,
+        Argument(metavar="FILE", type=FILE, help="A trace in any known format, or - for standard input."),
+    ],
+    as_json: AsJson = False,
+) -> None:
+    """Find the loops of a run and what they cost."""
+    name = single_file(file, f"`ebbtide check {shlex.quote(file)}` checks all of them.")
     summary = checking.check(name, dataclasses.replace(options, timeline=True))
     loops = [finding for finding in summary.findings if finding.cause in _LOOPS]
     if as_json:
         wire = [dataclasses.asdict(loop) for loop in loops]
         print_json({"events": summary.spent.events, "loops": wire, "degraded": summary.degraded})
-        return bool(loops)
+    else:
+        _print_loops(summary, loops)
+    if loops:
+        raise SystemExit(Exit.LOOP)
+
+
+def _print_loops(summary: RunSummary, loops: Sequence[RunFinding]) -> None:
     terminal = console()
     number = count(len(loops), "loop") if loops else "No loop"
     terminal.print(Text(f"{number} in {count(summary.spent.events, 'event')}", style="bold"))
@@ -57,15 +73,15 @@ def find(name: str, options: RunOptions, *, as_json: bool) -> bool:
     if summary.degraded:
         first = f": {plain(summary.faults[0])}" if summary.faults else "."
         terminal.print(f"{count(summary.degraded, 'event')} not read in full{first}", soft_wrap=True)
-    return bool(loops)
 
 
-def check(options: RunOptions, *, as_json: bool) -> bool:
-    """Print whether each detector sees a known loop under a configuration.
-
-    Returns:
-        Whether all of them do.
-    """
+@click.command(
+    cls=Command,
+    exits={Exit.DONE: "every detector that is on sees its loop", Exit.LOOP: "a detector is silent"},
+)
+@with_thresholds
+def doctor(options: RunOptions, as_json: AsJson = False) -> None:
+    """Test each loop detector on a known loop."""
     checks = self_test(options.profile, tools=options.tools)
     if as_json:
         wire = [
@@ -82,7 +98,8 @@ def check(options: RunOptions, *, as_json: bool) -> bool:
             wiring = Text(item.wiring.value, style=_WIRING_STYLES[item.wiring])
             table.add_row(item.kind.value.replace("_", " "), wiring, at or plain(item.problem or ""))
         console().print(table)
-    return all(item.wiring in (Wiring.FIRES, Wiring.OFF) for item in checks)
+    if not all(item.wiring in (Wiring.FIRES, Wiring.OFF) for item in checks):
+        raise SystemExit(Exit.LOOP)
 
 
 def _description(loop: RunFinding) -> Text:

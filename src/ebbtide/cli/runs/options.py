@@ -1,12 +1,9 @@
-"""The options that say by what a run is judged, and how they are read.
-
-The engines are imported when they are called for: to print a line of help nobody needs them.
-"""
+"""The options that say by what a run is judged, and how they are read."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from ebbtide.cli.declaration import (
     FILE,
@@ -14,7 +11,6 @@ from ebbtide.cli.declaration import (
     PricesFile,
     ProfileName,
     Redact,
-    WordChoice,
     read_prices,
     shared,
 )
@@ -60,15 +56,6 @@ MaxSeconds = Annotated[
     float | None,
     Option("--max-seconds", metavar="S", at_least=0, help="Maximum duration in seconds.", section=_LIMITS),
 ]
-WhenUnknown = Annotated[
-    str | None,
-    Option(
-        "--when-unknown",
-        type=WordChoice(["refuse", "allow"]),
-        help="What to make of a limit that cannot be counted; allow counts what is unknown as zero.",
-        section=_LIMITS,
-    ),
-]
 Ignore = Annotated[
     list[str] | None,
     Option(
@@ -86,20 +73,15 @@ def read_run_options(
     ignore: list[str] | None = None,
     limits: str | None = None,
     prices: str | None = None,
-    when_unknown: str | None = None,
     redact: bool = True,
     **most: float | None,
 ) -> RunOptions:
-    """What the command line says.
+    """The options that a command line says.
 
     Args:
-        profile: Name of a profile, or a file.
-        tools: A file.
         ignore: Rules and tools, as the option names them; those of the project's settings come on top.
         limits: A file; single limits override those in it.
         prices: A file; None takes public prices where they are installed.
-        redact: Mask keys and passwords.
-        when_unknown: "refuse" or "allow", as in `Limits`; overrides that in the file.
         **most: A limit by the name of its kind.
 
     Raises:
@@ -110,41 +92,34 @@ def read_run_options(
     return RunOptions(
         profile=with_ignored(Profile.load(profile), ignore or ()),
         tools=None if tools is None else ToolPolicies.load(tools),
-        limits=_limits(limits, most, when_unknown),
+        limits=_limits(limits, most),
         prices=read_prices(prices),
         redact=redact,
     )
 
 
-def _limits(file: str | None, most: Mapping[str, float | None], when_unknown: str | None) -> Limits | None:
+def _limits(file: str | None, most: Mapping[str, float | None]) -> Limits | None:
     from ebbtide.budget.limits import Limits
 
-    table = limits_table(file, most, when_unknown)
+    table = limits_table(file, most)
     return Limits.from_dict(table) if table else None
 
 
-with_thresholds = shared(
-    {
-        "profile": (ProfileName, "default"),
-        "tools": (Tools, None),
-        "ignore": (Ignore, None),
-        "redact": (Redact, True),
-    },
-    read_run_options,
-)
-with_run_options = shared(
-    {
-        "profile": (ProfileName, "default"),
-        "tools": (Tools, None),
-        "ignore": (Ignore, None),
-        "prices": (PricesFile, None),
-        "limits": (LimitsFile, None),
-        "cost_usd": (MaxCost, None),
-        "tokens": (MaxTokens, None),
-        "steps": (MaxSteps, None),
-        "wall_s": (MaxSeconds, None),
-        "when_unknown": (WhenUnknown, None),
-        "redact": (Redact, True),
-    },
-    read_run_options,
-)
+_THRESHOLDS: dict[str, tuple[Any, Any]] = {
+    "profile": (ProfileName, "default"),
+    "tools": (Tools, None),
+    "ignore": (Ignore, None),
+}
+_FILES: dict[str, tuple[Any, Any]] = {"prices": (PricesFile, None), "limits": (LimitsFile, None)}
+_LIMITS_OF_A_RUN: dict[str, tuple[Any, Any]] = {
+    "cost_usd": (MaxCost, None),
+    "tokens": (MaxTokens, None),
+    "steps": (MaxSteps, None),
+    "wall_s": (MaxSeconds, None),
+}
+_REDACT: dict[str, tuple[Any, Any]] = {"redact": (Redact, True)}
+
+with_thresholds = shared(_THRESHOLDS | _REDACT, read_run_options)
+with_run_options = shared(_THRESHOLDS | _FILES | _LIMITS_OF_A_RUN | _REDACT, read_run_options)
+#: Who checks an archive has its limits in a file.
+with_archive_options = shared(_THRESHOLDS | _FILES | _REDACT, read_run_options)

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from ebbtide.cli.exits import Exit
-from ebbtide.cli.runs.checking import Output, check_files, endings_of, open_model, write_page
+from ebbtide.cli.runs.checking import Output, check_files, write_page
 from ebbtide.cli.runs.fail_on import failures
 from ebbtide.cli.runs.ignoring import ignored_by, print_ignored
 from ebbtide.cli.runs.machine_sessions import AGENT_NAMES, MachineSessions, SessionPart
@@ -45,7 +45,6 @@ def check_sessions(
     output: Output,
     *,
     jobs: int | None = None,
-    judge: str | None = None,
 ) -> Exit:
     """Print what became of this machine's sessions.
 
@@ -54,16 +53,14 @@ def check_sessions(
         options: By what they are judged.
         output: What to do with the answers.
         jobs: Processes; None takes one a core where they are worth it.
-        judge: As for `check`.
 
     Returns:
         As `check` does for a folder.
 
     Raises:
         TranscriptError: None of them can be read.
-        ConfigError: The page cannot be written, or the judge cannot be asked.
+        ConfigError: The page cannot be written.
     """
-    model = None if judge is None else open_model(judge, (), options)
     options = dataclasses.replace(options, timeline=output.html is not None)
     traces, left_out = TraceFiles(
         files=tuple(machine.parts), from_arguments=frozenset(), refusals=(), several=True, are_growing=True
@@ -95,14 +92,11 @@ def check_sessions(
         raise _nothing_read(skipped_files)
     if output.html is not None:
         write_page(output.html, summaries, options, skipped_files)
-    endings = endings_of(summaries, model, options)
     if not output.as_json:
         width = terminal_width()
         print_lines(session_screen(runs, machine.selection.period, width, everything=output.everything))
         print_lines(_skipped_lines(skipped_files, parts, width, everything=output.everything))
         print_ignored(summaries)
-        if endings is not None:
-            print_lines([Line(), *endings.lines(width)])
     problems = failures(summaries, output.fail_on, output.known(summaries))
     for problem in problems:
         warn(str(problem))

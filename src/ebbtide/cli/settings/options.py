@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,72 +17,66 @@ if TYPE_CHECKING:
 
 
 _SETTABLE = frozenset("profile tools prices limits fail_on baseline ignore guardrails budgets alerts".split())
-_HERE = "ebbtide.settings"
+_NAMED = "ebbtide.named_settings"
 _NONE = "ebbtide.no_settings"
-_SEARCHED = "ebbtide.searched_settings"
+_HERE = "ebbtide.settings"
 SHOWS = "ebbtide.shows_settings"  #: set in the context of a call that only shows the settings
 
 
-class SettingsOption(click.Option):
-    """An option that is about settings."""
+def _keep(context: click.Context, option: click.Parameter, value: object) -> None:
+    context.meta[_KEYS[option.name or ""]] = value
+    if option.name == "config" and context.get_parameter_source("config") is ParameterSource.ENVIRONMENT:
+        context.meta[_BY_ENVIRONMENT] = True
 
-    section = "Settings"
+
+_KEYS = {"config": _NAMED, "no_config": _NONE, "show_config": SHOWS}
+_BY_ENVIRONMENT = "ebbtide.named_by_environment"
+#: The options that say which settings hold; they stand before the command.
+SETTINGS_OPTIONS = (
+    click.Option(
+        ["--config"],
+        metavar="FILE",
+        type=click.Path(readable=False),
+        envvar="EBBTIDE_CONFIG",
+        callback=_keep,
+        expose_value=False,
+        help="Read settings from FILE, not from the nearest ebbtide.toml or pyproject.toml.",
+    ),
+    click.Option(["--no-config"], is_flag=True, callback=_keep, expose_value=False, help="Read no settings."),
+    click.Option(
+        ["--show-config"],
+        is_flag=True,
+        callback=_keep,
+        expose_value=False,
+        help="Print every setting of the command and where it comes from.",
+    ),
+)
 
 
-def settings_options(parameters: list[click.Parameter]) -> list[click.Parameter]:
-    """The options for a command with these parameters; none where no setting is about it."""
+def load_settings(context: click.Context, parameters: Iterable[click.Parameter]) -> None:
+    """Lets settings stand in for what a command line leaves out, where the command has an option for one.
+
+    Raises:
+        UsageError: Options contradict each other, or no setting is about this command.
+        ConfigError: The file cannot be used.
+    """
+    meta = context.meta
     if not any(parameter.name in _SETTABLE for parameter in parameters):
-        return []
-    hidden: dict[str, Any] = {"is_eager": True, "expose_value": False}
-    return [
-        SettingsOption(
-            ["--no-config"], is_flag=True, callback=_ignore_files, help="Read no settings.", **hidden
-        ),
-        SettingsOption(
-            ["--show-config"],
-            is_flag=True,
-            callback=_show_later,
-            help="Print every setting and where it comes from.",
-            **hidden,
-        ),
-        SettingsOption(
-            ["--config"],
-            metavar="FILE",
-            type=click.Path(readable=False),
-            envvar="EBBTIDE_CONFIG",
-            callback=_load,
-            help="Read settings from FILE, not from the nearest ebbtide.toml or pyproject.toml.",
-            **hidden,
-        ),
-    ]
-
-
-def _ignore_files(context: click.Context, option: click.Parameter, value: bool) -> None:
-    context.meta[_NONE] = value
-    if value and context.get_parameter_source("config") is ParameterSource.COMMANDLINE:
-        raise click.BadParameter("it cannot go with --config", context, option)
-
-
-def _show_later(context: click.Context, _option: click.Parameter, value: bool) -> None:
-    context.meta[SHOWS] = value
-
-
-def _load(context: click.Context, option: click.Parameter, value: str | None) -> None:
-    if context.resilient_parsing:
+        if meta.get(SHOWS):
+            raise click.UsageError("--show-config: no setting is about this command", context)
         return
-    if context.meta.get(_NONE):
-        if value is not None and context.get_parameter_source("config") is ParameterSource.COMMANDLINE:
-            raise click.BadParameter("it cannot go with --no-config", context, option)
+    named = meta.get(_NAMED)
+    if meta.get(_NONE):
+        if named is not None and not meta.get(_BY_ENVIRONMENT):
+            raise click.UsageError("--config and --no-config: say one of them", context)
         return
-
-    path = value if value is not None else nearest_file(os.getcwd())  # noqa: PTH109
+    path = named if named is not None else nearest_file(os.getcwd())  # noqa: PTH109
     if path is None:
         return
     from ebbtide.cli.settings.project_settings import ProjectSettings
 
     settings = ProjectSettings.load(path)
-    context.meta[_HERE] = settings
-    context.meta[_SEARCHED] = value is None
+    meta[_HERE] = settings
     context.default_map = {**settings.options}
 
 
@@ -104,12 +98,11 @@ def refuse_unnamed(option: str, reason: str) -> None:
         ConfigError: It stands in one that a search came upon.
     """
     context, settings = click.get_current_context(), current_settings()
-    if settings is None or not context.meta.get(_SEARCHED):
+    if settings is None or context.meta.get(_NAMED) is not None:
         return
     if context.get_parameter_source(option) is ParameterSource.DEFAULT_MAP:
-        raise ConfigError(
-            f"{settings.file}: {option}: {reason}. If it is yours, name it: --config {settings.file}"
-        )
+        name = f"ebbtide --config {settings.file} {context.command.name}"
+        raise ConfigError(f"{settings.file}: {option}: {reason}. If it is yours, name it: {name}")
 
 
 def origin(option: str, flag: str) -> str:
@@ -127,9 +120,7 @@ def origin(option: str, flag: str) -> str:
     return f"{settings.file}: {flag.removeprefix('--')}"
 
 
-def limits_table(
-    file: str | None, most: Mapping[str, float | None], when_unknown: str | None = None
-) -> dict[str, Any]:
+def limits_table(file: str | None, most: Mapping[str, float | None]) -> dict[str, Any]:
     """The limits that options set, by their names in the file.
 
     Raises:
@@ -142,8 +133,6 @@ def limits_table(
         if value is not None:
             whole = LimitKind(name) not in (LimitKind.COST_USD, LimitKind.WALL_S)
             table[name] = int(value) if whole else value
-    if when_unknown is not None:
-        table["when_unknown"] = when_unknown
     return table
 
 

@@ -91,7 +91,7 @@ def _limits(context: click.Context, settings: ProjectSettings) -> Iterator[Shown
 
     file = context.params.get("limits", settings.options.get("limits"))
     single = {kind.value: context.params.get(kind.value) for kind in LimitKind}
-    table = limits_table(file, single, context.params.get("when_unknown"))
+    table = limits_table(file, single)
     if not table:
         yield ShownSetting(name="limits", value=None)
     of_file, line = _source(context, settings, "limits")

@@ -23,7 +23,7 @@ MAKERS = ("decision-makers", "deciders", "decision makers", "authors")
 LINKS = ("links", "related decisions")
 NUMBER = re.compile(r"(?:ADR[ -]*)?\d+\s*[.:)\u2013\u2014-]\s+|(?:ADR|RFC)[ -]\d+:?\s+", re.IGNORECASE)
 CHOSEN = re.compile(
-    r'(?:chosen|selected) option:?\s*["\u201c]?(.+?)["\u201d]?\s*(?:,?\s*because\b[:\s]*(.*))?',
+    r'(?:chosen|selected) option:?\s*+["\u201c]?(.+?)["\u201d]?\s*+(?:,?\s*+because\b[:\s]*(.*))?',
     re.IGNORECASE | re.DOTALL,
 )
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")

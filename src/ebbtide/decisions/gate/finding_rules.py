@@ -15,7 +15,7 @@ FINDINGS = (
         "It says what the agent sees or knows",
         words="i we",
         then=(
-            r"(?:'ve| have| can| could| do| did| still| now| also| already| just| only| currently)* (?:(?:now|also|just|not|still|already) )*"
+            r"(?:'ve| have| can| could| do| did| still| now| also| already| just| only| currently){0,6} (?:(?:now|also|just|not|still|already) ){0,6}"
             r"(?:see|saw|seen|notice|noticed|found|find|understand|understood|reproduce|reproduced|think|thought|believe"
             r"|know|knew|get|got|receive|received|hope|guess|wonder|suspect|remember|recall|appreciate|tried|try|looked|checked)"
         ),

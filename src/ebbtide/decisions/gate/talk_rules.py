@@ -16,7 +16,7 @@ _CHANGE = (
     r"(?:add|address|adjust|build|change|clean|define|delete|extend|focus|handle|improve|insert|move|place|prepare|put|recreate|refactor"
     r"|refine|remove|rename|resolve|rewrite|simplify|solve|tackle)\b"
 )
-_HOW = r"(?:(?:now|also|just|first|then|next|further|quickly|briefly|please|gladly|still|again|go ahead and|try to|start by|be able to|carefully) )*"
+_HOW = r"(?:(?:now|also|just|first|then|next|further|quickly|briefly|please|gladly|still|again|go ahead and|try to|start by|be able to|carefully) ){0,6}"
 
 # What is done to find something out, and decides nothing.
 LOOK_UP = (

@@ -23,8 +23,7 @@ _QUOTES = tuple(
 # The usual ones that are no letters.
 _MARKS = "\u2013\u2014\u2022\u2026\u2192\u2190\u2265\u2264\u2713\u2714\u2705\u274c"
 _DECORATION = re.compile(
-    r"\A(?:[^\w\"'`(\[{<$\u4e00-\u9fff]+|plan\s*[:\u2013\u2014-]\s*(?=\S)|\(?\d{1,3}[.)]\s+"
-    r"|\[[ x]\]\s*)+"
+    r"\A(?:[^\w\"'`(\[{<$\u4e00-\u9fff]++|plan\s*[:\u2013\u2014-](?=\s*\S)|\(?\d{1,3}[.)]\s|\[[ x]\])+"
 )
 _LINKING_WORDS = frozenset(
     "ok okay now so then and but also first next finally just well great good perfect oops besides hence thus"

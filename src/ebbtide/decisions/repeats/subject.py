@@ -18,7 +18,7 @@ from ebbtide.text.stems import stem, stem_tokens
 LONGEST_SUBJECT = 2000  #: characters of a text that is remembered, and beyond which it is no single decision
 # What follows them says why, or goes on to something else.
 _ASIDE = re.compile(
-    r"\s*(?:[;(\u2014]|\. |\s[-\u2013]\s|: (?=\S+ \S+ \S+ )|"
+    r"\s{0,99}(?:[;(\u2014]|\. |\s[-\u2013]\s|: (?=\S+ \S+ \S+ )|"
     r"\b(?:because|since|so that|in order to|due to|given that|as long as|so (?=we|they|it|that))\b)"
 )
 _COMMA = re.compile(r", (?!and\b|or\b|not\b|but\b|instead\b|rather\b)")

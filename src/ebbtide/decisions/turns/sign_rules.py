@@ -9,7 +9,10 @@ from __future__ import annotations
 from ebbtide.text.phrase_table import PhraseTable
 from ebbtide.text.phrases import PhraseRule, anywhere, at_start
 
-_FILLER = r"(?:(?:so|ok|okay|then|and|but|yes|no|now|please|pls|just|also|yeah|great|cool|sure|instead|\d+[.)]?)[,.:]? +)*"
+_FILLER = (
+    r"(?:(?:(?:so|ok|okay|then|and|but|yes|no|now|please|pls|just|also|yeah|great|cool|sure|instead)[,.:]?"
+    r"|\d+(?:[.)][,.:]?|[,:])?) +)*"
+)
 _LOOKS = (
     r"access|analy[sz]e|ask|browse|check|compare|confirm|continue|debug|describe|determine|examine|explain|explore|figure|find|fix|gather"
     r"|get|grep|help|identify|inspect|investigate|list|locate|look|monitor|open|print|proceed|query|read|reproduce|rerun|research|retrieve"

@@ -38,7 +38,7 @@ _LABELLED = frozenset(("decision.section", "decision.label", "decision.field"))
 FEW_SIGNS = "signs.few"
 _SHORT = 20  # characters
 _LEAD_IN = re.compile(r"^[^\S\n]*(?![-*+]\s)(\S[^\n]{0,80}):[*_]*[^\S\n]*\n", re.MULTILINE)
-_LIST = re.compile(r"(?:[^\S\n]*\n)*(?:[^\S\n]*(?:[-*+]|\d{1,2}[.)])[^\S\n]+[^\n]*(?:\n|\Z))+")
+_LIST = re.compile(r"(?:[^\S\n]*\n)*(?:[^\S\n]*(?:[-*+]|\d{1,2}[.)])[^\S\n][^\n]*(?:\n|\Z))+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from ebbtide.bounded import Bounded
 from ebbtide.decisions.assessment import Assessment, Layer, RuleFired
 from ebbtide.decisions.gate.assess import assess
 from ebbtide.decisions.repeats.duplicate_assessment import duplicate_assessment
@@ -73,7 +74,7 @@ class TurnFilter:
         self._latest: tuple[int, int] = (0, 0)  # number of the latest turn, and how many candidates it had
         self._last: SpokenTurn | None = None
         self._answered: SpokenTurn | None = None  # the latest turn of somebody else
-        self._open: dict[str, _Open] = {}
+        self._open: Bounded[str, _Open] = Bounded(_OPEN)
 
     @property
     def awaits_deeds(self) -> bool:
@@ -194,8 +195,6 @@ class TurnFilter:
         elif assessment.keep:
             candidate = self._settled(candidate, assessment)
         if candidate.disposition in (Disposition.PROPOSED, Disposition.KEPT):
-            if len(self._open) >= _OPEN:
-                del self._open[next(iter(self._open))]
             names = names_in(turn.text[sentence.start : sentence.end], sentence.choice)
             if names or candidate.disposition is Disposition.PROPOSED:
                 self._open[name] = _Open(candidate, names)

@@ -81,7 +81,7 @@ CHOICES = PhraseTable((
     anywhere("choice.on-purpose", rf"{_WE}(?:'ve| have)? (?:deliberately|intentionally|purposely|consciously) [a-z]+"),
     firm("choice.option", rf"(?:go|going|went|proceed|proceeding|continue|do|take|choose|pick|implement) (?:ahead )?(?:with )?(?:the )?(?:[\w-]+ )?{_OPTION} (?:[a-z]|\d|one|two|three)"),
     anywhere("choice.chose", rf"{_WE}(?:'ve| have)? {_BY_THE_WAY}(?:chose|chosen|picked|opted for|adopted|settled on|went with|stuck with|favou?red)"),
-    PhraseRule(id="choice.it-is", pattern=r"(?:(?!what|which|how|where|kind|and|but|that|whatever|as)[\w-]+ ){1,5}it is[.!](?=\s*\Z)", anchor=Anchor.CLAUSE),
+    PhraseRule(id="choice.it-is", pattern=r"(?:(?!what|which|how|where|kind|and|but|that|whatever|as)[\w-]{1,60} ){1,5}it is[.!](?=\s*\Z)", anchor=Anchor.CLAUSE),
     anywhere("choice.instead-of", r"instead of [^.?!,]{3,90}, (?:we|i)(?:'ll| will| should| shall)"),
     anywhere("choice.to-fix", r"to (?:fix|solve|address|resolve|avoid|prevent|work around) [^.?!]{1,100}?,? (?:we|i) (?:should|need to|must|have to)"),
     anywhere("choice.alternative", r"as (?:an alternative|a workaround|a fallback),? (?:we|i)(?:'ll| will| can| could)"),
@@ -102,7 +102,7 @@ PERSONS = PhraseTable((
     anywhere("choice.want", rf"{_WE}(?:'d| would)? {_BY_THE_WAY}(?:want|like|prefer|love) to {_BY_THE_WAY}(?:{_TAKE}|have|pay)"),
     anywhere("choice.rather", rf"{_WE}(?:'d| would) (?:much |just |really )*(?:rather|prefer)"),
     PhraseRule(id="out.not-wanted", pattern=r"(?:i |we )?(?:really )?(?:don't|do not|dont) (?:(?:think|believe) (?:we|i) )?(?:really )?(?:want|need|like)", anchor=Anchor.CLAUSE),
-    PhraseRule(id="choice.it-is", pattern=r"(?:(?!what|which|how|where|kind|and|but|that|whatever|as)[\w-]+ ){1,5}it is(?=\W*\Z)", anchor=Anchor.CLAUSE),
+    PhraseRule(id="choice.it-is", pattern=r"(?:(?!what|which|how|where|kind|and|but|that|whatever|as)[\w-]{1,60} ){1,5}it is(?=\W*\Z)", anchor=Anchor.CLAUSE),
     anywhere("fits.best", r"(?:sounds|looks|seems|works) (?:the )?(?:best|better|preferable)"),
     anywhere("choice.like", r"i (?:really )?(?:like|love) (?:your|the|that|this) (?:[\w-]+ )?(?:rec|recs|recommendations?|suggestions?|proposals?|approach|idea|plan|options?|first|second|third)"),
     at_start("choice.option", r"(?:the )?(?:first|second|third|fourth|former|latter|last) (?:option|one|variant|approach|choice)(?! (?:is|was|has|had|fails?|does|did|needs?|looks|seems))"),
@@ -169,7 +169,7 @@ REASONS = PhraseTable((
 RECORDS = PhraseTable((
     anywhere("record.for-the-record", r"for the record"),
     at_start("record.agreed", r"(?:so )?(?:we(?:'ve| have)? )?(?:agreed|decided|settled)(?: so far| on| today)*"),
-    at_start("record.decisions", r"(?:key |our |the )*decisions?(?: (?:locked(?: in)?|made|taken|confirmed|so far|from [\w ]{1,30}))+"),
+    at_start("record.decisions", r"(?:key |our |the )*decisions?(?: (?:locked(?: in)?|made|taken|confirmed|so far|from [\w ]{1,30})(?!\w))++"),
 ), lower=True)
 
 #: What is done next; nothing is chosen by it unless it is set against something else.
@@ -197,7 +197,7 @@ NOT_OURS = PhraseTable((
     anywhere("other.offer", r"(?:would you like|do you want|shall (?:i|we)|should (?:i|we)|let me know|please (?:confirm|let|provide|tell|choose|select))\b"),
     at_start("other.explains", r"(?:the|this|that) [\w' ]{1,40}(?:occurs|happens|arises|fails|is caused|comes from|is because)\b"),
     anywhere("other.suggests", r"the (?:issue|error|traceback|message|documentation|docs|task|problem|manager|plan) (?:suggests?|says?|states?|asks?|requires?|recommends?|mentions?|wants)\b"),
-    anywhere("other.undecided", r"(?:nothing|nobody|no one|not|never|isn't|wasn't|haven't) (?:is |was |has |has been |been |yet |we )*(?:decided|agreed|settled|made a decision)\b"),
+    anywhere("other.undecided", r"(?:nothing|nobody|no one|not|never|isn't|wasn't|haven't) (?:is |was |has |been |yet |we )*(?:decided|agreed|settled|made a decision)\b"),
     anywhere("other.remembered", r"(?:as far as i (?:remember|recall|know)|if i (?:remember|recall)|i (?:remember|recall)|correct me if)\b"),
     at_start("other.user", r"(?:the |our )?user(?:'s)? (?:is|was|wants?|says?|said|asks?|asked|suggest\w*|request\w*|chose|prefers?|decided|approved|confirmed)"),
     anywhere("other.tentative", r"(?:personally|i tend|i'm leaning|i lean|maybe|perhaps|not sure|i wonder)\b"),

@@ -8,7 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from ebbtide.adapters.final_text import final_text
 from ebbtide.adapters.hooks.claude import CLAUDE
@@ -16,6 +16,7 @@ from ebbtide.adapters.hooks.codex import CODEX
 from ebbtide.adapters.hooks.gemini import GEMINI
 from ebbtide.adapters.hooks.opencode import OPENCODE
 from ebbtide.adapters.hooks.step import MAIN, HookCodec, HookReply, HookStep, StepKind, Switch
+from ebbtide.bounded import Bounded
 from ebbtide.budget.prices import Prices
 from ebbtide.budget.tally import dollars
 from ebbtide.errors import StoreError, error_text
@@ -27,7 +28,6 @@ from ebbtide.service.hooks.hook_session import HookSession
 from ebbtide.service.hooks.hook_store import HookStore
 from ebbtide.supervision.ladder import Cause
 from ebbtide.supervision.runs.advice import Advice
-from ebbtide.supervision.runs.run_store import RunStanding
 from ebbtide.supervision.runs.runs import Runs
 from ebbtide.supervision.summary.ending import EndKind
 from ebbtide.supervision.summary.headline import course, headline
@@ -41,41 +41,6 @@ _MOST_FILES: Final = 500  # session files at hand
 _ADVICE: Final = "Stop here. Say what is missing, and ask the person."
 _OFF: Final = f"{MARK}This run is not watched any more. Say “ebbtide on” to watch it again."
 _ON: Final = f"{MARK}This run is watched again."
-
-
-class HookRuns(Protocol):
-    """What hooks need of a registry of runs: a part of `Runs`."""
-
-    @property
-    def faults(self) -> Mapping[str, int]:
-        """How often something failed, by what failed."""
-
-    @property
-    def last_fault(self) -> str | None:
-        """The latest of them, in words."""
-
-    def __len__(self) -> int: ...
-
-    def get(self, run_id: str) -> Supervisor:
-        """As `Runs.get`."""
-
-    def record(self, run_id: str, event: Event) -> object:
-        """As `Runs.record`."""
-
-    def before_model(self, run_id: str, *, agent: str | None = None) -> Advice:
-        """As `Runs.before_model`."""
-
-    def acknowledge(self, run_id: str) -> None:
-        """As `Runs.acknowledge`."""
-
-    def end(self, run_id: str) -> object:
-        """As `Runs.end`."""
-
-    def standing(self) -> list[RunStanding]:
-        """As `Runs.standing`."""
-
-    def close(self) -> None:
-        """As `Runs.close`."""
 
 
 class HookService:
@@ -96,19 +61,19 @@ class HookService:
     """
 
     def __init__(
-        self, store: HookStore, *, runs: HookRuns | None = None, clock: Callable[[], float] = time.time
+        self, store: HookStore, *, runs: Runs | None = None, clock: Callable[[], float] = time.time
     ) -> None:
         prices = Prices()
         self._store = store
         self._clock = clock
         self._has_own_runs = runs is None
-        self.runs: HookRuns = (
+        self.runs = (
             runs if runs is not None else Runs(lambda _: Supervisor(prices=prices), store=store, clock=clock)
         )
         self.faults: Counter[str] = Counter()
         self.last_fault: str | None = None
         self.latest: dict[str, tuple[float, str]] = {}
-        self._files: dict[tuple[str, str], GrowingSession] = {}
+        self._files: Bounded[tuple[str, str], GrowingSession] = Bounded(_MOST_FILES)
         self._lock = threading.Lock()
 
     def take(
@@ -306,8 +271,6 @@ class HookService:
             file = GrowingSession(step.transcript, codec.reader, chain=step.agent, place=place, calls=calls)
             with self._lock:
                 self._files[key] = file
-                if len(self._files) > _MOST_FILES:
-                    del self._files[next(iter(self._files))]
         events: list[Event] = file.look()
         if step.kind in (StepKind.END, StepKind.SIDE_END):
             events += file.finish()

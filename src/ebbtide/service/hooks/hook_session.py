@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any, Final
+
+from ebbtide.bounded import Bounded
 
 _MOST_KEYS: Final = 4096  # events that are remembered
 _MOST_COSTS: Final = 64
@@ -41,8 +42,8 @@ class HookSession:
         self.is_noted = False
         self.pending: str | None = None
         self.files: dict[str, tuple[int, int]] = {}
-        self._keys: OrderedDict[str, None] = OrderedDict()
-        self._failures: OrderedDict[str, None] = OrderedDict()
+        self._keys: Bounded[str, None] = Bounded(_MOST_KEYS)
+        self._failures: Bounded[str, None] = Bounded(_MOST_KEYS)
         self._costs: list[tuple[float, float]] = []  # when, and dollars
 
     def is_repeated(self, key: str) -> bool:
@@ -50,12 +51,12 @@ class HookSession:
         if key in self._keys:
             self.repeated += 1
             return True
-        _remember(self._keys, key)
+        self._keys[key] = None
         return False
 
     def add_failure(self, key: str) -> None:
         """A call failed, which is told with its batch."""
-        _remember(self._failures, key)
+        self._failures[key] = None
 
     def take_failure(self, key: str) -> bool:
         """Whether a call is one that failed."""
@@ -109,9 +110,3 @@ class HookSession:
         session._keys.update(dict.fromkeys(wire["keys"]))
         session._failures.update(dict.fromkeys(wire["failures"]))
         return session
-
-
-def _remember(keys: OrderedDict[str, None], key: str) -> None:
-    keys[key] = None
-    if len(keys) > _MOST_KEYS:
-        keys.popitem(last=False)

@@ -6,12 +6,13 @@ import json
 import sqlite3
 import threading
 import time
-from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
+from ebbtide.bounded import Bounded
+from ebbtide.database.kept_file import KeptFile
+from ebbtide.database.migrating import Schema
 from ebbtide.errors import StoreError
 from ebbtide.service.hooks.hook_session import HookSession
 from ebbtide.supervision.runs.run_store import RunStanding, RunStore, StoredRun
@@ -19,11 +20,13 @@ from ebbtide.supervision.runs.run_store import RunStanding, RunStore, StoredRun
 _WAIT_S: Final = 0.05
 _MOST: Final = 1000  # sessions at hand
 _KEEP_S: Final = 30 * 24 * 3600.0  # as runs are kept
-_TABLE: Final = """
-CREATE TABLE IF NOT EXISTS sessions (
-    run_id TEXT PRIMARY KEY, latest REAL, session TEXT NOT NULL
-) WITHOUT ROWID
-"""
+_SCHEMA: Final = Schema(
+    what="file of sessions",
+    folder=Path(__file__).parent / "schema",
+    tables=("sessions",),
+    version_table="sessions_version",
+    lock=0x45424253,
+)
 _SAVE: Final = "INSERT OR REPLACE INTO sessions (run_id, latest, session) VALUES (?, ?, ?)"
 
 
@@ -42,13 +45,11 @@ class HookStore:
 
     def __init__(self, runs: RunStore, sessions: Path) -> None:
         self._runs = runs
-        self._path = sessions
+        self._file = KeptFile(sessions, _SCHEMA)
         self._lock = threading.RLock()
-        self._sessions: OrderedDict[str, HookSession] = OrderedDict()
+        self._sessions: Bounded[str, HookSession] = Bounded(_MOST)
         self._saved: dict[str, float | None] = {}  # when of each was heard last, of what is in the file
-        with self._open() as database:
-            database.execute("PRAGMA journal_mode = WAL")
-            database.execute(_TABLE)
+        with self._file.transaction() as database:
             database.execute("DELETE FROM sessions WHERE latest < ?", (time.time() - _KEEP_S,))
 
     def session(self, run_id: str) -> HookSession:
@@ -56,9 +57,10 @@ class HookStore:
         with self._lock:
             session = self._sessions.get(run_id)
             if session is None:
-                session = self._sessions[run_id] = self._stored(run_id)
-                if len(self._sessions) > _MOST:
-                    self._saved.pop(self._sessions.popitem(last=False)[0], None)
+                session = self._stored(run_id)
+                dropped = self._sessions.put(run_id, session)
+                if dropped is not None:
+                    self._saved.pop(dropped[0], None)
             self._sessions.move_to_end(run_id)
             return session
 
@@ -98,7 +100,7 @@ class HookStore:
         with self._lock:
             self._sessions.pop(run_id, None)
             self._saved.pop(run_id, None)
-        with self._open() as database:
+        with self._file.transaction() as database:
             database.execute("PRAGMA secure_delete = ON")
             database.execute("DELETE FROM sessions WHERE run_id = ?", (run_id,))
 
@@ -109,31 +111,18 @@ class HookStore:
     def _write(self, rows: Sequence[tuple[str, float | None, str]]) -> None:
         if not rows:
             return
-        with self._open() as database:
+        with self._file.transaction() as database:
             database.executemany(_SAVE, rows)
         with self._lock:
             self._saved.update((run_id, latest) for run_id, latest, _ in rows if run_id in self._sessions)
 
     def _stored(self, run_id: str) -> HookSession:
         try:
-            with self._open() as database:
+            with self._file.transaction(write=False) as database:
                 row = database.execute("SELECT session FROM sessions WHERE run_id = ?", (run_id,)).fetchone()
             return HookSession() if row is None else HookSession.from_dict(json.loads(row[0]))
         except (StoreError, LookupError, TypeError, ValueError):
             return HookSession()  # the run goes on; only events that come twice may count twice
-
-    @contextmanager
-    def _open(self) -> Iterator[sqlite3.Connection]:
-        database = None
-        try:
-            database = sqlite3.connect(self._path, timeout=10.0)
-            with database:
-                yield database
-        except sqlite3.Error as error:
-            raise StoreError(f"{self._path}: {error}. Give a folder that can be written") from error
-        finally:
-            if database is not None:
-                database.close()
 
 
 def _row(run_id: str, session: HookSession | None) -> tuple[str, float | None, str] | None:

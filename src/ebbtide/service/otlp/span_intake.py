@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple
 
+from ebbtide.bounded import Bounded
 from ebbtide.events.event import Event
 from ebbtide.service.otlp.export import Export
 from ebbtide.service.otlp.run_notes import RunNotes
@@ -23,7 +24,6 @@ _MOST: Final = 10_000  # runs, and traces, that are remembered
 _MOST_WRITERS: Final = 32
 _LONGEST_ID: Final = 200
 _UNFIT: Final = re.compile(r"[\x00-\x1f\x7f/]")  # for the path of a URL
-_T = TypeVar("_T")
 _SUMS: Final = frozenset((SpanKind.AGENT, SpanKind.OTHER))
 
 
@@ -93,16 +93,15 @@ class SpanIntake:
         self._wait_s = wait_s
         self._most_bytes = most_bytes
         self._is_known = is_known
-        self._own: OrderedDict[str, None] = OrderedDict()  # runs that this has given events of
+        self._own: Bounded[str, None] = Bounded(_MOST)  # runs that this has given events of
         self._reader = OtlpReader(resumes=lambda chain: self._is_foreign(run_id_of(chain)))
         self._arrivals: deque[_Arrival] = deque()
         self._bytes = 0
         self._early: list[Event] = []  # of spans that could not wait: too many do
-        self._writers: OrderedDict[str, set[SpanWriter]] = (
-            OrderedDict()
-        )  # of traces whose run is not known yet
-        self._settled: OrderedDict[str, float] = OrderedDict()  # the latest end in a trace
-        self._notes: OrderedDict[str, RunNotes] = OrderedDict()
+        # Of traces whose run is not known yet.
+        self._writers: Bounded[str, set[SpanWriter]] = Bounded(_MOST)
+        self._settled: Bounded[str, float] = Bounded(_MOST)  # the latest end in a trace
+        self._notes: Bounded[str, RunNotes] = Bounded(_MOST)
 
     @property
     def waiting(self) -> int:
@@ -167,13 +166,13 @@ class SpanIntake:
         for event in events:
             runs.setdefault(run_id_of(self._reader.base(event.chain_id)), []).append(event)
         for run_id in runs:
-            _remember(self._own, run_id, None)
+            self._own[run_id] = None
         self._tell_writers()
         for arrival in due:
             for trace in arrival.late:
                 self._notes_of(self._run(trace)).late += 1
             for trace, end in arrival.endings:
-                _remember(self._settled, trace, max(end, self._settled.get(trace, end)))
+                self._settled[trace] = max(end, self._settled.get(trace, end))
         ended = {self._run(trace) for arrival in due for trace in arrival.roots} & self._own.keys()
         return [self._news(run_id, runs.get(run_id, ()), ended) for run_id in dict.fromkeys((*runs, *ended))]
 
@@ -194,8 +193,7 @@ class SpanIntake:
     def _note_writer(self, raw: RawSpan) -> None:
         writers = self._writers.get(raw.trace)
         if writers is None:
-            writers = set()
-            _remember(self._writers, raw.trace, writers)
+            writers = self._writers[raw.trace] = set()
         if len(writers) < _MOST_WRITERS:
             writers.add(raw.writer)
 
@@ -212,8 +210,7 @@ class SpanIntake:
     def _notes_of(self, run_id: str) -> RunNotes:
         notes = self._notes.get(run_id)
         if notes is None:
-            notes = RunNotes()
-            _remember(self._notes, run_id, notes)
+            notes = self._notes[run_id] = RunNotes()
         return notes
 
     def _is_foreign(self, run_id: str) -> bool:
@@ -231,10 +228,3 @@ def run_id_of(name: str) -> str:
         return name
     digest = blake2b(name.encode(errors="replace"), digest_size=4).hexdigest()
     return f"{plain[: _LONGEST_ID - len(digest) - 1]}-{digest}"
-
-
-def _remember(table: OrderedDict[str, _T], key: str, value: _T) -> None:
-    """Keep it, and let go of what was kept first where there is too much."""
-    table[key] = value
-    if len(table) > _MOST:
-        table.popitem(last=False)

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Final
 
+from ebbtide.database.group_writer import QueueFullError
 from ebbtide.service.otlp.export import Export
 from ebbtide.service.otlp.span_journal import JournalEntry
 from ebbtide.service.otlp.span_receiver import SpanReceiver
-from ebbtide.service.runs.writer import QueueFullError
 
 _MOST_BYTES: Final = 64 << 20  # of exports that are not read yet
 

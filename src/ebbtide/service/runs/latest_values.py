@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from typing import Generic, TypeVar
 
+from ebbtide.database.group_writer import GroupWriter
 from ebbtide.database.session import Session
 from ebbtide.errors import StoreError
-from ebbtide.service.runs.writer import DatabaseWriter
 
 _Value = TypeVar("_Value")
 
@@ -22,9 +22,7 @@ class LatestValues(Generic[_Value]):
         write: Writes some of them, in a transaction that may be done twice.
     """
 
-    def __init__(
-        self, writer: DatabaseWriter, write: Callable[[Session, Mapping[str, _Value]], None]
-    ) -> None:
+    def __init__(self, writer: GroupWriter, write: Callable[[Session, Mapping[str, _Value]], None]) -> None:
         self._writer = writer
         self._write = write
         self._lock = threading.Lock()

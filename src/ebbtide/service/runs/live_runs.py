@@ -14,8 +14,9 @@ from ebbtide.budget.prices import Prices
 from ebbtide.budget.shared.budget import Spender
 from ebbtide.budget.shared.budgets import Budgets
 from ebbtide.budget.tally import usd
-from ebbtide.errors import StoreError, error_text
+from ebbtide.errors import StoreError
 from ebbtide.events.event import Event
+from ebbtide.events.transcript import Round
 from ebbtide.service.runs.charge_marks import ChargeMarks
 from ebbtide.service.runs.run_database import PersonAct, RunDatabase
 from ebbtide.service.runs.run_event import RunEvent, run_event
@@ -42,12 +43,12 @@ _IDLE_S: Final = 900.0
 _SAVE_EVERY_S: Final = 5.0  # between two looks for runs of which much is in the log alone
 
 
-class LiveRuns:
+class LiveRuns(Runs):
     """All runs of a service. It may be used from several threads.
 
-    The methods with the names of `Runs` are for callers in this process, as the hooks are: where the disk
-    fails, the run goes on and the fault is counted. `append` and `take` are the two halves of the same for
-    callers who are told so, and send their events again.
+    The methods of `Runs` are for callers in this process, as the hooks are: where the disk fails, the run
+    goes on and the fault is counted. `append` and `take` are the two halves of `record` for callers who hear
+    of a fault, and send their events again.
 
     Args:
         database: Keeps them.
@@ -82,7 +83,6 @@ class LiveRuns:
     ) -> None:
         self.database = database
         self.prices = Prices() if prices is None else prices
-        self._clock = clock
         self._redact = redact
         self.on_verdict: list[VerdictListener] = []
         self.on_run: list[RunListener] = []
@@ -95,7 +95,7 @@ class LiveRuns:
         self._spenders = RunSpenders(database)
         self._charges = ChargeMarks(database)
         self._past: set[str] = set()  # runs whose past is read
-        self._runs = Runs(
+        super().__init__(
             lambda _: Supervisor(prices=self.prices),
             store=database if store is None else store,
             most=most,
@@ -107,13 +107,7 @@ class LiveRuns:
             clock=clock,
             log=database,
         )
-        self.faults = self._runs.faults
-        self._lock = threading.Lock()
-
-    @property
-    def last_fault(self) -> str | None:
-        """The latest fault, in words; None where there was none."""
-        return self._runs.last_fault
+        self._stopping = threading.Lock()
 
     def resume(self) -> None:
         """Charge and list what the last process was killed before it could.
@@ -122,7 +116,7 @@ class LiveRuns:
             StoreError: The runs cannot be read, or not written.
         """
         if self.budgets is not None:
-            budgets = RunBudgets(self.budgets, self._spender, self._fault)
+            budgets = RunBudgets(self.budgets, self._spender, self._count_fault)
             self._charges.charge_rest(budgets, lambda: Supervisor(prices=self.prices))
         self._charges.begin(has_budgets=self.budgets is not None)
         for run_id in self.database.lagging():
@@ -158,33 +152,34 @@ class LiveRuns:
         """
         self._name(run_id, origin)
         if self.budgets is not None:
-            self._runs.get(run_id)  # once they are in the log, who fetches the run has them, uncharged
+            self.get(run_id)  # once they are in the log, who fetches the run has them, uncharged
         future = self.database.append(run_id, events, origin, self._clock() if now is None else now)
         for listener in () if is_past else self.on_events:
             future.add_done_callback(partial(tell_events, listener, events, origin))
         return future
 
-    def take(self, run_id: str, event: Event, place: int, *, is_past: bool = False) -> None:
-        """Watch an event that is kept; of one that is past nobody is told, and it is charged to no budget."""
+    def take(self, run_id: str, event: Event, place: int, *, is_past: bool = False) -> Verdict:
+        """As `Runs.take`; of an event that is past nobody is told."""
         if is_past:
             self._past.add(run_id)
         try:
-            self._runs.record(run_id, event, place=place, charges=not is_past)
+            verdict = super().take(run_id, event, place, is_past=is_past)
         finally:
             self._past.discard(run_id)
         self._mark(run_id, place)
+        return verdict
 
     def note(self, run_id: str, *, now: float | None = None) -> Verdict:
         """Show a run as it stands; what holds. It was heard of now, unless another time is given.
 
         One that cannot be read stays as it is listed, until it can be.
         """
-        supervisor = self._runs.get(run_id)
+        supervisor = self.get(run_id)
         verdict = self._ending(run_id) or supervisor.verdict()
         latest = self._clock() if now is None else now
         standing = standing_of(run_id, supervisor.tally, verdict, latest=latest)
         self._unread.pop(run_id, None)
-        if not self._runs.is_whole(run_id):
+        if not self.is_whole(run_id):
             self._unread[run_id] = None
             return verdict
         stuck = stuck_from(verdict, standing.cost_usd)
@@ -195,31 +190,40 @@ class LiveRuns:
         self._show(standing, stuck)
         return verdict
 
-    def record(self, run_id: str, event: Event) -> Verdict:
-        """As `Runs.record`, for the hooks: the id begins with the name of the agent."""
-        item = run_event(event, self.prices, self._clock())
-        place = 0
-        try:
-            project = None if self._project_of is None else self._project_of(run_id)
-            agent = run_id.partition(":")[0]
-            origin = RunOrigin(project=project, agent=agent, source=RunSource.HOOKS)
-            future = self.append(run_id, [item], origin)
-            place = future.result(_WAIT_S)[0]
-        except (StoreError, TimeoutError) as error:
-            self._fault("database", error)
-        verdict = self._runs.record(run_id, event, place=place)
+    def record(self, run_id: str, event: Event | Round) -> Verdict:
+        """As `Runs.record`, for the hooks: the id begins with the name of the agent. A round is in no log."""
+        place = self._kept(run_id, event) if isinstance(event, Event) else 0
+        verdict = self._take(run_id, event, place)
         self._mark(run_id, place)
         self.note(run_id)
         return self._ending(run_id) or verdict
 
+    def _kept(self, run_id: str, event: Event) -> int:
+        """The place of an event that is put into the log; 0 where that was not possible in time."""
+        item = run_event(event, self.prices, self._clock())
+        try:
+            project = None if self._project_of is None else self._project_of(run_id)
+            agent = run_id.partition(":")[0]
+            origin = RunOrigin(project=project, agent=agent, source=RunSource.HOOKS)
+            return self.append(run_id, [item], origin).result(_WAIT_S)[0]
+        except (StoreError, TimeoutError) as error:
+            self._count_fault("database", error)
+            return 0
+
     def before_model(
-        self, run_id: str, *, agent: str | None = None, origin: RunOrigin | None = None
+        self,
+        run_id: str,
+        *,
+        agent: str | None = None,
+        now: float | None = None,
+        origin: RunOrigin | None = None,
     ) -> Advice:
         """As `Runs.before_model`; where a person has ended the run, that.
 
         Args:
             run_id: The run.
             agent: Whose model is called.
+            now: As in `Runs.before_model`.
             origin: Where the run comes from, so that its first call is paid by who has to; None says nothing.
         """
         ending = self._ending(run_id)
@@ -227,7 +231,7 @@ class LiveRuns:
             return Advice(ending)
         if origin is not None and self._name(run_id, origin):
             self._introduce(run_id, origin)
-        advice = self._runs.before_model(run_id, agent=agent)
+        advice = super().before_model(run_id, agent=agent, now=now)
         if advice.verdict.rank:
             self.note(run_id)
         return advice
@@ -238,30 +242,22 @@ class LiveRuns:
             async with asyncio.timeout(_HAND_OVER_S):
                 await asyncio.wrap_future(self.database.flush())
         except (StoreError, TimeoutError) as error:
-            self._fault("database", error)
-
-    def get(self, run_id: str) -> Supervisor:
-        """As `Runs.get`."""
-        return self._runs.get(run_id)
+            self._count_fault("database", error)
 
     def verdict(self, run_id: str) -> Verdict:
         """What holds of a run; nothing changes by asking."""
-        return self._ending(run_id) or self._runs.get(run_id).verdict()
-
-    def standing(self) -> list[RunStanding]:
-        """As `Runs.standing`."""
-        return self._runs.standing()
+        return self._ending(run_id) or self.get(run_id).verdict()
 
     def acknowledge(self, run_id: str, *, agent: str | None = None) -> None:
         """As `Runs.acknowledge`, by the person whose agent it is."""
         try:
             self.go_on(PersonAct(act="acknowledge", run_id=run_id, caller="agent"), agent=agent)
         except StoreError as error:
-            self._fault("database", error)
+            self._count_fault("database", error)
 
     def end(self, run_id: str) -> RunStanding:
         """As `Runs.end`."""
-        standing = self._runs.end(run_id)
+        standing = super().end(run_id)
         self._stuck.pop(run_id, None)
         self._show(standing)
         return standing
@@ -273,7 +269,7 @@ class LiveRuns:
             StoreError: It cannot be written; the run goes on.
         """
         self.database.enter(act, stop_reason=act.detail)
-        with self._lock:
+        with self._stopping:
             self._stops[act.run_id] = act.detail
         verdict = self.note(act.run_id)
         self._tell(act.run_id, verdict)
@@ -292,12 +288,12 @@ class LiveRuns:
             ConfigError: `turns` is no whole number from 1 on.
         """
         if turns is None:
-            self._runs.acknowledge(act.run_id, agent=agent)
+            super().acknowledge(act.run_id, agent=agent)
         else:
-            self._runs.extend(act.run_id, turns)
-        self._runs.save(act.run_id)
+            self.extend(act.run_id, turns)
+        self.save(act.run_id)
         self.database.enter(act)
-        with self._lock:
+        with self._stopping:
             self._stops.pop(act.run_id, None)
         verdict = self.note(act.run_id)
         self._tell(act.run_id, verdict)
@@ -310,23 +306,16 @@ class LiveRuns:
             StoreError: It cannot be written.
         """
         self.database.enter(act)
-        self._runs.forget(act.run_id)
+        self.forget(act.run_id)
         self._unread.pop(act.run_id, None)
         self._stuck.pop(act.run_id, None)
         self._spenders.forget(act.run_id)
-        with self._lock:
+        with self._stopping:
             self._stops.pop(act.run_id, None)
-
-    def is_at_hand(self, run_id: str) -> bool:
-        """As `Runs.is_at_hand`."""
-        return self._runs.is_at_hand(run_id)
-
-    def __len__(self) -> int:
-        return len(self._runs)
 
     def close(self) -> None:
         """Write what has changed, and end."""
-        self._runs.close()
+        super().close()
         if self.budgets is not None:
             self.budgets.close()
         self.database.close()
@@ -338,14 +327,14 @@ class LiveRuns:
         try:
             self._charges.put(run_id, place)
         except StoreError as error:
-            self._fault("database", error)
+            self._count_fault("database", error)
 
     def _spender(self, run_id: str) -> Spender:
         """Who pays for a run; nobody by name, where the database cannot say."""
         try:
             return self._spenders.of(run_id)
         except StoreError as error:
-            self._fault("database", error)
+            self._count_fault("database", error)
             return Spender()
 
     def _name(self, run_id: str, origin: RunOrigin) -> bool:
@@ -353,14 +342,14 @@ class LiveRuns:
         try:
             return self.budgets is not None and self._spenders.name(run_id, origin)
         except StoreError as error:
-            self._fault("database", error)
+            self._count_fault("database", error)
             return False
 
     def _introduce(self, run_id: str, origin: RunOrigin) -> None:
         try:
             self.database.introduce(run_id, origin, self._clock())
         except StoreError as error:
-            self._fault("database", error)
+            self._count_fault("database", error)
 
     def _ending(self, run_id: str) -> Verdict | None:
         """What a person has said; None where they have not ended the run."""
@@ -371,7 +360,7 @@ class LiveRuns:
 
     def _changed(self, run_id: str, verdict: Verdict) -> None:
         """What is to be done about a run has changed with its latest event: see what it had cost by then."""
-        stuck = stuck_from(verdict, usd(self._runs.get(run_id).tally.cost))
+        stuck = stuck_from(verdict, usd(self.get(run_id).tally.cost))
         if stuck is not None:
             self._stuck.setdefault(run_id, stuck)
         if run_id not in self._past:
@@ -385,7 +374,7 @@ class LiveRuns:
         try:
             self.database.note(standing, stuck)
         except StoreError as error:
-            self._fault("database", error)
+            self._count_fault("database", error)
         self._call(self.on_run, standing)
 
     def _call(self, listeners: Sequence[Callable[..., object]], *news: object) -> None:
@@ -393,8 +382,4 @@ class LiveRuns:
             try:
                 listener(*news)
             except Exception as error:  # noqa: BLE001 - the run does not notice
-                self._fault("listener", error)
-
-    def _fault(self, where: str, error: Exception) -> None:
-        self.faults[where] = self.faults.get(where, 0) + 1
-        self._runs.last_fault = f"{where}: {error_text(error)}"
+                self._count_fault("listener", error)

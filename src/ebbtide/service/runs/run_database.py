@@ -12,6 +12,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, TypeVar
 
+from ebbtide.database.group_writer import GroupWriter
 from ebbtide.database.session import Session
 from ebbtide.database.session_pool import SessionPool
 from ebbtide.events.event import Event
@@ -22,7 +23,6 @@ from ebbtide.service.runs.run_origin import RunOrigin
 from ebbtide.service.runs.run_place import run_place
 from ebbtide.service.runs.run_source import RunSource
 from ebbtide.service.runs.stuck_from import StuckFrom
-from ebbtide.service.runs.writer import DatabaseWriter
 from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.runs.run_store import ModelCheck, RunStanding, StoredRun
 
@@ -75,7 +75,7 @@ class RunDatabase:
 
     def __init__(self, where: str | os.PathLike[str]) -> None:
         self._place = run_place(where)
-        self._writer = DatabaseWriter(self._place)
+        self._writer = GroupWriter(self._place)
         self._readers = SessionPool(self._place.name, self._place.reader)
         self._standings = self.latest_values(_write_standings)
 
@@ -239,7 +239,7 @@ class RunDatabase:
         return bool(self.read("SELECT 1 FROM runs WHERE run_id = ?", (run_id,)))
 
     def write(self, run: Callable[[Session], _T]) -> _T:
-        """Have something else written, and wait for it, as `DatabaseWriter.write`."""
+        """Have something else written, and wait for it, as `GroupWriter.write`."""
         return self._writer.write(run)
 
     def latest_values(self, write: Callable[[Session, Mapping[str, _T]], None]) -> LatestValues[_T]:
@@ -256,7 +256,7 @@ class RunDatabase:
             return session.rows(query, values)
 
     def waiting(self) -> tuple[int, int]:
-        """As `DatabaseWriter.waiting`."""
+        """As `GroupWriter.waiting`."""
         return self._writer.waiting()
 
     def close(self) -> None:

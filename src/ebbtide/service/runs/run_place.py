@@ -9,22 +9,21 @@ import time
 from pathlib import Path
 from typing import Final, Protocol
 
-from ebbtide.database.migrating import POSTGRESQL, SQLITE, Schema, bring_up
+from ebbtide.database.group_writer import WritePlace
+from ebbtide.database.kept_file import opened_file
+from ebbtide.database.migrating import POSTGRESQL, Schema, bring_up
 from ebbtide.database.place import MEMORY, sqlite_path
 from ebbtide.database.postgres_server import PostgresServer
 from ebbtide.database.postgres_session import PostgresSession
 from ebbtide.database.session import Session
 from ebbtide.database.sqlite_errors import SqliteErrors
-from ebbtide.database.sqlite_session import SqliteSession, use_write_ahead_log
+from ebbtide.database.sqlite_session import SqliteSession
 from ebbtide.errors import ConfigError, StoreError
 from ebbtide.service.file_lock import lock_file
 
 
-class RunPlace(Protocol):
+class RunPlace(WritePlace, Protocol):
     """A database of runs. Every method raises `StoreError` for what the database says."""
-
-    #: What messages call it; it never has a password in it.
-    name: str
 
     def writer(self) -> Session:
         """Open the session that writes, and make the tables where there are none.
@@ -35,14 +34,8 @@ class RunPlace(Protocol):
     def reader(self) -> Session:
         """Open one more session, to read."""
 
-    def require(self) -> None:
-        """Refuse to go on where the place is gone, and an open session would not notice."""
-
     def erase(self) -> None:
         """Take what was deleted out of the files as well, as far as that can be asked for."""
-
-    def close(self) -> None:
-        """Let others have it."""
 
 
 def run_place(where: str | os.PathLike[str]) -> RunPlace:
@@ -81,15 +74,10 @@ class RunFile:
         """As in `RunPlace`."""
         if self._lock is None:
             self._lock = self._locked()
+        connection = opened_file(self.name, RUN_SCHEMA, wait_s=_BUSY_S)
         with SqliteErrors(self.name):
-            connection = sqlite3.connect(
-                self._path, timeout=_BUSY_S, isolation_level=None, check_same_thread=False
-            )
-            try:
-                self._prepare(connection)
-            except BaseException:
-                connection.close()
-                raise
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("PRAGMA secure_delete = ON")
         self._inode = self._path.stat().st_ino
         return SqliteSession(connection, self.name)
 
@@ -126,15 +114,6 @@ class RunFile:
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
-
-    def _prepare(self, connection: sqlite3.Connection) -> None:
-        tables = {row[0] for row in connection.execute(SQLITE.tables)}
-        if tables and RUN_SCHEMA.version_table not in tables:
-            raise StoreError(f"{self.name}: not a file of this version of the service. Name another --db")
-        bring_up(connection.execute, RUN_SCHEMA, SQLITE, self.name, read_only=False, create=True)
-        use_write_ahead_log(connection, self.name, _BUSY_S)
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA secure_delete = ON")
 
     def _locked(self) -> int:
         lock = self._path.with_name(f"{self._path.name}.lock")

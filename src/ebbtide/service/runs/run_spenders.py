@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import threading
-from collections import OrderedDict
 from typing import Final
 
+from ebbtide.bounded import Bounded
 from ebbtide.budget.shared.budget import Spender
 from ebbtide.service.runs.run_database import RunDatabase
 from ebbtide.service.runs.run_origin import RunOrigin
@@ -23,7 +23,7 @@ class RunSpenders:
 
     def __init__(self, database: RunDatabase) -> None:
         self._database = database
-        self._spenders: OrderedDict[str, Spender] = OrderedDict()
+        self._spenders: Bounded[str, Spender] = Bounded(_MOST)
         self._lock = threading.Lock()
 
     def of(self, run_id: str) -> Spender:
@@ -36,7 +36,8 @@ class RunSpenders:
             spender = self._spenders.get(run_id)
             if spender is None:
                 spender = _named(Spender(run=run_id), self._database.origin(run_id) or RunOrigin())
-            return self._put(run_id, spender)
+            self._spenders.renew(run_id, spender)
+            return spender
 
     def name(self, run_id: str, origin: RunOrigin) -> bool:
         """Take what somebody says of a run, where they name anything; whether it is new.
@@ -49,20 +50,13 @@ class RunSpenders:
         if spender == before:
             return False
         with self._lock:
-            self._put(run_id, spender)
+            self._spenders.renew(run_id, spender)
         return True
 
     def forget(self, run_id: str) -> None:
         """A run is deleted."""
         with self._lock:
             self._spenders.pop(run_id, None)
-
-    def _put(self, run_id: str, spender: Spender) -> Spender:
-        self._spenders[run_id] = spender
-        self._spenders.move_to_end(run_id)
-        if len(self._spenders) > _MOST:
-            self._spenders.popitem(last=False)
-        return spender
 
 
 def _named(spender: Spender, origin: RunOrigin) -> Spender:

@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping
 from itertools import groupby
 from typing import Final
 
+from ebbtide.bounded import Bounded
+from ebbtide.database.group_writer import QueueFullError
 from ebbtide.errors import EbbtideError, TranscriptError
 from ebbtide.events.event import Event
 from ebbtide.service.runs.live_runs import LiveRuns
@@ -16,7 +18,6 @@ from ebbtide.service.runs.run_database import RunDatabase
 from ebbtide.service.runs.run_event import RunEvent, run_event
 from ebbtide.service.runs.run_origin import RunOrigin
 from ebbtide.service.runs.run_source import RunSource
-from ebbtide.service.runs.writer import QueueFullError
 from ebbtide.service.sessions.followed_session import FollowedSession
 from ebbtide.traces.sessions.agent_homes import CodingAgent
 from ebbtide.traces.sessions.session_files import SessionFile, SessionSearch
@@ -55,7 +56,7 @@ class SessionWatch:
         self._origins: dict[str, SessionOrigin] = {}
         self._by_id: dict[CodingAgent, dict[str, SessionOrigin]] = {}
         self._states = file_states(runs.database)
-        self._open: dict[str, FollowedSession] = {}
+        self._open: Bounded[str, FollowedSession] = Bounded(_MOST_OPEN)
         self._searched_at: float | None = None
 
     def look(self) -> bool:
@@ -106,7 +107,9 @@ class SessionWatch:
             followed = self._open.pop(file.path, None)
             if followed is None:
                 followed = FollowedSession(file.path, chain="" if own.parent is None else own.id)
-            self._open[file.path] = followed
+            silent_longest = self._open.put(file.path, followed)
+            if silent_longest is not None:
+                silent_longest[1].close()
             for events in followed.look():
                 self._give(run_id, origin, events, file.modified)
         except TranscriptError as error:
@@ -115,8 +118,6 @@ class SessionWatch:
             # What was read and is not kept has to be read again.
             self._open.pop(file.path).close()
             raise
-        while len(self._open) > _MOST_OPEN:
-            self._open.pop(next(iter(self._open))).close()
 
     def _give(self, run_id: str, origin: RunOrigin, events: list[Event], modified: float) -> None:
         for start in range(0, len(events), _TOGETHER):

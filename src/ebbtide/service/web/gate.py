@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import OrderedDict
 from http import HTTPStatus
 from http.cookies import CookieError, SimpleCookie
 from typing import Final
@@ -14,6 +13,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from ebbtide.bounded import Bounded
 from ebbtide.service.web.problems import ProblemError
 from ebbtide.service.web.service_settings import ServiceSettings
 from ebbtide.service.web.sign_in import (
@@ -49,7 +49,7 @@ class RequestGate:
     def __init__(self, app: ASGIApp, settings: ServiceSettings) -> None:
         self._app = app
         self._settings = settings
-        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()  # what is left, and when
+        self._buckets: Bounded[str, tuple[float, float]] = Bounded(_MOST_CALLERS)  # what is left, and when
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """As every ASGI app."""
@@ -122,8 +122,6 @@ class RequestGate:
         rest, since = self._buckets.pop(caller, (rate * _BURST_S, now))
         rest = min(rate * _BURST_S, rest + (now - since) * rate) - 1
         self._buckets[caller] = (max(rest, 0.0), now)
-        if len(self._buckets) > _MOST_CALLERS:
-            self._buckets.popitem(last=False)
         if rest < 0:
             raise ProblemError(
                 429,

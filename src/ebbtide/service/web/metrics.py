@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Final
@@ -18,6 +17,7 @@ from prometheus_client import (
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from ebbtide.bounded import Bounded
 from ebbtide.budget.shared.budget import BudgetScope
 from ebbtide.budget.shared.budget_standing import BudgetStanding
 from ebbtide.divergence.signals import LoopKind
@@ -77,7 +77,7 @@ class Metrics:
             self._wasted.labels(self._kinds.bounded(kind.value))
             self._stops.labels(kind.value)
         self._stops.labels(self._kinds.bounded(Cause.PERSON.value))
-        self._loops: OrderedDict[tuple[str, str], float] = OrderedDict()  # what each had cost
+        self._loops: Bounded[tuple[str, str], float] = Bounded(_MOST_LOOPS)  # what each had cost
         own.register(_Standing(runs, news, alerts, silent_after_s))
         runs.on_events.append(self._take_events)
         runs.on_verdict.append(self._take_verdict)
@@ -102,8 +102,6 @@ class Metrics:
             key = (run_id, facts.signal.id)
             before = self._loops.pop(key, 0.0)
             self._loops[key] = max(before, facts.signal.cost_usd)
-            if len(self._loops) > _MOST_LOOPS:
-                self._loops.popitem(last=False)
             if facts.signal.cost_usd > before:
                 kind = self._kinds.bounded(facts.signal.kind.value)
                 self._wasted.labels(kind).inc(facts.signal.cost_usd - before)

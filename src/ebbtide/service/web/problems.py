@@ -13,8 +13,8 @@ from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
+from ebbtide.database.group_writer import QueueFullError
 from ebbtide.errors import EbbtideError, StoreError, TranscriptError, shown
-from ebbtide.service.runs.writer import QueueFullError
 
 _log = logging.getLogger(__name__)
 _HINTS: Final = {

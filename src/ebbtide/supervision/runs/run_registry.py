@@ -1,4 +1,4 @@
-"""What an adapter needs of a registry of runs, wherever the runs are."""
+"""A registry of runs, wherever it keeps them: here, in a file, or in a service."""
 
 from __future__ import annotations
 
@@ -11,7 +11,11 @@ from ebbtide.supervision.verdict import Verdict
 
 
 class RunRegistry(Protocol):
-    """Takes what happens in runs, and says what to do before their next call: a part of `Runs`."""
+    """Takes what happens in runs, and says what to do before their next call.
+
+    `Runs` is one, in memory or in the file of its store; `LiveRuns` is that of a service, which `ServiceRuns`
+    asks from elsewhere.
+    """
 
     def record(self, run_id: str, event: Event) -> Verdict:
         """As `Runs.record`."""

@@ -8,7 +8,7 @@ import time
 import weakref
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Final, Protocol
+from typing import Final
 
 from ebbtide.errors import ConfigError, EbbtideError, StoreError
 from ebbtide.supervision.runs.run_store import RunLog, RunStore
@@ -16,37 +16,27 @@ from ebbtide.supervision.runs.watched_run import WatchedRun
 from ebbtide.supervision.supervisor import Supervisor
 
 _BREATH_S = 0.001
+_Method = weakref.WeakMethod[Callable[[], None]]
+
 _REST = 4  # times as long as saving took, it waits: it takes at most a fifth of a processor
-
-
-class SavedRegistry(Protocol):
-    """What is asked of a registry; `Runs` is one."""
-
-    def save(self) -> None:
-        """Write every run that has changed."""
-
-    def put_away(self) -> None:
-        """Move runs to the store that were silent for long, or are too many."""
-
-    def close(self) -> None:
-        """Write every run that has changed, and write no more by itself."""
 
 
 class RunSaver:
     """Saves a registry as long as it is there; of one that is closed it saves no more.
 
     Args:
-        runs: The registry, which it does not keep alive.
+        tidy: A method of the registry, which it does not keep alive: writes what has changed, and puts away.
+        finish: Another: what is to be done at the end of the process.
         every_s: Seconds between two writings.
     """
 
-    def __init__(self, runs: SavedRegistry, every_s: float) -> None:
-        self._runs = weakref.ref(runs)
+    def __init__(self, tidy: Callable[[], None], finish: Callable[[], None], every_s: float) -> None:
+        self._tidy = weakref.WeakMethod(tidy)
         self._every_s = every_s
         self._closing = threading.Event()
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
-        atexit.register(_close, self._runs)
+        atexit.register(_call, weakref.WeakMethod(finish))
 
     def keep_on(self) -> None:
         """See to it that its thread runs, which it does not after a fork."""
@@ -54,7 +44,7 @@ class RunSaver:
             return
         with self._lock:
             if self._thread is None or not self._thread.is_alive():
-                arguments = (self._runs, self._closing, self._every_s)
+                arguments = (self._tidy, self._closing, self._every_s)
                 self._thread = threading.Thread(
                     target=_save_again, args=arguments, name="ebbtide", daemon=True
                 )
@@ -70,23 +60,24 @@ class RunSaver:
         self._closing.set()
 
 
-def _save_again(reference: weakref.ref[SavedRegistry], closing: threading.Event, every_s: float) -> None:
+def _save_again(
+    tidy: weakref.WeakMethod[Callable[[], None]], closing: threading.Event, every_s: float
+) -> None:
     rest = every_s
     while not closing.wait(rest):
-        runs = reference()
-        if runs is None:
-            return
         start = time.monotonic()
-        runs.save()
-        runs.put_away()
+        if not _call(tidy):
+            return
         rest = max(every_s, _REST * (time.monotonic() - start))
-        del runs
 
 
-def _close(reference: weakref.ref[SavedRegistry]) -> None:
-    runs = reference()
-    if runs is not None:
-        runs.close()
+def _call(method: _Method) -> bool:
+    """Call a method of a registry, unless that is gone; whether it was there."""
+    bound = method()
+    if bound is None:
+        return False
+    bound()
+    return True
 
 
 RETRY_S: Final = 1.0  #: between two tries to read a run from a log that was away

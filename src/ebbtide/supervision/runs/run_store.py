@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from os import PathLike, fspath
+from os import PathLike
 from pathlib import Path
 from typing import Any, Protocol
 
+from ebbtide.bounded import Bounded
+from ebbtide.database.kept_file import KeptFile
+from ebbtide.database.migrating import Schema
 from ebbtide.errors import StoreError
 from ebbtide.events.event import Event
 from ebbtide.supervision.ladder import Action
@@ -182,9 +183,8 @@ class MemoryRunStore:
     is_durable = False
 
     def __init__(self, most: int = 1_000_000) -> None:
-        self._most = most
         self._lock = threading.RLock()
-        self._runs: dict[str, StoredRun] = {}
+        self._runs: Bounded[str, StoredRun] = Bounded(most)
         self.forgotten = 0
 
     def save(self, runs: Sequence[StoredRun], /) -> None:
@@ -196,9 +196,9 @@ class MemoryRunStore:
                 if before is not None and before.revision > run.revision:
                     continue
                 self._runs.pop(run_id, None)
-                if len(self._runs) >= self._most:
-                    self.forgotten += not self._runs.pop(next(iter(self._runs))).standing.ended
-                self._runs[run_id] = run
+                dropped = self._runs.put(run_id, run)
+                if dropped is not None:
+                    self.forgotten += not dropped[1].standing.ended
 
     def load(self, run_id: str, /) -> StoredRun | None:
         """One run; None where it is not known."""
@@ -213,25 +213,19 @@ class MemoryRunStore:
         return [run.standing for run in list(self._runs.values())]
 
 
-_VERSION = 1
-_APPLICATION = 0x45424252  # "EBBR", so that no other file of SQLite is taken for it
-_TABLE = """
-CREATE TABLE IF NOT EXISTS runs (
-    run_id TEXT PRIMARY KEY,
-    revision INTEGER NOT NULL,
-    latest REAL NOT NULL,
-    standing TEXT NOT NULL,
-    state BLOB NOT NULL
-) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS runs_by_latest ON runs (latest);
-"""
+_SCHEMA = Schema(
+    what="file of runs",
+    folder=Path(__file__).parent / "schema",
+    tables=("runs",),
+    version_table="runs_version",
+    lock=0x45424252,
+)
 _SAVE = """
 INSERT INTO runs (run_id, revision, latest, standing, state) VALUES (?, ?, ?, ?, ?)
 ON CONFLICT (run_id) DO UPDATE SET revision = excluded.revision, latest = excluded.latest,
     standing = excluded.standing, state = excluded.state
 WHERE excluded.revision >= runs.revision
 """
-_WAIT_S = 10.0  # for another process that writes
 _SWEEP_S = 3600.0
 
 
@@ -252,25 +246,9 @@ class SQLiteRunStore:
     is_durable = True
 
     def __init__(self, path: str | PathLike[str], *, keep_s: float | None = 30 * 24 * 3600.0) -> None:
-        self._path = Path(fspath(path))
+        self._file = KeptFile(path, _SCHEMA)
         self._keep_s = keep_s
         self._swept = 0.0
-        self._lock = threading.RLock()
-        self._database: sqlite3.Connection | None = None  # in use
-        with self._open() as database:
-            application, version = (
-                database.execute(f"PRAGMA {name}").fetchone()[0]
-                for name in ("application_id", "user_version")
-            )
-            tables = database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-            if (tables and application != _APPLICATION) or version > _VERSION:
-                raise StoreError(
-                    f"{self._path}: not a file of runs that this version reads; choose another path"
-                )
-            database.execute("PRAGMA journal_mode = WAL")
-            database.execute(f"PRAGMA application_id = {_APPLICATION}")
-            database.execute(f"PRAGMA user_version = {_VERSION}")
-            database.executescript(_TABLE)
 
     def save(self, runs: Sequence[StoredRun], /) -> None:
         """Put runs in the place of older revisions of them; all of them or none.
@@ -288,7 +266,7 @@ class SQLiteRunStore:
             )
             for run in runs
         ]
-        with self._open() as database, database:
+        with self._file.transaction() as database:
             database.executemany(_SAVE, rows)
             now = time.time()
             if self._keep_s is not None and now - self._swept > _SWEEP_S:
@@ -301,7 +279,7 @@ class SQLiteRunStore:
         Raises:
             StoreError: The file cannot be read, or the row is damaged.
         """
-        with self._open() as database:
+        with self._file.transaction(write=False) as database:
             row = database.execute(
                 "SELECT standing, revision, state FROM runs WHERE run_id = ?", (run_id,)
             ).fetchone()
@@ -309,12 +287,12 @@ class SQLiteRunStore:
 
     def delete(self, run_id: str, /) -> None:
         """Forget a run; one that is not known changes nothing."""
-        with self._open() as database, database:
+        with self._file.transaction() as database:
             database.execute("DELETE FROM runs WHERE run_id = ?", (run_id,))
 
     def standings(self) -> Iterable[RunStanding]:
         """How every run stood when it was saved."""
-        with self._open() as database:
+        with self._file.transaction(write=False) as database:
             rows = database.execute("SELECT standing FROM runs").fetchall()
         return [self._standing(text) for (text,) in rows]
 
@@ -322,23 +300,4 @@ class SQLiteRunStore:
         try:
             return RunStanding.from_dict(json.loads(text))
         except (LookupError, TypeError, ValueError) as error:
-            raise StoreError(f"{self._path}: a damaged row of a run: {text!r:.80}") from error
-
-    @contextmanager
-    def _open(self) -> Iterator[sqlite3.Connection]:
-        with self._lock:
-            if self._database is not None:
-                yield self._database  # a signal handler saves in the middle of another use
-                return
-            try:
-                self._database = sqlite3.connect(self._path, timeout=_WAIT_S)
-                self._database.execute("PRAGMA synchronous = NORMAL")
-                yield self._database
-            except sqlite3.Error as error:
-                raise StoreError(
-                    f"{self._path}: {error}. Give the path of a file that can be written"
-                ) from error
-            finally:
-                database, self._database = self._database, None
-                if database is not None:
-                    database.close()
+            raise StoreError(f"{self._file.name}: a damaged row of a run: {text!r:.80}") from error

@@ -11,7 +11,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self
 
 from ebbtide.budget.limits import Limits
-from ebbtide.errors import ConfigError, EbbtideError, error_text, expect, shown
+from ebbtide.checks import number, whole
+from ebbtide.errors import EbbtideError, error_text, expect, shown
 from ebbtide.events.event import Event, ToolCall
 from ebbtide.events.transcript import Round
 from ebbtide.supervision.ladder import Action
@@ -91,12 +92,10 @@ class Runs:
             raise TypeError(
                 f"make = {shown(make)}: expected a function of the run's id that makes a Supervisor"
             )
-        if isinstance(most, bool) or not isinstance(most, int) or most < 1:
-            raise ConfigError(f"most = {shown(most)}: expected a whole number, 1 or more")
+        whole("most", most, 1)
         for name, value in (("idle_s", idle_s), ("save_every_s", save_every_s)):
             expect(name, value, int, float)
-            if not value > 0:
-                raise ConfigError(f"{name} = {shown(value)}: expected seconds, more than 0")
+            number(name, value, above=0, expected="seconds, more than 0")
         if store is not None and not hasattr(store, "is_durable"):
             raise TypeError(f"store: expected a RunStore or None, not {shown(store)}")
         self._store = MemoryRunStore() if store is None else store
@@ -112,7 +111,7 @@ class Runs:
         self._departures = 0
         # Re-entrant, for listeners and signal handlers. Nobody who holds it waits for the store.
         self._lock = threading.RLock()
-        self._saver = RunSaver(self, save_every_s) if self._store.is_durable else None
+        self._saver = RunSaver(self._tidy, self._finish, save_every_s) if self._store.is_durable else None
         self.faults: dict[str, int] = {}
         self.last_fault: str | None = None
 
@@ -127,7 +126,7 @@ class Runs:
         with self._at_hand(run_id) as run:
             return run.supervisor
 
-    def record(self, run_id: str, event: Event | Round, *, place: int = 0, charges: bool = True) -> Verdict:
+    def record(self, run_id: str, event: Event | Round) -> Verdict:
         """Take one more event or round of a run, as `Supervisor.record`.
 
         An event belongs to the chain that its `chain_id` names; where it names none, to that of its agent, if
@@ -137,9 +136,21 @@ class Runs:
         Args:
             run_id: The run.
             event: What happened.
-            place: Of the event in the log, from 1; one that the run has already changes nothing.
-            charges: Whether what it took is charged to the budgets.
         """
+        return self._take(run_id, event)
+
+    def take(self, run_id: str, event: Event, place: int, *, is_past: bool = False) -> Verdict:
+        """Take an event that the log has; one that the run has already changes nothing.
+
+        Args:
+            run_id: The run.
+            event: What happened.
+            place: Of the event in the log, from 1.
+            is_past: Whether it was before anybody watched: it is charged to no budget.
+        """
+        return self._take(run_id, event, place, charges=not is_past)
+
+    def _take(self, run_id: str, event: Event | Round, place: int = 0, *, charges: bool = True) -> Verdict:
         with self._at_hand(run_id) as run:
             spending = None
             if 0 < place <= run.place:
@@ -243,6 +254,9 @@ class Runs:
 
     def close(self) -> None:
         """Write every run that has changed, and write no more by itself."""
+        self._finish()
+
+    def _finish(self) -> None:
         if self._saver is not None:
             self._saver.close()
         self.save()
@@ -298,7 +312,7 @@ class Runs:
             departures = self._departures
         if leaving is None:
             self._fetch(run_id, departures)
-        self.put_away()
+        self._put_away()
         if self._saver is not None:
             self._saver.keep_on()
 
@@ -333,7 +347,12 @@ class Runs:
             run.unlogged = run.revision
             self._fault("store", error)
 
-    def put_away(self) -> None:
+    def _tidy(self) -> None:
+        """What its thread does now and then."""
+        self.save()
+        self._put_away()
+
+    def _put_away(self) -> None:
         """Move runs to the store that were silent for long, or are too many."""
         leaving: dict[str, WatchedRun] = {}
         with self._lock:
@@ -385,11 +404,14 @@ class Runs:
                 self._fault("listener", error)
 
     def _fault(self, where: str, error: Exception) -> None:
-        self.faults[where] = self.faults.get(where, 0) + 1
-        self.last_fault = f"{where}: {error_text(error)}"
+        self._count_fault(where, error)
         if sum(self.faults.values()) == 1:
             warnings.warn(
                 f"the registry of runs goes on without its {where}: {error_text(error)}; see Runs.faults",
                 RuntimeWarning,
                 stacklevel=3,
             )
+
+    def _count_fault(self, where: str, error: Exception) -> None:
+        self.faults[where] = self.faults.get(where, 0) + 1
+        self.last_fault = f"{where}: {error_text(error)}"

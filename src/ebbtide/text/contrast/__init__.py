@@ -1,1 +1,1 @@
-"""What keeps alike texts apart: a number, a negation, an antonym, exchanged sides."""
+"""Contrasts that keep alike texts apart: a number, a negation, an antonym, exchanged sides."""

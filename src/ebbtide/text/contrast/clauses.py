@@ -1,4 +1,4 @@
-"""A text as words and marks: what says something, what only connects, where a clause or sentence ends."""
+"""A text as words and marks: content words, connecting words, and ends of clauses and sentences."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _STOPS = frozenset(".;!?")
 
 
 class Kind(Enum):
-    """What an item of a text does."""
+    """Role of an item in a text."""
 
     COMMA = 1  #: ends a clause
     STOP = 2  #: ends a sentence
@@ -51,7 +51,7 @@ _SAYING = (Kind.CONTENT, Kind.NUMBER)
 
 
 def read_items(text: str) -> tuple[list[ClauseItem], tuple[Quantity, ...]]:
-    """The items of `text` in order, and the numbers among them."""
+    """Returns the items of `text` in order, and the numbers among them."""
     words = list(_words(text.lower()))
     items: list[ClauseItem] = []
     quantities: list[Quantity] = []
@@ -70,22 +70,22 @@ def read_items(text: str) -> tuple[list[ClauseItem], tuple[Quantity, ...]]:
 
 
 def says(item: ClauseItem) -> bool:
-    """Whether the item is a content word or a number."""
+    """Returns True if the item is a content word or a number."""
     return item.kind in _SAYING
 
 
 def ends_clause(item: ClauseItem) -> bool:
-    """Whether the item is a mark."""
+    """Returns True if the item is a mark."""
     return item.kind in _ENDS
 
 
 def text_at(items: Sequence[ClauseItem], at: int) -> str:
-    """The word or mark at that place; empty outside the text."""
+    """Returns the word or mark at that place; empty outside the text."""
     return items[at].text if 0 <= at < len(items) else ""
 
 
 def clause_before(items: Sequence[ClauseItem], at: int) -> Iterator[ClauseItem]:
-    """The items before that place, the nearest first, as far as their clause goes."""
+    """Yields the items before that place, the nearest first, as far as their clause goes."""
     for place in range(at - 1, max(at - 1 - _FAR, -1), -1):
         if ends_clause(items[place]):
             return
@@ -93,7 +93,7 @@ def clause_before(items: Sequence[ClauseItem], at: int) -> Iterator[ClauseItem]:
 
 
 def clause_after(items: Sequence[ClauseItem], at: int) -> Iterator[ClauseItem]:
-    """The items from that place on, as far as their clause goes."""
+    """Yields the items from that place on, as far as their clause goes."""
     for place in range(at, min(at + _FAR, len(items))):
         if ends_clause(items[place]):
             return
@@ -101,7 +101,7 @@ def clause_after(items: Sequence[ClauseItem], at: int) -> Iterator[ClauseItem]:
 
 
 def content(items: Iterable[ClauseItem]) -> tuple[str, ...]:
-    """The stems of the first few content words and numbers."""
+    """Returns the stems of the first few content words and numbers."""
     return tuple(islice((item.stem for item in items if says(item)), NEAR))
 
 
@@ -136,7 +136,7 @@ def _split(chunk: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1 << 14)
 def _remembered_split(chunk: str) -> tuple[str, ...]:
-    """The words of a white-space separated chunk, and the marks at its edges."""
+    """Returns the words of a white-space separated chunk, and the marks at its edges."""
     core = bare(chunk)
     if not core:
         return (".",) if _STOPS & set(chunk) else (",",) if chunk.strip("\"'`*") else ()

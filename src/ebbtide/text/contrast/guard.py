@@ -1,4 +1,4 @@
-"""The contrast guard: texts that look alike but say the opposite are not the same.
+"""Contrast guard: texts that look alike but say the opposite are not the same.
 
 Two texts that differ in a number, a negation, an antonym or the sides of "X instead of Y" are apart,
 whatever their similarity: "Enable retries" and "Disable retries" share three of four words. The guard
@@ -23,7 +23,7 @@ _NUMBERS = 20  # of each text that are compared with one another
 
 
 class ContrastKind(StrEnum):
-    """What two alike texts differ in."""
+    """Kinds of difference between two alike texts."""
 
     NUMBER = "number"  #: each has a number that the other lacks: 30 s, 300 s
     NEGATION = "negation"  #: one negates what the other affirms
@@ -33,12 +33,11 @@ class ContrastKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contrast:
-    """Why two texts are not the same.
+    """Difference that makes two alike texts two.
 
     Args:
-        kind: What they differ in.
-        left: The words of the first text that show it.
-        right: The words of the second.
+        left: Words of the first text that show the difference.
+        right: Words of the second text that show it.
     """
 
     kind: ContrastKind
@@ -47,7 +46,7 @@ class Contrast:
 
 
 def contrast(a: str, b: str) -> Contrast | None:
-    """Why two similar texts are not the same, or None if nothing speaks against it.
+    """Returns the difference of two similar texts, or None if nothing speaks against them being the same.
 
     Symmetric: ``contrast(b, a)`` has the same kind, with left and right exchanged. An added detail is no
     contrast: each side needs something that the other lacks. Nothing is said of a text of more than
@@ -55,7 +54,6 @@ def contrast(a: str, b: str) -> Contrast | None:
 
     Args:
         a: A text, or its normal form.
-        b: Another.
 
     >>> contrast("Enable retries", "Disable retries")
     Contrast(kind=<ContrastKind.ANTONYM: 'antonym'>, left='enable', right='disable')
@@ -80,7 +78,7 @@ def contrast(a: str, b: str) -> Contrast | None:
 
 
 def contradicts(a: str, b: str) -> bool:
-    """Whether there is a `contrast` of two texts; many times faster where they differ in plain numbers.
+    """Returns True if there is a `contrast` of two texts; fast if they differ in plain numbers.
 
     >>> contradicts("Update file 5", "Update file 6"), contradicts("Update file 5", "Update file 5 now")
     (True, False)
@@ -118,7 +116,7 @@ def _exchange(one: Statement, other: Statement) -> Contrast | None:
 
 
 def _exchanged(one: Statement, other: Statement) -> Iterator[tuple[Sides, Sides]]:
-    """The connectors of one relation whose sides are exchanged."""
+    """Yields the connectors of one relation whose sides are exchanged."""
     for here in one.sides:
         for there in other.sides:
             if here.relation == there.relation and _moved(here, there) and _moved(there, here):
@@ -126,7 +124,7 @@ def _exchanged(one: Statement, other: Statement) -> Iterator[tuple[Sides, Sides]
 
 
 def _moved(here: Sides, there: Sides) -> bool:
-    """Whether most of what stands on the right only here stands on the left there."""
+    """Returns True if most of what stands on the right only here stands on the left there."""
     own = _own(here, there)
     return bool(own) and 2 * sum(word in there.left for word in own) >= len(own)
 
@@ -152,7 +150,7 @@ def _antonym(one: Statement, other: Statement) -> Contrast | None:
 
 
 def _in_one_place(one: Statement, word: str, other: Statement, opposite: str) -> bool:
-    """Whether the two words have a neighbour in common: "a choice for parents" is not "a healthy child"."""
+    """True if two words have a neighbour in common: "a choice for parents" is not "a healthy child"."""
     mine, theirs = one.neighbours(word), other.neighbours(opposite)
     return not mine or not theirs or not mine.isdisjoint(theirs)
 
@@ -172,7 +170,7 @@ def _negation(one: Statement, other: Statement) -> Contrast | None:
 
 
 def _denied(here: Statement, there: Statement) -> tuple[Negation, str] | None:
-    """The first negation of `here` that denies what `there` affirms, and the stem that it denies."""
+    """Returns the first negation of `here` that denies what `there` affirms, and the stem that it denies."""
     only_affirmed = there.polarity.affirmed - there.polarity.negated
     for negation in here.polarity.negations:
         reached = negation.scope if negation.of_subject else negation.heads
@@ -194,12 +192,12 @@ def _denied(here: Statement, there: Statement) -> tuple[Negation, str] | None:
 
 
 def _gerund(stem: str, here: Statement, there: Statement) -> bool:
-    """Whether the word only names an action there: "deploying on Fridays" asserts nothing."""
+    """Returns True if the word only names an action there: "deploying on Fridays" asserts nothing."""
     return there.words[stem].endswith("ing") and not here.words[stem].endswith("ing")
 
 
 def _attachment(one: Statement, other: Statement) -> Contrast | None:
-    """Words that changed partners: "X for A and Y for B", "X for B and Y for A"."""
+    """Returns words that changed partners: "X for A and Y for B", "X for B and Y for A"."""
     if not one.attachments or one.words.keys() != other.words.keys():
         return None
     mine, theirs = one.attachments - other.attachments, other.attachments - one.attachments

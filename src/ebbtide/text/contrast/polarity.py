@@ -1,4 +1,4 @@
-"""What a text affirms and what it negates: negating words, how far they reach, what they are about."""
+"""Polarity of a text: its negating words, how far they reach, and the words that they negate."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Negation(NamedTuple):
 
     Args:
         word: The negating word as it stands.
-        heads: Stems that it denies: what follows, and the negating verbs on the way.
+        heads: Stems that it denies: the stems that follow, and the negating verbs on the way.
         passed: Stems that it passes through: "want" in "do not want to deploy".
         scope: Stems of the content words that it reaches.
         of_subject: It stands before a subject, so that the clause as a whole is negated.
@@ -70,7 +70,7 @@ class Polarity(NamedTuple):
 
 
 def read_polarity(items: Sequence[ClauseItem]) -> Polarity:
-    """The signs of the words in `items`."""
+    """Returns the signs of the words in `items`."""
     signs: tuple[set[str], set[str]] = (set(), set())
     opened: list[_Scope] = []
     scopes: list[_Scope] = []
@@ -100,7 +100,7 @@ def read_polarity(items: Sequence[ClauseItem]) -> Polarity:
 
 
 def _passes(item: ClauseItem, after: str) -> bool:
-    """Whether a negation goes on through this word to the next."""
+    """Returns True if a negation goes on through this word to the next."""
     if item.stem in PASSING or (item.stem in PASSING_BEFORE_TO and after == "to"):
         return True
     return item.text.endswith("ly") and item.stem not in NO_ADVERBS
@@ -136,7 +136,7 @@ class _Scope:
 
 
 def _still_open(scopes: list[_Scope], item: ClauseItem) -> list[_Scope]:
-    """The scopes that reach `item`."""
+    """Returns the scopes that reach `item`."""
     if not scopes:
         return scopes
     if ends_clause(item) or item.text in SCOPE_ENDS:
@@ -153,7 +153,7 @@ def _still_open(scopes: list[_Scope], item: ClauseItem) -> list[_Scope]:
 
 
 def _scope_at(items: Sequence[ClauseItem], at: int) -> _Scope | None:
-    """The scope that the word at that place opens."""
+    """Returns the scope that the word at that place opens."""
     item = items[at]
     word, after = item.text, text_at(items, at + 1)
     if word in NEGATORS or word in NEGATING_SUBJECTS:
@@ -179,7 +179,7 @@ def _prefers(items: Sequence[ClauseItem], at: int) -> bool:
 
 
 def _affirms(items: Sequence[ClauseItem], at: int) -> bool:
-    """Whether the negating word at that place negates nothing: "not only", "in no time"."""
+    """Returns True if the negating word at that place negates nothing: "not only", "in no time"."""
     before, word, after = text_at(items, at - 1), items[at].text, text_at(items, at + 1)
     if word == "none" and after != "of":
         return True  # In texts about code, None is a value.

@@ -74,7 +74,7 @@ class Quantity(NamedTuple):
 
 
 def quantity_at(words: Sequence[str], at: int) -> tuple[Quantity | None, int]:
-    """The number that begins with ``words[at]``, if one does, and how many words it takes.
+    """Returns the number that begins with ``words[at]``, if one does, and how many words it takes.
 
     "First" takes none: it is a number and stays a word, the opposite of "last".
 
@@ -97,7 +97,7 @@ def quantity_at(words: Sequence[str], at: int) -> tuple[Quantity | None, int]:
 
 
 def lacking(here: Sequence[Quantity], there: Sequence[Quantity]) -> list[Quantity]:
-    """The numbers of `here` that `there` does not have in any way of writing."""
+    """Returns the numbers of `here` that `there` does not have in any way of writing."""
     amounts = {(item.dimension, item.amount) for item in there}
     bare = {item.value for item in there if item.dimension is None}
     measured = [item for item in there if item.dimension in _MEASURES]
@@ -112,7 +112,7 @@ def lacking(here: Sequence[Quantity], there: Sequence[Quantity]) -> list[Quantit
 
 
 def comparable(left: Quantity, right: Quantity) -> bool:
-    """Whether two numbers can stand for the same thing: 5 s and 1 min, 3 and 5 s, but not 5 s and 5 GB."""
+    """Returns True if two numbers can mean the same thing: 5 s and 1 min, 3 and 5 s, but not 5 s and 5 GB."""
     kinds = {left.dimension, right.dimension}
     return len(kinds) == 1 or (None in kinds and kinds - {None} <= _MEASURES)
 

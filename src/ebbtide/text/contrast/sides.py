@@ -1,4 +1,4 @@
-"""Connectors that tell their two sides apart: "X instead of Y", "X before Y", "from X to Y", "X calls Y"."""
+"""Connectors with two different sides: "X instead of Y", "X before Y", "from X to Y", "X calls Y"."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _PREPOSITIONS = frozenset(["of", "in", "on", "at", "by", "for", "from", "to", "w
 
 
 class Sides(NamedTuple):
-    """What stands on either side of a connector.
+    """Words on either side of a connector.
 
     Args:
-        relation: What the connector says; several connectors can say the same.
+        relation: Relation that the connector states; several connectors can state the same.
         left: Content stems on the left, the nearest first; of "after", those on the right.
         right: Content stems on the other side.
     """
@@ -27,7 +27,7 @@ class Sides(NamedTuple):
 
 
 def read_sides(items: Sequence[ClauseItem]) -> Iterator[Sides]:
-    """The connectors in `items` that have words on both sides."""
+    """Yields the connectors in `items` that have words on both sides."""
     return (sides for sides in _all_sides(items) if sides.left and sides.right)
 
 
@@ -48,7 +48,7 @@ def _all_sides(items: Sequence[ClauseItem]) -> Iterator[Sides]:
 
 
 def _left(items: Sequence[ClauseItem], at: int, after: int) -> tuple[str, ...]:
-    """What stands before a connector, or for it after the comma: "Instead of X, Y"."""
+    """Returns the words before a connector, or for it after the comma: "Instead of X, Y"."""
     if left := content(clause_before(items, at)):
         return left
     if at > 1 and items[at - 1].kind is Kind.COMMA:

@@ -1,4 +1,4 @@
-"""What a text asserts, as far as its words show: their signs, its numbers, what stands on which side.
+"""Statement of a text, as far as its words show: their signs, its numbers, the words on each side.
 
 A reading for comparison, not a parse. It knows English; numbers it reads in any language.
 """
@@ -37,9 +37,8 @@ class Statement:
     Args:
         words: Every stem with the first word that has it.
         order: The stems that say something or have an opposite, as they come.
-        polarity: What is affirmed and what is negated.
-        quantities: The numbers.
-        sides: The connectors that tell their two sides apart.
+        polarity: The affirmed and the negated stems.
+        sides: The connectors with two different sides.
         attachments: Pairs of stems that stand close together in a clause, if there are several clauses.
         particles: Verbs with a particle: ("scale", "up").
         bare_numbers: The amounts of the numbers; None where one has a unit or a label.
@@ -55,18 +54,18 @@ class Statement:
     bare_numbers: frozenset[float | str] | None
 
     def neighbours(self, stem: str) -> set[str]:
-        """The stems at most two places from `stem`."""
+        """Returns the stems at most two places from `stem`."""
         places = [place for place, other in enumerate(self.order) if other == stem]
         return {near for place in places for near in self.order[max(place - 2, 0) : place + 3]} - {stem}
 
 
 def read_statement(text: str) -> Statement:
-    """What `text` asserts; short texts are read once and remembered."""
-    return _read(text) if len(text) <= _LONGEST else _read.__wrapped__(text)
+    """Returns the statement of `text`; short texts are read once and remembered."""
+    return _statement_of(text) if len(text) <= _LONGEST else _statement_of.__wrapped__(text)
 
 
 def stems_in_order(text: str) -> tuple[str, ...]:
-    """`Statement.order` of a text, without what else it asserts: a third of the work."""
+    """Returns `Statement.order` of a text, without what else it asserts: a third of the work."""
     return _order((_items if len(text) <= _LONGEST else read_items)(text)[0])
 
 
@@ -79,7 +78,7 @@ def _order(items: Sequence[ClauseItem]) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=1 << 11)
-def _read(text: str) -> Statement:
+def _statement_of(text: str) -> Statement:
     items, quantities = (_items if len(text) <= _LONGEST else read_items)(text)
     words: dict[str, str] = {}
     for item in items:

@@ -202,7 +202,7 @@ RELATIONS = {
 
 @lru_cache(maxsize=1 << 14)
 def opposites(word: str) -> frozenset[str]:
-    """The stems that say the opposite of this stem, by the lists or by a prefix such as un-."""
+    """Returns the stems that say the opposite of this stem, by the lists or by a prefix such as un-."""
     longer = {prefix + word for prefix in _FREE_PREFIXES if len(word) >= 4}
     shorter = {word.removeprefix(prefix) for prefix in _FREE_PREFIXES if word.startswith(prefix)}
     prefixed = longer | {rest for rest in shorter if len(rest) >= 4}

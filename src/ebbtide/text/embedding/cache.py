@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-import sqlite3
-import weakref
-from collections import OrderedDict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from threading import Lock
 
-from ebbtide.errors import ConfigError
+from ebbtide.bounded import Bounded
+from ebbtide.checks import whole
+from ebbtide.database.kept_file import KeptFile
+from ebbtide.database.migrating import Schema
+from ebbtide.errors import StoreError
 from ebbtide.text.embedding.vectors import Embedder, Vectors
 from ebbtide.text.normal_form import normal_form
 
@@ -31,14 +32,12 @@ class CachedEmbedder:
     """
 
     def __init__(self, inner: Embedder, *, path: Path | None = None, memory_texts: int = 16_384) -> None:
-        if memory_texts < 0:
-            raise ConfigError(f"memory_texts = {memory_texts}: expected 0 or more")
+        whole("memory_texts", memory_texts, 0)
         self.model = inner.model
         self.dimensions = inner.dimensions
         self._inner = inner
         self._store = None if path is None else EmbeddingStore(path, inner.model, inner.dimensions)
-        self._memory: OrderedDict[bytes, bytes] = OrderedDict()
-        self._memory_texts = memory_texts
+        self._memory: Bounded[bytes, bytes] = Bounded(memory_texts)
         self._lock = Lock()
 
     @property
@@ -80,10 +79,7 @@ class CachedEmbedder:
 
     def _remember(self, vectors: Mapping[bytes, bytes]) -> None:
         for key, vector in vectors.items():
-            self._memory[key] = vector
-            self._memory.move_to_end(key)
-        while len(self._memory) > self._memory_texts:
-            self._memory.popitem(last=False)
+            self._memory.renew(key, vector)
 
 
 def _keyed(text: str) -> tuple[bytes, str]:
@@ -92,14 +88,16 @@ def _keyed(text: str) -> tuple[bytes, str]:
     return hashlib.sha256(encoded).digest(), encoded.decode("utf-8")
 
 
-_OURS = 0x45625631  # application id of the file; its last digit is the version of the table
-_WAIT_S = 10.0  # for another process that writes
+_SCHEMA = Schema(
+    what="embedding cache",
+    folder=Path(__file__).parent / "schema",
+    tables=("embedding",),
+    version_table="embedding_version",
+    lock=0x45625631,
+)
 _KEYS_A_QUERY = 500
 _UNIT_WITHIN = 1e-3
-
-_TABLE = """CREATE TABLE embedding (
-    model TEXT NOT NULL, text_sha256 BLOB NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (model, text_sha256)
-)"""
+_QUERY = "SELECT text_sha256, vector FROM embedding WHERE model = ?"
 
 
 class EmbeddingStore:
@@ -116,61 +114,40 @@ class EmbeddingStore:
 
     def __init__(self, path: Path, model: str, dimensions: int) -> None:
         self.problem: str | None = None
-        self._path = path
         self._model = model
         self._dimensions = dimensions
-        self._connection: sqlite3.Connection | None = None
+        self._file: KeptFile | None = None
         try:
-            connection = sqlite3.connect(path, timeout=_WAIT_S, isolation_level=None, check_same_thread=False)
-            weakref.finalize(self, connection.close)
-            self._connection = connection
-            self._prepare(connection)
-        except sqlite3.Error as error:
+            self._file = KeptFile(path, _SCHEMA, stays_open=True)
+        except StoreError as error:
             self._give_up(str(error))
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         """The vectors that are there, by key, as little-endian float32."""
         vectors: dict[bytes, bytes] = {}
+        if self._file is None:
+            return vectors
         try:
-            for start in range(0, len(keys), _KEYS_A_QUERY):
-                vectors.update(self._select(keys[start : start + _KEYS_A_QUERY]))
-        except sqlite3.Error as error:
+            with self._file.transaction(write=False) as database:
+                for start in range(0, len(keys), _KEYS_A_QUERY):
+                    part = keys[start : start + _KEYS_A_QUERY]
+                    places = ", ".join("?" * len(part))
+                    query = f"{_QUERY} AND text_sha256 IN ({places})"
+                    vectors.update(database.execute(query, (self._model, *part)))
+        except StoreError as error:
             self._give_up(str(error))
         return self._sound(vectors)
 
     def put(self, vectors: Mapping[bytes, bytes]) -> None:
         """Keep `vectors`, in the form in which `get` gives them."""
-        if self._connection is None:
+        if self._file is None:
             return
         rows = [(self._model, key, vector) for key, vector in vectors.items()]
         try:
-            self._connection.execute("BEGIN IMMEDIATE")
-            self._connection.executemany("INSERT OR REPLACE INTO embedding VALUES (?, ?, ?)", rows)
-            self._connection.execute("COMMIT")
-        except sqlite3.Error as error:
+            with self._file.transaction() as database:
+                database.executemany("INSERT OR REPLACE INTO embedding VALUES (?, ?, ?)", rows)
+        except StoreError as error:
             self._give_up(str(error))
-
-    def _prepare(self, connection: sqlite3.Connection) -> None:
-        connection.execute("PRAGMA synchronous = NORMAL")
-        connection.execute("BEGIN IMMEDIATE")
-        (kind,) = connection.execute("PRAGMA application_id").fetchone()
-        (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        if kind == 0 and tables == 0:
-            connection.execute(f"PRAGMA application_id = {_OURS}")
-            connection.execute(_TABLE)
-            kind = _OURS
-        connection.execute("COMMIT")
-        if kind == _OURS:
-            connection.execute("PRAGMA journal_mode = WAL")
-        else:
-            self._give_up("it is a database of something else, or of another version")
-
-    def _select(self, keys: Sequence[bytes]) -> Iterator[tuple[bytes, bytes]]:
-        if self._connection is None:
-            return iter(())
-        places = ", ".join("?" * len(keys))
-        query = f"SELECT text_sha256, vector FROM embedding WHERE model = ? AND text_sha256 IN ({places})"  # noqa: S608 - placeholders
-        return self._connection.execute(query, (self._model, *keys))
 
     def _sound(self, vectors: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
         """Those that are unit vectors of the right size: SQLite has no checksums of its own."""
@@ -185,9 +162,9 @@ class EmbeddingStore:
 
     def _give_up(self, reason: str) -> None:
         self.problem = (
-            f"{self._path}: the embedding cache is not used: {reason}. "
+            f"the embedding cache is not used: {reason}. "
             "Name another file, or delete this one if it is a damaged cache"
         )
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        if self._file is not None:
+            self._file.close()
+            self._file = None

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ebbtide.errors import ConfigError, SemanticError
+from ebbtide.checks import whole
+from ebbtide.errors import SemanticError
 from ebbtide.text.embedding.vectors import API_KEY_ENV, Vectors, unit_rows
 from ebbtide.text.json_endpoint import JsonEndpoint, shown
 from ebbtide.text.optional_library import library
@@ -47,8 +48,7 @@ class EndpointEmbedder:
         first_wait_s: float = 0.5,
     ) -> None:
         library("numpy")
-        if batch_size < 1:
-            raise ConfigError(f"batch_size = {batch_size}: expected 1 or more")
+        whole("batch_size", batch_size, 1)
         self.model = f"openai:{base_url.rstrip('/')}#{model}"
         self._endpoint = JsonEndpoint(
             base_url,

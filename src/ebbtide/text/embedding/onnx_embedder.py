@@ -14,7 +14,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ebbtide.errors import ConfigError, SemanticError
+from ebbtide.checks import whole
+from ebbtide.errors import SemanticError
 from ebbtide.text.embedding.vectors import Vectors, unit_rows
 from ebbtide.text.optional_library import library
 
@@ -55,8 +56,7 @@ class OnnxEmbedder:
         threads: int = 1,
         spinning: bool = False,
     ) -> None:
-        if threads < 1:
-            raise ConfigError(f"threads = {threads}: expected 1 or more")
+        whole("threads", threads, 1)
         onnxruntime, tokenizers = library("onnxruntime"), library("tokenizers")
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads

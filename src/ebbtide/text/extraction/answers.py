@@ -1,4 +1,4 @@
-"""What one turn makes of the turn before: a proposal that it approves, a question that it answers."""
+"""Effect of one turn on the turn before: it approves a proposal, or answers a question."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _SHARED: Final = 0.66  # part of a question's words that its answer has
 
 
 def is_proposal(question: str) -> bool:
-    """Whether a question asks for leave to do something.
+    """Returns True if a question asks for leave to do something.
 
     >>> is_proposal("Shall I rotate the keys?"), is_proposal("Who owns the keys?")
     (True, False)
@@ -43,7 +43,7 @@ def is_proposal(question: str) -> bool:
 
 
 def without_asking(proposal: str) -> str:
-    """What a question asks leave for, without the asking.
+    """Returns the deed for which a question asks leave, without the asking.
 
     >>> without_asking("Would you like me to rotate the keys?"), without_asking("We rotate the keys.")
     ('rotate the keys', 'We rotate the keys.')
@@ -55,24 +55,24 @@ def without_asking(proposal: str) -> str:
 
 
 def agrees(text: str) -> bool:
-    """Whether a turn begins by saying yes."""
+    """Returns True if a turn begins by saying yes."""
     return _AGREES.match(folded(text)) is not None
 
 
 def says_what(approval: str) -> bool:
-    """Whether an approval names what it approves: "go ahead with the upgrade", but not "with that"."""
+    """Returns True if an approval names its object: "go ahead with the upgrade", but not "with that"."""
     return bool(_content(approval))
 
 
 def still_open(questions: Sequence[str], later_turns: Iterable[tuple[str, Sequence[str]]]) -> tuple[str, ...]:
-    """The questions of a turn that no later turn answers.
+    """Returns the questions of a turn that no later turn answers.
 
     A turn answers the last question if it begins with yes or no, and any question of which one statement
     has two thirds of the words that mean something.
 
     Args:
-        questions: Of one turn, in order.
-        later_turns: The text of each turn of others behind it, and what it states.
+        questions: Questions of one turn, in order.
+        later_turns: The text of each turn of others behind it, and its statements.
     """
     unanswered = list(questions)
     for text, statements in later_turns:

@@ -1,4 +1,4 @@
-"""Blocks of messy text: where prose, list items, headings, table rows and code start and end.
+"""Blocks of messy text: prose, list items, headings, table rows and code, each with its place.
 
 Markdown as people and models write it in a conversation, which is less than CommonMark and more forgiving:
 a list needs no blank line before it, and a line break that its author meant ends a block.
@@ -35,7 +35,7 @@ _WRAP_WIDTH = 60  # columns: nobody wraps prose tighter than this
 
 
 class Form(StrEnum):
-    """What a block is."""
+    """Form of a block."""
 
     PROSE = "prose"
     ITEM = "item"  #: an item of a list, its marker left out
@@ -60,7 +60,7 @@ class Block(NamedTuple):
 
 
 def blocks(text: str) -> Iterator[Block]:
-    """The blocks of `text` in order. Linear in its length.
+    """Returns the blocks of `text` in order. Linear in its length.
 
     >>> [block.form.value for block in blocks("# Plan")], [block.start for block in blocks("- Use *Redis*")]
     (['heading'], [2])
@@ -117,7 +117,7 @@ class _Reader:
         self._close()
 
     def _line(self, begin: int, end: int, indent: int, inset: int, *, gap: bool) -> None:
-        """One line that is neither fence nor JSON, without the white space around it."""
+        """Reads one line that is neither fence nor JSON, without the white space around it."""
         text, first = self._text, self._text[begin]
         if self._form is Form.CODE and self._lines and inset >= _CODE_INDENT:
             self._lines.append((begin, end))
@@ -148,7 +148,7 @@ class _Reader:
             self._open(Form.CODE if gap and inset >= _CODE_INDENT else Form.PROSE, begin, end, indent)
 
     def _marker(self, begin: int, end: int) -> re.Match[str] | None:
-        """The mark of a list item that opens a line; a letter is one only before a bracket."""
+        """Returns the mark of a list item that opens a line; a letter is one only before a bracket."""
         text = self._text
         if text[begin].isalpha() and text[begin + 1 : begin + 2] != ")":
             return None
@@ -158,7 +158,7 @@ class _Reader:
         self._form, self._depth, self._opens, self._lines = form, depth, opens, [(begin, end)]
 
     def _underlined(self, mark: str) -> bool:
-        """Whether a ruler of `mark` makes the line above it a heading."""
+        """Returns True if a ruler of `mark` makes the line above it a heading."""
         one_line = len(self._lines) == 1 and self._form is Form.PROSE
         return one_line and mark in "=-" and self._text[self._lines[0][1] - 1] not in ".!?:;,"
 
@@ -170,7 +170,7 @@ class _Reader:
         )
 
     def _close(self) -> None:
-        """Put the open paragraph into `blocks`, cut where a line break was meant."""
+        """Puts the open paragraph into `blocks`, cut where a line break was meant."""
         text, lines, form = self._text, self._lines, self._form
         if not lines:
             return
@@ -191,7 +191,7 @@ class _Reader:
         self.blocks.append(Block(form, start, end, self._depth, opens))
 
     def _fence(self, begin: int, end: int, stop: int) -> tuple[str, int, int, int] | None:
-        """The fenced block that a line opens: language, start and end inside, where the text goes on.
+        """Returns the fenced block that a line opens: language, start and end inside, where the text goes on.
 
         A fence that names a language and is never closed holds the rest of the text. One that names none and
         is not closed before the next that does has lost its opening: it holds nothing.
@@ -211,7 +211,7 @@ class _Reader:
         return (language, inner, stop, stop) if language else None
 
     def _json_end(self, begin: int, stop: int) -> int | None:
-        """Where the JSON value at `begin` ends, if there is one and it has its lines to itself."""
+        """Returns the end of the JSON value at `begin`, if there is one and it has its lines to itself."""
         if self._json_failed or not _JSON.match(self._text, begin, stop):
             return None
         try:
@@ -226,7 +226,7 @@ class _Reader:
 
 
 def _break_was_meant(text: str, line: tuple[int, int], following: tuple[int, int], longest: int) -> bool:
-    """Whether the next line's first word would still have fit, so that nothing forced the break."""
+    """Returns True if the next line's first word would still have fit, so that nothing forced the break."""
     (begin, end), (next_begin, next_end) = line, following
     if text[end - 1] == ":":
         return True

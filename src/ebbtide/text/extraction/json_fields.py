@@ -26,7 +26,7 @@ class Field(NamedTuple):
 
 
 def is_json(source: str) -> bool:
-    """Whether `source` is a JSON object or array."""
+    """Returns True if `source` is a JSON object or array."""
     if source.lstrip()[:1] not in ("{", "["):
         return False
     try:
@@ -37,7 +37,7 @@ def is_json(source: str) -> bool:
 
 
 def json_fields(source: str, kinds: Mapping[str, str]) -> Iterator[Field]:
-    """Every text in a JSON value that is not a name, in order.
+    """Yields every text in a JSON value that is not a name, in order.
 
     Args:
         source: The value, as `is_json` knows it.
@@ -60,7 +60,7 @@ def json_fields(source: str, kinds: Mapping[str, str]) -> Iterator[Field]:
 
 @lru_cache(maxsize=512)
 def _name(token: str) -> str:
-    """The letters of a name, in lower case."""
+    """Returns the letters of a name, in lower case."""
     return "".join(filter(str.isalpha, _text(token.rstrip(": \t\r\n")))).lower()
 
 

@@ -47,7 +47,7 @@ ACTIONS = (
 )
 
 
-#: "I'll" and its like, before a verb: a promise to do something. Whoever lets himself do it tells what comes
+#: "I'll" and its like, before a verb: a promise to do something. Whoever lets himself do it says what comes
 #: next in the conversation, and states nothing.
 PROMISES = (
     at_start(

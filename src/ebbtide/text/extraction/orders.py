@@ -1,7 +1,7 @@
-"""Whether a sentence orders something or promises it: which needs somebody who will do it.
+"""Orders and promises: sentences that need somebody who will do something.
 
 Most verbs that give orders are nouns or adjectives as well. "Open standards solve this" and "Return flight"
-order nothing; what tells them apart is the word that follows.
+order nothing; the word that follows decides.
 """
 
 from __future__ import annotations
@@ -36,11 +36,10 @@ _NAME: Final = re.compile(r"[^\s]*[\w`][./_`\d-][\w`]|[A-Za-z]+[A-Z]|`")
 
 
 def is_order(text: str, at: int, words: list[str]) -> bool:
-    """Whether a sentence starts with a verb that gives an order.
+    """Returns True if a sentence starts with a verb that gives an order.
 
     Args:
-        text: The sentence.
-        at: Where its first word starts.
+        at: Place where its first word starts.
         words: Its words from there on, in lower case.
 
     >>> [is_order(text, 0, text.lower().split()) for text in ("Open the file", "Open standards solve this")]
@@ -63,8 +62,26 @@ def is_order(text: str, at: int, words: list[str]) -> bool:
     return first not in _AMBIGUOUS or not _is_noun(text, end, first, rest)
 
 
+def is_titled(text: str) -> bool:
+    """Returns True if all words but the little ones have a capital: "Compile and Present It All:"."""
+    return all(word[0].isupper() or not word[0].isalpha() or len(word) <= _LITTLE for word in text.split())
+
+
+def base_of(gerund: str) -> str | None:
+    """Returns the verb of IMPERATIVE_VERBS that a word in -ing comes from, if it comes from one.
+
+    >>> base_of("refining"), base_of("checking"), base_of("running"), base_of("string")
+    ('refine', 'check', 'run', None)
+    """
+    if not gerund.endswith("ing") or gerund in _NO_GERUNDS:
+        return None
+    stem = gerund[:-3]
+    doubled = stem[:-1] if stem[-1:] == stem[-2:-1] else stem
+    return next((verb for verb in (stem, f"{stem}e", doubled) if verb in IMPERATIVE_VERBS), None)
+
+
 def _is_noun(text: str, end: int, first: str, rest: list[str]) -> bool:
-    """Whether the word that ends at `end` names something in its place, `rest` being the words behind it."""
+    """Returns True if the word that ends at `end`, before the words `rest`, names something in its place."""
     following = rest[0]
     if following in OBJECTS:
         return False
@@ -92,28 +109,10 @@ def _is_noun(text: str, end: int, first: str, rest: list[str]) -> bool:
 
 
 def _is_title(text: str, end: int) -> bool:
-    """Whether every word has a capital and no full stop follows, as on a button."""
+    """Returns True if every word has a capital and no full stop follows, as on a button."""
     colon = text.find(": ", end, end + _LABEL)
     name = text[end:] if colon < 0 else text[end:colon]
     names = name.split()
     if len(names) >= _TITLE_WORDS or name.rstrip().endswith((".", "!")):
         return False
     return bool(names) and all(word[0].isupper() for word in names if word[0].isalpha())
-
-
-def is_titled(text: str) -> bool:
-    """Whether all words of a line have a capital, but for the little ones: "Compile and Present It All:"."""
-    return all(word[0].isupper() or not word[0].isalpha() or len(word) <= _LITTLE for word in text.split())
-
-
-def base_of(gerund: str) -> str | None:
-    """The verb of IMPERATIVE_VERBS that a word in -ing comes from, if it comes from one.
-
-    >>> base_of("refining"), base_of("checking"), base_of("running"), base_of("string")
-    ('refine', 'check', 'run', None)
-    """
-    if not gerund.endswith("ing") or gerund in _NO_GERUNDS:
-        return None
-    stem = gerund[:-3]
-    doubled = stem[:-1] if stem[-1:] == stem[-2:-1] else stem
-    return next((verb for verb in (stem, f"{stem}e", doubled) if verb in IMPERATIVE_VERBS), None)

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from ebbtide.text.phrases import at_start
 
+# Of a bounded number: "if so" may be a nod or begin a clause, and each of them would double the ways to read it.
 _NOD = (
     r"(?:(?:yes|yeah|yep|yup|sure|ok|okay|great|perfect|alright|all right|good|fine|cool|nice|thanks|thank you|then|and|so"
     r"|in that case|if so|for now|actually|well"
-    r"|(?:if|since|as|given|with|because) [^,.?!]{1,100}(?=, ))(?:,? please)?(?:[,.!;:]+ | - | ))*"
+    r"|(?:if|since|as|given|with|because) [^,.?!]{1,100}(?=, ))(?:,? please)?(?:[,.!;:]+ | - | )){0,8}"
 )
 _PLEASE = r"(?:please |just |you can |you may |now |then )*"
 _ON = r"(?:proceed|go ahead|move forward|continue(?=\W*\Z))"

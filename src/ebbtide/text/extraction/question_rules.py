@@ -49,11 +49,11 @@ COURTESY = (
     ),
 )
 
-#: Questions that ask for work, which is to be done as well as answered. Whoever asks to be told asks only.
+#: Questions that ask for work, which is to be done as well as answered. A request to be informed asks only.
 REQUESTS = (
     at_start(
         "question.request",
-        r"(?:(?:so|and|also|then|now|next|please|if [^,?]{1,100},|in that case,?|alternatively,?)\W+)*"
+        r"(?:(?:so|and|also|then|now|next|please|if [^,?]{1,100},|in that case|alternatively)\W+)*"
         r"(?:can|could|would|will) you(?: please| also| just| kindly| possibly| maybe| now| then| help(?: me| us)?(?: to)?| go ahead and| try to)*+"
         r" (?!(?:agree|be|clarify|ever|even|guide|still|assist(?: me)? with (?:it|that|this)|confirm|consider|describe|elaborate|explain|give|have|let|like|mind|need|prefer|provide|recommend|remind|say"
         r"|see|share|show|specify|suggest|summari[sz]e|tell|think|want|with)\b)[a-z]{2,}(?= \w)",
@@ -79,7 +79,7 @@ QUESTIONS = (
         r"(?:so |and |or |but )?(?:do|does|did|can|could|would|is|are|will) (?:we|you|they|there|anyone|someone)\b[^,:]*\Z"
         r"|would you (?:like|prefer)(?: me)?(?: to)?(?=\W*\Z)",
     ),
-    # Whoever asks to be told whether to go on waits for an answer; "if you need anything else" is a courtesy.
+    # A question whether to go on waits for an answer; "if you need anything else" is a courtesy.
     at_start(
         "question.let-me-know",
         rf"(?:please |just |so |and )*let (?:me|us) know {TO_BE_TOLD}",

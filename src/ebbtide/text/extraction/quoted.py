@@ -1,7 +1,7 @@
-"""What in a text is not the speaker's own: a page that was read, the output of a tool, code, a quotation.
+"""Quoted matter in a text: a page that was read, the output of a tool, code, a quotation.
 
-A page that says "Order complete" finishes no run, and a button asks nobody for anything. Where such matter
-begins and ends is said by rules that are data; runs of short lines, as of menus, are known by their form.
+A page that says "Order complete" finishes no run, and a button asks nobody for anything. Rules that are data
+say where such matter begins and ends; runs of short lines, as of menus, are known by their form.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _SENTENCE_ENDS: Final = (".", "!", ":", ";", ",", "\u3002", "\uff01")
 _LINE: Final = re.compile(r"\S[^\n]*")
 _MARKED: Final = re.compile(r"[-*+#>|\u2022`]|\(?\w{1,3}[.)]\s")  # items, headings, rows
 _SHORT_LINES: Final = re.compile(
-    rf"\n(?:[^\S\n]*+[^\n]{{0,{_SHORT_LINE}}}+(?:\n|\Z)){{{_MENU_LINES},}}", re.MULTILINE
+    rf"\n(?:[^\S\n]*+(?:\S[^\n]{{0,{_SHORT_LINE - 1}}}+)?(?:\n|\Z)){{{_MENU_LINES},}}", re.MULTILINE
 )
 _END_TAG: Final = re.compile(r"</([\w-]+)>")
 _NOT_LINE_BREAK: Final = re.compile(r"[^\n]")
@@ -32,7 +32,6 @@ class QuoteRule(NamedTuple):
     """A sign that what follows is quoted.
 
     Args:
-        id: Its name.
         hints: Texts one of which is there wherever the sign is; looking for them is cheap.
         begin: A regular expression of the sign; of all that is quoted, where `end` is empty.
         end: A regular expression of what ends the quoted. Where it is missing, all that follows is quoted.
@@ -130,10 +129,10 @@ _TAGS: Final = {rule.id.removeprefix("tag."): rule for rule in QUOTED_TAGS}
 
 
 class QuotedMatter:
-    """Where a text quotes something, looked for when that is asked for the first time.
+    """Finder of the quoted parts of a text, which searches when it is asked for the first time.
 
     Args:
-        text: What was said.
+        text: Text that was said.
         whole: All of it is quoted.
     """
 
@@ -146,7 +145,7 @@ class QuotedMatter:
         self._marks: tuple[list[int], list[int]] | None = None
 
     def cover(self, at: int) -> bool:
-        """Whether what begins at `at` is quoted."""
+        """Returns True if the text at `at` is quoted."""
         if self.cover_code(at):
             return True
         if self._marks is None:
@@ -154,7 +153,7 @@ class QuotedMatter:
         return _is_inside(at, self._marks)
 
     def cover_code(self, at: int) -> bool:
-        """Whether the code at `at` is part of a page or of what a program printed."""
+        """Returns True if the code at `at` is part of a page or of what a program printed."""
         if self._whole:
             return True
         if self._pages is None:
@@ -162,23 +161,8 @@ class QuotedMatter:
         return _is_inside(at, self._pages)
 
 
-def _bounds(stretches: list[QuotedStretch]) -> tuple[list[int], list[int]]:
-    if not stretches:
-        return [], []
-    apart = _disjoint(stretches)
-    return [stretch.start for stretch in apart], [stretch.end for stretch in apart]
-
-
-def _is_inside(at: int, bounds: tuple[list[int], list[int]]) -> bool:
-    starts, ends = bounds
-    if not starts:
-        return False
-    number = bisect_right(starts, at) - 1
-    return number >= 0 and at < ends[number]
-
-
 def own_words(text: str) -> str:
-    """`text` with all that is quoted made blank, so that every other character keeps its place.
+    """Returns `text` with all that is quoted made blank, so that every other character keeps its place.
 
     Line breaks stay. Code is quoted too, but for JSON, in which agents answer. Linear in the length.
 
@@ -200,17 +184,32 @@ def own_words(text: str) -> str:
 
 
 def quoted_stretches(text: str, json_values: Sequence[tuple[int, int]] = ()) -> list[QuotedStretch]:
-    """Where `text` quotes something, in order and apart; code that markdown marks as such is not among it.
+    """Returns the quoted parts of `text`, in order and apart, without the code that markdown marks as such.
 
     Args:
-        text: What was said.
-        json_values: Where JSON starts and ends, in order: quotation marks quote nothing there.
+        text: Text that was said.
+        json_values: Starts and ends of JSON, in order: quotation marks quote nothing there.
     """
     return _disjoint([*_pages(text), *_marks(text, json_values)])
 
 
+def _bounds(stretches: list[QuotedStretch]) -> tuple[list[int], list[int]]:
+    if not stretches:
+        return [], []
+    apart = _disjoint(stretches)
+    return [stretch.start for stretch in apart], [stretch.end for stretch in apart]
+
+
+def _is_inside(at: int, bounds: tuple[list[int], list[int]]) -> bool:
+    starts, ends = bounds
+    if not starts:
+        return False
+    number = bisect_right(starts, at) - 1
+    return number >= 0 and at < ends[number]
+
+
 def _pages(text: str) -> list[QuotedStretch]:
-    """What rules find, quotation marks aside."""
+    """Returns the stretches that rules find, quotation marks aside."""
     stretches: list[QuotedStretch] = []
     latest: QuoteRule | None = None
     for hint, rule in _HINTED:
@@ -224,7 +223,7 @@ def _pages(text: str) -> list[QuotedStretch]:
 
 
 def _marks(text: str, json_values: Sequence[tuple[int, int]] = ()) -> list[QuotedStretch]:
-    """What stands in quotation marks, and menus."""
+    """Returns the stretches in quotation marks, and menus."""
     stretches = [stretch for rule in QUOTATIONS if rule.hints[0] in text for stretch in _by_rule(text, rule)]
     if stretches and json_values:
         stretches = _outside(stretches, json_values)
@@ -251,14 +250,17 @@ def _by_rule(text: str, rule: QuoteRule) -> Iterator[QuotedStretch]:
 
 @cache
 def _patterns(rule: QuoteRule) -> tuple[re.Pattern[str], re.Pattern[str] | None, bool]:
-    """The patterns of a rule; whether the first is to be searched with a line break before the text."""
+    """Returns the patterns of a rule, and a flag.
+
+    The first is to be searched with a line break before the text.
+    """
     lines = rule.begin.startswith("^")
     begin = f"\n{rule.begin[1:]}" if lines else rule.begin
     return re.compile(begin, re.MULTILINE), re.compile(rule.end) if rule.end else None, lines
 
 
 def _menus(text: str, at: int, stop: int) -> Iterator[QuotedStretch]:
-    """Runs of short lines none of which is a sentence or an item of a list: menus, pages that were read."""
+    """Yields runs of short lines, as of menus, none of which is a sentence or an item of a list."""
     start = end = lines = 0
     for line in _LINE.finditer(text, at, stop):
         if _is_short(line[0].rstrip()):
@@ -279,7 +281,7 @@ def _is_short(line: str) -> bool:
 
 
 def _outside(stretches: list[QuotedStretch], places: Sequence[tuple[int, int]]) -> list[QuotedStretch]:
-    """Those that begin in none of `places`; both are in order."""
+    """Returns the stretches that begin in none of `places`; both are in order."""
     outside, number = [], 0
     for stretch in sorted(stretches):
         while number < len(places) and places[number][1] <= stretch.start:
@@ -290,7 +292,7 @@ def _outside(stretches: list[QuotedStretch], places: Sequence[tuple[int, int]]) 
 
 
 def _disjoint(stretches: list[QuotedStretch]) -> list[QuotedStretch]:
-    """The stretches in order, those that overlap made one."""
+    """Returns the stretches in order, those that overlap made one."""
     apart: list[QuotedStretch] = []
     for stretch in sorted(stretches):
         if apart and stretch.start < apart[-1].end:

@@ -1,4 +1,4 @@
-"""What one sentence is: a claim, a decision, a question, an action, or nothing that counts."""
+"""Reading of one sentence: a claim, a decision, a question, an action, or nothing that counts."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _NO_KEYS: frozenset[str] = frozenset()
 # "It is unclear whether it scales" states something, "How does it scale" does not.
 _STATING = frozenset(rule.id for rule in question_rules.QUESTIONS if rule.anchor is Anchor.ANYWHERE)
 
-# What comes next, told to nobody in particular, and a nod: neither says anything about the subject.
+# What comes next, said to nobody in particular, and a nod: neither says anything about the subject.
 _TELLING = frozenset("break describe list outline present report share show summarise summarize tell".split())
 _NOT_STATING = frozenset(
     ("action.narrated", "action.ongoing", "decision.approved-it", "decision.sounds-good", "decision.agreed")
@@ -83,7 +83,7 @@ _SHORT_LEAD_IN = 5  # words
 
 
 class SentenceReading(NamedTuple):
-    """What a sentence is.
+    """Reading of one sentence.
 
     The part of `rule` before the dot is a kind (claim, decision, question, action) or the reason why the
     sentence does not count. What counts of it is ``text[start:end]``; `states` says that it is a claim,
@@ -97,12 +97,12 @@ class SentenceReading(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """The part of the rule before the dot."""
+        """Part of the rule before the dot."""
         return _kind(self.rule)
 
 
 def section_kind(text: str) -> str | None:
-    """The kind of what stands below a line: claim, decision, question or action. None for any other line.
+    """Returns the kind of the lines that a line announces; None if it announces none.
 
     >>> section_kind("**Next steps:**"), section_kind("Next steps are hard")
     ('action', None)
@@ -114,7 +114,7 @@ def section_kind(text: str) -> str | None:
 
 
 def words_of(text: str, at: int = 0) -> list[str]:
-    """The words of `text` from `at` on, contractions and compounds in one: "isn't", "re-run"."""
+    """Returns the words of `text` from `at` on, contractions and compounds in one: "isn't", "re-run"."""
     part = text[at:]
     if not part.isascii() or _LOOSE.search(part) is not None:
         return _WORD.findall(text, at)
@@ -122,7 +122,7 @@ def words_of(text: str, at: int = 0) -> list[str]:
 
 
 def is_nothing(text: str) -> bool:
-    """Whether `text` says that there is nothing: "None", "n/a", no word at all."""
+    """Returns True if `text` says that there is nothing: "None", "n/a", no word at all."""
     lowered = folded(text)
     return _WORD.search(lowered) is None or _NOTHING.opening(lowered, _SENTENCES.at(lowered)) is not None
 
@@ -130,10 +130,9 @@ def is_nothing(text: str) -> bool:
 def read_sentence(
     text: str, from_place: str | None = None, *, heading: bool = False, person: bool = False
 ) -> SentenceReading:
-    """What `text`, one sentence without markup, is.
+    """Reads `text`, one sentence without markup.
 
     Args:
-        text: The sentence.
         from_place: The kind that its place gives it, where nothing in it says otherwise; "claim" gives none.
         heading: It is a heading, so that it counts only if it states something.
         person: A person says it, who can approve of something and ask for it.
@@ -188,7 +187,7 @@ def read_sentence(
 
 
 def _answer(lowered: str, at: int) -> SentenceReading | None:
-    """What a person approves or asks for, in words that from a model would be politeness."""
+    """Reads words in which a person approves or asks for something, and a model would be polite."""
     opening = _ANSWERS.at(lowered, at)
     answer = _OF_PERSONS.opening(lowered, opening) if opening.tables else None
     if answer is None:
@@ -199,7 +198,7 @@ def _answer(lowered: str, at: int) -> SentenceReading | None:
 
 @cache
 def _searched() -> frozenset[str]:
-    """The words for which the inside of a sentence is searched; most have none of them."""
+    """Returns the words for which the inside of a sentence is searched; most have none of them."""
     return _QUESTIONS.by_words.words | _DECISIONS.by_words.words | _ACTIONS.by_words.words
 
 
@@ -208,7 +207,7 @@ def _kind(rule: str) -> str:
 
 
 def _find(table: PhraseTable, lowered: str, place: Start, keys: frozenset[str]) -> PhraseMatch | None:
-    """What stands at the start, or else inside of a sentence; without words to search for only the former."""
+    """Finds a match at the start, or else inside of a sentence if there are words to search for."""
     match = table.opening(lowered, place) if table in place.tables else None
     if match is None and not table.by_words.words.isdisjoint(keys):
         match = table.leftmost(lowered, place.at, len(lowered), keys)
@@ -216,7 +215,7 @@ def _find(table: PhraseTable, lowered: str, place: Start, keys: frozenset[str]) 
 
 
 def _content_start(lowered: str) -> tuple[Start, str | None, str | None]:
-    """Where the content starts, the rule of what was left out before it, and that of its label."""
+    """Returns the start of the content, the rule of what was left out before it, and that of its label."""
     place, skipped, label = _SENTENCES.at(lowered), None, None
     while True:
         tables, match = place.tables, None
@@ -238,7 +237,7 @@ def _content_start(lowered: str) -> tuple[Start, str | None, str | None]:
 
 
 def _question_end(lowered: str) -> int | None:
-    """Where the last word of a question ends; None where a sentence does not end as one."""
+    """Returns the end of the last word of a question; None if a sentence does not end as one."""
     if "?" not in lowered and lowered.isascii():
         return None
     last = len(lowered)
@@ -253,7 +252,7 @@ def _question_end(lowered: str) -> int | None:
 
 
 def _is_in_title(lowered: str, last: int, tail: str) -> bool:
-    """Whether a question mark belongs to a title in quotes at the end of a statement."""
+    """Returns True if a question mark belongs to a title in quotes at the end of a statement."""
     if _QUOTED_MARK.match(tail) is None:
         return False
     opening = max(lowered.rfind('"', 0, last), lowered.rfind("\u201c", 0, last))
@@ -270,7 +269,7 @@ def _is_code(lowered: str, place: Start, words: list[str]) -> bool:
 
 
 def _question_rule(lowered: str, place: Start, *, answered: bool) -> str:
-    """The rule of a question; `answered` if it is a heading, which the section below answers."""
+    """Returns the rule of a question; `answered` if it is a heading, which the section below answers."""
     courtesy = _COURTESY.opening(lowered, place) if _COURTESY in place.tables else None
     if courtesy is not None:
         return courtesy.rule.id
@@ -298,7 +297,7 @@ def _statement_rule(
 
 
 def _empty_rule(text: str, lowered: str, place: Start, words: list[str], *, heading: bool) -> str | None:
-    """The rule by which a sentence says nothing about its subject, if it does not."""
+    """Returns the rule by which a sentence says nothing about its subject, if it does not."""
     leads_in = lowered.endswith(_COLONS)
     narration = _NARRATION.opening(lowered, place) if _NARRATION in place.tables else None
     if narration is not None:
@@ -322,7 +321,7 @@ def _empty_rule(text: str, lowered: str, place: Start, words: list[str], *, head
 
 
 def _order_rule(text: str, lowered: str, place: Start, words: list[str]) -> str | None:
-    """The rule by which a sentence orders or promises something, if it does."""
+    """Returns the rule by which a sentence orders or promises something, if it does."""
     promise = _promise_rule(lowered, place)
     if promise is not None:
         return promise
@@ -352,7 +351,7 @@ def _promise_rule(lowered: str, place: Start) -> str | None:
 
 
 def _behind_front(text: str, lowered: str, at: int) -> str | None:
-    """The rule of the main clause behind when or what for: "To begin, let's install it"."""
+    """Returns the rule of the main clause behind when or what for: "To begin, let's install it"."""
     for _ in range(_FRONT_COMMAS):
         comma = lowered.find(", ", at)
         if comma < 0:

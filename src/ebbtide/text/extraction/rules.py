@@ -29,7 +29,7 @@ SECTIONS = (
         r"(?:some |our |my |the |here are |these are |immediate |recommended |suggested |proposed |concrete |remaining |next |following )*"
         r"(?:steps?|next|actions?(?: items?| plan| points?)?|action items?|to[- ]?dos?(?: list)?|tasks?|follow[- ]?ups?"
         r"|plan(?: of action)?|what(?:'s| is) next|remaining work|work items?)"
-        r"(?: are| to take| to do| remaining| going forward| (?:will|need to|are to) be \w+ed| for .{1,60})*"
+        r"(?: are| to take| to do| remaining| going forward| (?:will|need to|are to) be \w+ed)*(?: for .{1,60})?"
         r"|(?:(?:now|first|next|so)\W+)?(?:(?:i|we)(?:'ll| will|'re going to| need to)|let's|let me)"
         r" (?:\w+ ){0,3}(?:the following|these)(?: (?:\w+ )?(?:steps|actions|tasks))?",
     ),

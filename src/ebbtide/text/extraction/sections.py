@@ -1,4 +1,4 @@
-"""What the place of a sentence makes of it: the headings above it, and the line above its list."""
+"""Kinds that sentences get from their place: the headings above them, and the line above their list."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from ebbtide.text.extraction.sentences import Sentence
 
 
 class Sections:
-    """What the headings above a sentence, and the line above a list, make of it."""
+    """Kinds from the headings above a sentence, and from the line above a list."""
 
     def __init__(self) -> None:
         self._headings: list[tuple[int, str | None]] = []
@@ -15,19 +15,19 @@ class Sections:
         self._in_list = False
 
     def heading(self, level: int, kind: str | None) -> None:
-        """Take a heading of a level from 1; one that says no kind keeps that of the headings above it."""
+        """Takes a heading of a level from 1; one that says no kind keeps that of the headings above it."""
         self._lead_in = None
         while self._headings and self._headings[-1][0] >= level:
             self._headings.pop()
         self._headings.append((level, kind or self._kind_of_heading()))
 
     def lead_in(self, sentence: Sentence, kind: str) -> None:
-        """Take a line that says what the list below it is."""
+        """Takes a line that announces the list below it."""
         self._lead_in = (sentence.depth if sentence.form is Form.ITEM else -1, kind)
         self._in_list = False
 
     def kind(self, sentence: Sentence) -> str | None:
-        """The kind that its place gives to a sentence; only the first of a block has it from there."""
+        """Returns the kind that its place gives to a sentence; only the first of a block gets one."""
         if not sentence.opens:
             return None
         if self._lead_in is not None:

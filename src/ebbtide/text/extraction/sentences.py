@@ -39,7 +39,7 @@ class Sentence(NamedTuple):
 
 
 def sentences(text: str) -> Iterator[Sentence]:
-    """The sentences of `text` in order, code among them. Linear in its length.
+    """Yields the sentences of `text` in order, code among them. Linear in its length.
 
     >>> [sentence.text for sentence in sentences("It works, e.g. on **v1.2**. Does it scale?")]
     ['It works, e.g. on v1.2.', 'Does it scale?']
@@ -54,17 +54,8 @@ def sentences(text: str) -> Iterator[Sentence]:
             yield from _prose(text, block)
 
 
-def _prose(text: str, block: Block) -> Iterator[Sentence]:
-    opens = block.opens
-    for start, end in spans(text, block.start, block.end):
-        words = plain(text[start:end])
-        if words:
-            yield Sentence(words, start, end, block.form, block.depth, opens)
-            opens = False
-
-
 def plain(raw: str) -> str:
-    """`raw` without markdown marks and simple tags, on one line.
+    """Returns `raw` without markdown marks and simple tags, on one line.
 
     >>> plain("See **the [log](http://x/y)** of `job_1`")
     'See the log of job_1'
@@ -84,6 +75,15 @@ def plain(raw: str) -> str:
     if "\\" in raw:
         raw = _ESCAPE.sub(r"\1", raw)
     return " ".join(raw.replace("`", "").replace("~~", "").split())
+
+
+def _prose(text: str, block: Block) -> Iterator[Sentence]:
+    opens = block.opens
+    for start, end in spans(text, block.start, block.end):
+        words = plain(text[start:end])
+        if words:
+            yield Sentence(words, start, end, block.form, block.depth, opens)
+            opens = False
 
 
 def _emphasised(emphasis: re.Match[str]) -> str:

@@ -26,7 +26,7 @@ from ebbtide.text.extraction.words import FIELDS
 
 
 class ItemKind(StrEnum):
-    """What a sentence gives."""
+    """Kinds of items that a sentence gives."""
 
     CLAIM = "claim"
     DECISION = "decision"
@@ -35,7 +35,7 @@ class ItemKind(StrEnum):
 
 
 class Speaker(StrEnum):
-    """Whose words a turn holds."""
+    """Speaker of a turn."""
 
     MODEL = "model"
     PERSON = "person"
@@ -48,13 +48,12 @@ class ExtractedItem:
     """Something that a turn says.
 
     Args:
-        kind: What it is.
-        text: What counts: the sentence without greeting, label or tag question.
+        text: The sentence without greeting, label or tag question.
         sentence: The sentence it came from, without markup.
-        rule: The rule that made it so.
-        start: Where the sentence starts in the turn.
-        end: Where it ends.
-        approves: The sentence of the turn before that it approves, where it does not say so itself; or None.
+        rule: The rule that chose the kind.
+        start: Start of the sentence in the turn.
+        end: End of the sentence in the turn.
+        approves: The sentence of the turn before that it approves, if it does not say so itself; or None.
     """
 
     kind: ItemKind
@@ -68,7 +67,7 @@ class ExtractedItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetAside:
-    """What a turn says that is not about its subject, at ``turn[start:end]``, and the rule that says so."""
+    """Part of a turn that is not about its subject, at ``turn[start:end]``, and the rule that says so."""
 
     text: str
     rule: str
@@ -78,10 +77,9 @@ class SetAside:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extraction:
-    """What a turn says, in its order. A decision and a next action are claims as well.
+    """Content of a turn, in its order. A decision and a next action are claims as well.
 
     Args:
-        items: What counts.
         set_aside: Pleasantries, narration, code, headings and fragments.
         left_out: Characters that were not read, between the beginning and the end of a text that is longer
             than `ebbtide.text.excerpt.LONGEST_TEXT`.
@@ -93,22 +91,22 @@ class Extraction:
 
     @property
     def claims(self) -> tuple[str, ...]:
-        """What the turn states, decides or wants done."""
+        """Statements, decisions and wishes of the turn."""
         return self._texts(ItemKind.CLAIM)
 
     @property
     def decisions(self) -> tuple[str, ...]:
-        """What it decides; an approval that does not say what by what it approves."""
+        """Decisions; an approval that names nothing becomes the sentence that it approves."""
         return tuple(item.approves or item.text for item in self.items if item.kind is ItemKind.DECISION)
 
     @property
     def open_questions(self) -> tuple[str, ...]:
-        """What it asks or leaves open."""
+        """Questions that it asks or leaves open."""
         return self._texts(ItemKind.OPEN_QUESTION)
 
     @property
     def next_actions(self) -> tuple[str, ...]:
-        """What it wants done."""
+        """Actions that it asks for."""
         return self._texts(ItemKind.NEXT_ACTION)
 
     def _texts(self, kind: ItemKind) -> tuple[str, ...]:
@@ -122,17 +120,16 @@ def extract(
     before: str | None = None,
     worth_reading: Callable[[Sentence], bool] | None = None,
 ) -> Extraction:
-    """Read one turn. Linear in its length.
+    """Reads one turn. Linear in its length.
 
     What the speaker only quotes (a page, the output of a tool, a quotation) is stated, and no more: it gives
     no decisions, questions and actions.
 
     Args:
-        text: What was said.
-        speaker: Who said it.
-        before: The turn before it, of somebody else: what a person approves who says no more than "go ahead".
-        worth_reading: Whether a sentence is to be read where no heading or lead-in makes it a decision; the
-            others are left out of what comes back. None reads them all.
+        text: Text that was said.
+        before: The turn before it, of somebody else, for a person who says no more than "go ahead".
+        worth_reading: Returns True for a sentence that is to be read if no heading or lead-in makes it a
+            decision; the others are left out of the result. None reads them all.
 
     >>> found = extract("Sure! The cache is stale. Next step: flush it. Who owns it?")
     >>> found.claims, found.next_actions, found.open_questions
@@ -161,7 +158,7 @@ def _extract(text: str, speaker: Speaker, worth_reading: Callable[[Sentence], bo
 
 
 def _with_approvals(extraction: Extraction, before: Extraction) -> Extraction:
-    """What a person approves, told by the turn before; a mere yes approves what it proposes at its end."""
+    """Adds what a person approves, from the turn before; a mere yes approves what it proposes at its end."""
     latest = before.items[-1] if before.items else None
     proposed = latest is not None and latest.kind is ItemKind.OPEN_QUESTION and is_proposal(latest.text)
     proposals = [
@@ -234,12 +231,12 @@ class _Reader:
         self._worth_reading = worth_reading
 
     def read(self, text: str, place: tuple[int, int] | None = None, *, quoted: bool = False) -> None:
-        """Read `text`.
+        """Reads `text` into items and what is set aside.
 
         Args:
             text: The turn, or a part of it.
-            place: Where all of it stands in the turn, if it is not the turn itself.
-            quoted: All of it are the words of others.
+            place: Place of all of it in the turn, if it is not the turn itself.
+            quoted: True if all of it are the words of others.
         """
         sections, quotations = Sections(), QuotedMatter(text, whole=quoted)
         for sentence in sentences(text):
@@ -284,7 +281,7 @@ class _Reader:
             self._keep(kind, rule, text[start:end], sentence, states=states)
 
     def _settle_question(self, question: ExtractedItem, sentence: Sentence) -> None:
-        """Whoever answers the own question at once asked nobody."""
+        """Settles a question that its speaker answers at once: it was asked of nobody."""
         if sentence.start - question.end <= _NEXT and _ANSWERS.match(sentence.text):
             self.items.pop()
             self.set_aside.append(
@@ -294,7 +291,7 @@ class _Reader:
             )
 
     def _is_section(self, sentence: Sentence, sections: Sections) -> bool:
-        """Whether a line says what the lines below it are; it is noted if it does."""
+        """Returns True if a line announces the lines below it, and notes that."""
         text, heading = sentence.text, sentence.form is Form.HEADING
         if not sentence.opens or len(text) > _SHORT_LINE or text.endswith("." if heading else (".", "?")):
             return False
@@ -337,7 +334,7 @@ class _Reader:
             self._keep(kind, f"{kind}.field", sentence.text, sentence, states=kind != "question")
 
     def _keep_quoted(self, kind: str, text: str, sentence: Sentence) -> None:
-        """What others decide or want done is stated here, and what they ask is not asked here."""
+        """Keeps decisions and wishes of others as statements, and drops their questions."""
         if kind == "question":
             self._leave("quoted.question", sentence)
         else:
@@ -366,6 +363,6 @@ class _Reader:
 
 
 def _is_sentence(text: str) -> bool:
-    """Whether a text of unknown meaning is more than a name or a value."""
+    """Returns True if a text of unknown meaning is more than a name or a value."""
     long = len(text.split(maxsplit=_SENTENCE_WORDS)) >= _SENTENCE_WORDS
     return long or text.rstrip().endswith(_SENTENCE_ENDS)

@@ -8,12 +8,12 @@ stands last. Lines of other types are passed over, but for compactions and costs
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from zlib import crc32
 
+from ebbtide.bounded import Bounded
 from ebbtide.events.event import Event, Message, ModelCall, Notice, NoticeKind, Stop, ToolCall
 from ebbtide.events.usage import Usage
 from ebbtide.traces.agents.session_sniffing import CLAUDE_SPEAKERS
@@ -292,7 +292,7 @@ class Sidechains:
     """Tells the chain of a line: by its parent, by its agent's id, or else the latest one."""
 
     def __init__(self) -> None:
-        self._chain_of: OrderedDict[str, str] = OrderedDict()  # by the id of a line
+        self._chain_of: Bounded[str, str] = Bounded(_MOST_LINKS)  # by the id of a line
         self._named: dict[str, str] = {}  # chains by the id of their agent
         self._begun = 0
         self._latest: str | None = None
@@ -320,8 +320,6 @@ class Sidechains:
         name = identifier(line.get("uuid"))
         if name is not None:
             self._chain_of[name] = chain
-            if len(self._chain_of) > _MOST_LINKS:
-                self._chain_of.popitem(last=False)
         return chain, chain
 
     def _new(self) -> str:

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from ebbtide.bounded import Bounded
 from ebbtide.errors import TranscriptError
 from ebbtide.events.event import Event, Message, ModelCall, Notice, NoticeKind, ToolCall
 from ebbtide.events.usage import Usage, possible_part
@@ -244,7 +244,7 @@ class V0Events(RunEvents):
     def __init__(self, chain: str) -> None:
         super().__init__(chain)
         self._growing = RunningTotal()
-        self._ids: OrderedDict[str, str] = OrderedDict()  # ids of actions by those of the model's calls
+        self._ids: Bounded[str, str] = Bounded(_MOST_IDS)  # ids of actions by those of the model's calls
         self._nameless = 0
         self._latest: str | None = None  # an action without an id, whose answer comes next
 
@@ -287,8 +287,6 @@ class V0Events(RunEvents):
             key = self._latest = f"nameless {self._nameless}"
         if (name := identifier(request.get("tool_call_id"))) is not None:
             self._ids[name] = key
-            if len(self._ids) > _MOST_IDS:
-                self._ids.popitem(last=False)
         return f"action {key}"
 
     def _model_call(self, event: Mapping[str, Any], words: str | None) -> Iterator[Event]:

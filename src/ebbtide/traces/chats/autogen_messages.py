@@ -191,7 +191,7 @@ def _lists_at(name: str, value: Any, depth: int = 0) -> list[list[Any]]:
 
 
 _NO_CODE = re.compile(r"\s*There is no code from the last \d+ messages? for me to execute")
-_CODE = re.compile(r"```[ \t]*(\w+)?[ \t]*\r?\n(.*?)\n?[ \t]*```", re.DOTALL)
+_CODE = re.compile(r"```[ \t]*+(?:(\w+)[ \t]*+)?\r?\n(.*?)\n?[ \t]{0,99}```", re.DOTALL)
 _USERS = ("human", "user")
 
 

@@ -6,13 +6,14 @@ input of the model repeats both question and answer. A `Slot` is where these mee
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field as field_of
 from hashlib import blake2b
 from typing import Any
 
+from ebbtide.bounded import Bounded
 from ebbtide.events.event import Event, Message, ModelCall, Role, ToolCall
 from ebbtide.events.provider_answer import ToolRequest
 from ebbtide.events.usage import Usage
@@ -97,7 +98,7 @@ class ChainEvents:
         self.last_words: str | None = None
         self._queue: list[_Reply | Slot] = []
         self._made = 0
-        self._places: OrderedDict[str, list[Slot]] = OrderedDict()
+        self._places: Bounded[str, list[Slot]] = Bounded(_MOST)
         self._heard: Counter[bytes] = Counter()
 
     def take_input(self, messages: Sequence[ChatMessage], ts: float | None) -> list[Event]:
@@ -285,10 +286,7 @@ class ChainEvents:
         self._at(f"#{name}").append(slot)
 
     def _at(self, place: str) -> list[Slot]:
-        slots = self._places.setdefault(place, [])
-        if len(self._places) > _MOST:
-            self._places.popitem(last=False)
-        return slots
+        return self._places.setdefault(place, [])
 
     def _put(self, slot: Slot) -> None:
         if not slot.given and not any(item is slot for item in self._queue):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ebbtide.bounded import Bounded
 from ebbtide.events.event import Event, Message, ModelCall, ModelPart, Role, ToolCall
 from ebbtide.events.provider_answer import ToolRequest
 from ebbtide.events.usage import COUNTS, Usage
@@ -151,8 +151,8 @@ class Exchanges:
     """Makes events of requests with their answers; every request repeats the conversation so far."""
 
     def __init__(self) -> None:
-        self._chains: OrderedDict[str, ChainEvents] = OrderedDict()
-        self._asked: OrderedDict[str, ChatMessage] = OrderedDict()
+        self._chains: Bounded[str, ChainEvents] = Bounded(_MOST_OPEN)
+        self._asked: Bounded[str, ChatMessage] = Bounded(_MOST_OPEN)
 
     def add(self, value: Mapping[str, Any]) -> list[Event]:
         """The events that one more exchange completes."""
@@ -161,9 +161,10 @@ class Exchanges:
         chain = self._chains.get(name)
         events: list[Event] = []
         if chain is None:
-            chain = self._chains[name] = ChainEvents(name)
-            if len(self._chains) > _MOST_OPEN:
-                events += self._chains.popitem(last=False)[1].finish()
+            chain = ChainEvents(name)
+            began_first = self._chains.put(name, chain)
+            if began_first is not None:
+                events += began_first[1].finish()
         ts = reply_time(response, value, request)
         # A request may name the answer before it in place of repeating it.
         before = self._asked.get(identifier(request.get("previous_response_id")) or "")
@@ -182,8 +183,6 @@ class Exchanges:
             events += chain.take_reply(call, requests)
             if requests and (number := identifier(response.get("id"))):
                 self._asked[number] = ChatMessage(role="assistant", requests=tuple(requests))
-                if len(self._asked) > _MOST_OPEN:
-                    self._asked.popitem(last=False)
         return events
 
     def finish(self) -> list[Event]:

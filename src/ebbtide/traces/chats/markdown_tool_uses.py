@@ -38,7 +38,7 @@ _THOUGHT_DETAILS = re.compile(
 _TAGS = re.compile(r"</?(?:think|thinking|reasoning|details|b|summary)(?:\s[^<>]{0,80})?>", re.IGNORECASE)
 _SUMMARY = re.compile(r"\s*(?:<details[^<>]{0,40}>)?\s*<summary>(?P<text>.{0,2000}?)</summary>\s*$")
 _SUMMARY_INSIDE = re.compile(r"<summary>.{0,200}?</summary>")
-_TOOL_TITLE = re.compile(r"\s*Tool use: \*\*[^*]{1,100}\*\*(?:\s*\u2022)?\s*")
+_TOOL_TITLE = re.compile(r"\s{0,99}Tool use: \*\*[^*]{1,100}\*\*(?:\s{0,99}\u2022)?\s*")
 _LABEL = re.compile(
     r"\s*(?P<mark>\*\*|__)?(?P<label>input|arguments|result|output|response|answer)"
     r"(?P<cut> \(truncated\))?:(?(mark)(?P=mark))[ \t]*(?P<rest>.*)$",

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Any
 
+from ebbtide.bounded import Bounded
 from ebbtide.events.event import ToolCall
 
 _MOST_SEEN = 100_000  # ids that are remembered
@@ -20,16 +20,13 @@ class Seen:
     """
 
     def __init__(self, most: int = _MOST_SEEN) -> None:
-        self._most = most
-        self._ids: OrderedDict[str, None] = OrderedDict()
+        self._ids: Bounded[str, None] = Bounded(most)
 
     def before(self, name: str) -> bool:
         """Whether the id was there before; from now on it was."""
         if name in self._ids:
             return True
         self._ids[name] = None
-        if len(self._ids) > self._most:
-            self._ids.popitem(last=False)
         return False
 
 
@@ -48,7 +45,7 @@ class OpenCalls:
         self.duplicates = 0
         self.unmatched = 0
         self._seen = Seen()
-        self._open: OrderedDict[str, ToolCall] = OrderedDict()
+        self._open: Bounded[str, ToolCall] = Bounded(_MOST_OPEN)
 
     def __len__(self) -> int:
         return len(self._open)
@@ -68,8 +65,8 @@ class OpenCalls:
         if self._seen.before(name):
             self.duplicates += 1
             return ()
-        self._open[name] = call
-        return (self._open.popitem(last=False)[1],) if len(self._open) > _MOST_OPEN else ()
+        dropped = self._open.put(name, call)
+        return () if dropped is None else (dropped[1],)
 
     def close(
         self, name: str | None, *, else_call: ToolCall | None = None, **result: Any

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from typing import Any, Final, TypeVar
 
+from ebbtide.bounded import Bounded
 from ebbtide.events.event import Event, Notice, NoticeKind
 from ebbtide.events.usage import COUNTS, Usage
 
@@ -18,7 +18,7 @@ class UsageOnce:
     """The usage of model calls that are reported more than once, each time with the last counts."""
 
     def __init__(self) -> None:
-        self._counted: OrderedDict[str, Usage] = OrderedDict()
+        self._counted: Bounded[str, Usage] = Bounded(_MOST)
 
     def beyond(self, name: str | None, usage: Usage) -> Usage:
         """What was not counted yet.
@@ -44,8 +44,6 @@ class UsageOnce:
                 setattr(new, key, amount - counted)
             if counted is None or amount > counted:
                 setattr(before, key, amount)
-        if len(self._counted) > _MOST:
-            self._counted.popitem(last=False)
         new.drop_impossible_parts()
         return new
 

@@ -8,10 +8,10 @@ there. Source: the run format of the LangSmith client.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ebbtide.bounded import Bounded
 from ebbtide.errors import TranscriptError
 from ebbtide.events.event import Event
 from ebbtide.events.usage import Usage
@@ -45,7 +45,7 @@ class LangSmithReader:
 
     def __init__(self) -> None:
         self._events = SpanEvents()
-        self._open: OrderedDict[str, dict[str, Any]] = OrderedDict()
+        self._open: Bounded[str, dict[str, Any]] = Bounded(_MOST_OPEN)
 
     @property
     def duplicates(self) -> int:
@@ -84,10 +84,10 @@ class LangSmithReader:
         elif "run_type" not in run and number is None:
             return []
         if number is not None and whole.get("end_time") is None:
-            self._open[number] = whole
-            if len(self._open) <= _MOST_OPEN:
+            waited_longest = self._open.put(number, whole)
+            if waited_longest is None:
                 return []
-            whole = self._open.popitem(last=False)[1]
+            whole = waited_longest[1]
         return [*self._events.add(_span(whole))]
 
 

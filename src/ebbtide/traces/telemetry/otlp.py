@@ -9,11 +9,11 @@ conventions, the names of 2024 to 2026.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ebbtide.bounded import Bounded
 from ebbtide.errors import TranscriptError
 from ebbtide.events.event import Event
 from ebbtide.traces.input.document import shape
@@ -109,7 +109,7 @@ class SpanLogs:
 
     def __init__(self, events: SpanEvents) -> None:
         self._events = events
-        self._logs: OrderedDict[tuple[str, str], list[RawLog]] = OrderedDict()
+        self._logs: Bounded[tuple[str, str], list[RawLog]] = Bounded(_MOST)
 
     def add(self, log: RawLog) -> None:
         """An event was logged."""
@@ -117,8 +117,6 @@ class SpanLogs:
         if self._events.hears(log.trace, log.span, span.inputs, span.outputs):
             return
         self._logs.setdefault((log.trace, log.span), []).append(log)
-        if len(self._logs) > _MOST:
-            self._logs.popitem(last=False)
 
     def joined(self, raw: RawSpan) -> RawSpan:
         """A span with its events that were logged before."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Flag
 from hashlib import blake2b
 
+from ebbtide.bounded import Bounded
 from ebbtide.events.event import Event
 from ebbtide.events.usage import Usage
 from ebbtide.traces.chats.chain_events import Slot
@@ -57,9 +57,9 @@ class SpanTree:
     """
 
     def __init__(self) -> None:
-        self.nodes: OrderedDict[Key, Node] = OrderedDict()
-        self._details: OrderedDict[Key, Detail] = OrderedDict()
-        self._traces: OrderedDict[str, Detail] = OrderedDict()
+        self.nodes: Bounded[Key, Node] = Bounded(MOST_KNOWN)
+        self._details: Bounded[Key, Detail] = Bounded(MOST_KNOWN)
+        self._traces: Bounded[str, Detail] = Bounded(MOST_KNOWN)
 
     def register(self, key: Key, span: Span) -> None:
         """A span is there, again or for the first time."""
@@ -73,8 +73,6 @@ class SpanTree:
             span.usage if span.has_tokens else None,
             span.cost_usd or None,
         )
-        if len(self.nodes) > MOST_KNOWN:
-            self.nodes.popitem(last=False)
         details = self.details_inside(key)
         details |= Detail.LLM if span.kind is SpanKind.LLM else Detail.NOTHING
         details |= Detail.TOKENS if span.has_tokens else Detail.NOTHING
@@ -84,8 +82,6 @@ class SpanTree:
             details |= Detail.TEXT
         if span.trace and span.kind is SpanKind.LLM:
             self._traces[span.trace] = self.details_in_trace(span.trace) | details
-            if len(self._traces) > MOST_KNOWN:
-                self._traces.popitem(last=False)
         self._note_around(key, span.parent, details)
 
     def _note_around(self, key: Key, parent: str | None, details: Detail) -> None:
@@ -104,8 +100,6 @@ class SpanTree:
     def note(self, key: Key, details: Detail) -> None:
         """Something inside a span reports this."""
         self._details[key] = self.details_inside(key) | details
-        if len(self._details) > MOST_KNOWN:
-            self._details.popitem(last=False)
 
     def details_inside(self, key: Key) -> Detail:
         """What the spans inside one report, as far as their parents are known."""
@@ -161,8 +155,8 @@ class Contexts:
     """
 
     def __init__(self) -> None:
-        self._names: OrderedDict[bytes, str] = OrderedDict()
-        self._digested: OrderedDict[int, tuple[Sequence[ChatMessage], list[bytes]]] = OrderedDict()
+        self._names: Bounded[bytes, str] = Bounded(_MOST)
+        self._digested: Bounded[int, tuple[Sequence[ChatMessage], list[bytes]]] = Bounded(_MOST_DIGESTED)
 
     def remember(self, name: str, inputs: Sequence[ChatMessage], outputs: Sequence[ChatMessage]) -> None:
         """A model said something in the conversation `name`."""
@@ -171,10 +165,7 @@ class Contexts:
         context = self._contexts([*inputs, *outputs])[-1]
         if not context:
             return
-        self._names[context] = name
-        self._names.move_to_end(context)
-        if len(self._names) > _MOST:
-            self._names.popitem(last=False)
+        self._names.renew(context, name)
 
     def goes_on(self, inputs: Sequence[ChatMessage]) -> str | None:
         """The conversation whose context, its last answer included, this one begins with."""
@@ -194,10 +185,7 @@ class Contexts:
         digests = digests[:same]
         for message in messages[same:]:
             digests.append(_digest(digests[-1] if digests else b"", message))
-        self._digested[first] = (messages, digests)
-        self._digested.move_to_end(first)
-        if len(self._digested) > _MOST_DIGESTED:
-            self._digested.popitem(last=False)
+        self._digested.renew(first, (messages, digests))
         return digests
 
 
@@ -246,7 +234,7 @@ class SameCalls:
     """
 
     def __init__(self) -> None:
-        self._calls: OrderedDict[str, tuple[Key, float, float]] = OrderedDict()
+        self._calls: Bounded[str, tuple[Key, float, float]] = Bounded(_MOST_CALLS)
 
     def first(self, key: Key, span: Span) -> Key | None:
         """The span that recorded the call before this one; None where none did."""
@@ -258,8 +246,6 @@ class SameCalls:
         if place is not None and place != key and start <= other_end and other_start <= end:
             return place
         self._calls[span.response] = key, start, end
-        if len(self._calls) > _MOST_CALLS:
-            self._calls.popitem(last=False)
         return None
 
 

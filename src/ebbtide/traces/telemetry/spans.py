@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TypeVar
 
+from ebbtide.bounded import Bounded
 from ebbtide.events.event import Event, ModelCall, ModelPart
 from ebbtide.events.usage import Usage
 from ebbtide.traces.chats.chain_events import ChainEvents, Slot
@@ -38,7 +37,6 @@ _MOST_CHAINS = 1_000
 _MOST_PLACES = 100_000  # calls and messages that all chains remember, some 600 bytes each
 _SPANS_BETWEEN = 1_000  # two looks at how many they are
 
-_T = TypeVar("_T")
 # Where a span stands among those that wait: start, end from the late one, number, key, whether it is its end.
 _Place = tuple[float, float, int, Key, bool]
 _FIRST: _Place = (-math.inf, -math.inf, 0, ("", ""), False)
@@ -73,11 +71,11 @@ class SpanEvents:
         self._tree = SpanTree()
         self._same_calls = SameCalls()
         self._contexts = Contexts()
-        self._conversations: OrderedDict[str, str] = OrderedDict()  # of traces
-        self._names: OrderedDict[str, str] = OrderedDict()  # of conversations that began without theirs
-        self._bases: OrderedDict[str, str] = OrderedDict()  # conversations of chains
-        self._tools_have_spans: OrderedDict[str, None] = OrderedDict()
-        self._chains: OrderedDict[str, ChainEvents] = OrderedDict()
+        self._conversations: Bounded[str, str] = Bounded(MOST_KNOWN)  # of traces
+        self._names: Bounded[str, str] = Bounded(MOST_KNOWN)  # of conversations that began without theirs
+        self._bases: Bounded[str, str] = Bounded(MOST_KNOWN)  # conversations of chains
+        self._tools_have_spans: Bounded[str, None] = Bounded(MOST_KNOWN)
+        self._chains: Bounded[str, ChainEvents] = Bounded(_MOST_CHAINS)
         self._ready = ReadyEvents()
 
     def add(self, span: Span) -> list[Event]:
@@ -86,8 +84,9 @@ class SpanEvents:
         if self.number % _SPANS_BETWEEN == 0:
             places = sum(chain.size for chain in self._chains.values())
             while places > _MOST_PLACES and len(self._chains) > 1:
-                places -= next(iter(self._chains.values())).size
-                self._forget_chain()
+                _, chain = self._chains.popitem(last=False)
+                places -= chain.size
+                self._ready.add(chain.finish())
         key = (span.trace, span.id or f"#{self.number}")
         if key in self._waiting:
             self.duplicates += 1
@@ -187,17 +186,16 @@ class SpanEvents:
         if span.conversation:
             name = self._conversations.get(span.trace)
             if name is None:
-                _remember(
-                    self._conversations, span.trace, self._names.get(span.conversation, span.conversation)
-                )
+                known = self._names.get(span.conversation, span.conversation)
+                self._conversations[span.trace] = known
             elif name == span.trace and span.conversation not in self._bases:
                 # It goes on under the name with which it began.
-                _remember(self._names, span.conversation, name)
+                self._names[span.conversation] = name
         if span.kind is SpanKind.TOOL:
             self._note_tools(span.trace)
 
     def _note_tools(self, trace: str) -> None:
-        _remember(self._tools_have_spans, trace, None)
+        self._tools_have_spans[trace] = None
 
     def _next(self) -> list[Event]:
         return self._look(heapq.heappop(self._order))
@@ -350,25 +348,22 @@ class SpanEvents:
         base, tool = self._place(key)
         if base == trace and model is not None and tool is None and not self._begun.before(trace):
             base = self._contexts.goes_on(model.inputs) or trace
-            _remember(self._conversations, trace, base)
+            self._conversations[trace] = base
         if trace not in self._conversations:
-            _remember(self._conversations, trace, base)
+            self._conversations[trace] = base
         name = base if tool is None else f"{base}/{tool}"
-        _remember(self._bases, name, base)
+        self._bases[name] = base
         chain = self._chains.get(name)
         if chain is None:
-            chain = self._chains[name] = ChainEvents(name, is_resumed=tool is None and self._resumes(name))
-            if len(self._chains) > _MOST_CHAINS:
-                self._forget_chain()
+            chain = ChainEvents(name, is_resumed=tool is None and self._resumes(name))
+            silent_longest = self._chains.put(name, chain)
+            if silent_longest is not None:
+                self._ready.add(silent_longest[1].finish())
         else:
             self._chains.move_to_end(name)
         if trace in self._tools_have_spans:
             chain.tools_have_spans = True
         return chain
-
-    def _forget_chain(self) -> None:
-        """Let go of the chain that was silent longest."""
-        self._ready.add(self._chains.popitem(last=False)[1].finish())
 
     def _place(self, key: Key) -> tuple[str, str | None]:
         """The conversation of a span, else its trace, and the call of a tool that it is inside of."""
@@ -384,12 +379,6 @@ class SpanEvents:
         base, tool = self._place(key)
         chain = self._chains.get(base if tool is None else f"{base}/{tool}")
         return chain is not None and chain.open_call(name)
-
-
-def _remember(names: OrderedDict[str, _T], key: str, value: _T) -> None:
-    names[key] = value
-    if len(names) > MOST_KNOWN:
-        names.popitem(last=False)
 
 
 def _words(span: Span) -> str | None:

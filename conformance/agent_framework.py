@@ -1,0 +1,104 @@
+"""Agents of Microsoft Agent Framework on a chat client of their own kind."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Any
+
+from agent_framework import (
+    Agent,
+    BaseChatClient,
+    ChatMiddlewareLayer,
+    ChatResponse,
+    ChatResponseUpdate,
+    Content,
+    FunctionInvocationLayer,
+    Message,
+    ResponseStream,
+    UsageDetails,
+)
+
+from conformance.harness import Trial
+from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, Script
+from ebbtide.adapters.agent_framework import EbbtideAgentMiddleware
+
+_MOST_CALLS = 100
+
+
+class _ScriptedClient(FunctionInvocationLayer, ChatMiddlewareLayer, BaseChatClient):
+    """Answers as the script says, and states tokens."""
+
+    def __init__(self, trial: Trial, script: Script) -> None:
+        super().__init__(function_invocation_configuration={"max_iterations": _MOST_CALLS})
+        self.trial = trial
+        self.script = script
+
+    def _inner_get_response(
+        self, *, messages: Sequence[Message], stream: bool, options: Any, **_: Any
+    ) -> Any:
+        if stream:
+            return ResponseStream(self._updates(messages, options), finalizer=ChatResponse.from_updates)
+        return self._response(messages, options)
+
+    async def _response(self, messages: Sequence[Message], options: Any) -> ChatResponse:
+        contents, usage = self._answer(messages, options)
+        return ChatResponse(messages=[Message("assistant", contents)], usage_details=usage)
+
+    async def _updates(self, messages: Sequence[Message], options: Any) -> AsyncIterator[ChatResponseUpdate]:
+        contents, usage = self._answer(messages, options)
+        yield ChatResponseUpdate(role="assistant", contents=contents)
+        yield ChatResponseUpdate(role="assistant", contents=[Content.from_usage(usage)])
+
+    def _answer(self, messages: Sequence[Message], options: Any) -> tuple[list[Content], UsageDetails]:
+        text = "\n".join(str([content.to_dict() for content in message.contents]) for message in messages)
+        reply = self.trial.ask(self.script, text, has_tools=bool(options.get("tools")))
+        number = len(self.trial.inputs)
+        calls = [
+            Content.from_function_call(call_id=f"call_{number}_{place}", name=name, arguments=dict(args))
+            for place, (name, args) in enumerate(reply.calls)
+        ]
+        usage = UsageDetails(
+            input_token_count=INPUT_TOKENS,
+            output_token_count=OUTPUT_TOKENS,
+            total_token_count=INPUT_TOKENS + OUTPUT_TOKENS,
+        )
+        return calls or [Content.from_text(reply.text)], usage
+
+
+class AgentFramework:
+    """Agents of the framework."""
+
+    modes = ("async", "stream")
+    calls = 4
+    takes_tools_away = True
+    counts_tokens = True
+    has_parallel_calls = True
+
+    def adapter(self, **options: Any) -> EbbtideAgentMiddleware:
+        """The middleware."""
+        return EbbtideAgentMiddleware(**options)
+
+    def run(
+        self, adapter: EbbtideAgentMiddleware, script: Script, tools: Sequence[Callable[..., str]], mode: str
+    ) -> Trial:
+        """One agent, run."""
+        trial = Trial()
+        agent: Any = Agent(client=_ScriptedClient(trial, script), tools=list(tools), middleware=[adapter])
+        response = asyncio.run(_response(agent, mode))
+        trial.answer = response.text
+        trial.steps = len(response.messages)
+        trial.tokens = (response.usage_details or {}).get("total_token_count")
+        return trial
+
+
+async def _response(agent: Any, mode: str) -> Any:
+    if mode == "async":
+        return await agent.run(TASK)
+    stream = agent.run(TASK, stream=True)
+    async for _ in stream:
+        pass
+    return await stream.get_final_response()
+
+
+HARNESS = AgentFramework()

@@ -1,0 +1,102 @@
+"""AutoGen's assistant on a replaying client that asks the script."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Any
+
+from autogen_agentchat.agents import AssistantAgent
+from autogen_agentchat.base import TaskResult
+from autogen_core import EVENT_LOGGER_NAME, FunctionCall
+from autogen_core.models import CreateResult, ModelInfo, RequestUsage
+from autogen_ext.models.replay import ReplayChatCompletionClient
+
+from conformance.harness import Trial
+from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, Script
+from ebbtide.adapters.autogen import EbbtideClients
+
+_MOST_CALLS = 100
+_INFO = ModelInfo(
+    vision=False, function_calling=True, json_output=False, family="unknown", structured_output=False
+)
+
+
+class _ScriptedClient(ReplayChatCompletionClient):
+    """Asks the script for the next answer, and replays it."""
+
+    def __init__(self, trial: Trial, script: Script) -> None:
+        super().__init__([], model_info=_INFO)
+        self.trial = trial
+        self.script = script
+
+    async def create(self, messages: Sequence[Any], **options: Any) -> CreateResult:
+        self._ask(messages, options)
+        return await super().create(messages, **options)
+
+    async def create_stream(self, messages: Sequence[Any], **options: Any) -> AsyncIterator[Any]:
+        self._ask(messages, options)
+        async for item in super().create_stream(messages, **options):
+            yield item
+
+    def _ask(self, messages: Sequence[Any], options: dict[str, Any]) -> None:
+        reply = self.trial.ask(self.script, str(messages), has_tools=bool(options.get("tools")))
+        number = len(self.trial.inputs)
+        calls = [
+            FunctionCall(id=f"call_{number}_{place}", name=name, arguments=json.dumps(args))
+            for place, (name, args) in enumerate(reply.calls)
+        ]
+        self.chat_completions.append(
+            CreateResult(
+                finish_reason="function_calls" if calls else "stop",
+                content=calls or reply.text,
+                usage=RequestUsage(INPUT_TOKENS, OUTPUT_TOKENS),
+                cached=False,
+            )
+        )
+
+
+class AutoGen:
+    """The assistant of AgentChat."""
+
+    modes = ("async", "stream")
+    calls = 4
+    takes_tools_away = True
+    counts_tokens = True
+    has_parallel_calls = True
+
+    def adapter(self, **options: Any) -> EbbtideClients:
+        """What makes clients."""
+        return EbbtideClients(**options)
+
+    def run(
+        self, adapter: EbbtideClients, script: Script, tools: Sequence[Callable[..., str]], mode: str
+    ) -> Trial:
+        """One assistant, run."""
+        logging.getLogger(EVENT_LOGGER_NAME).setLevel(logging.ERROR)  # it warns of every call of a tool
+        trial = Trial()
+        agent = AssistantAgent(
+            "clerk",
+            model_client=adapter.client(_ScriptedClient(trial, script)),
+            tools=list(tools),
+            max_tool_iterations=_MOST_CALLS,
+            model_client_stream=mode == "stream",
+        )
+        result = asyncio.run(_result(agent, mode))
+        trial.answer = result.messages[-1].to_text()
+        trial.steps = len(result.messages)
+        usages = [message.models_usage for message in result.messages if message.models_usage]
+        trial.tokens = sum(usage.prompt_tokens + usage.completion_tokens for usage in usages)
+        return trial
+
+
+async def _result(agent: AssistantAgent, mode: str) -> TaskResult:
+    if mode == "async":
+        return await agent.run(task=TASK)
+    *_, result = [item async for item in agent.run_stream(task=TASK)]
+    return result
+
+
+HARNESS = AutoGen()

@@ -1,0 +1,90 @@
+"""DSPy's ReAct on its dummy model."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import dspy
+from dspy.clients.engines.dummy_engine import AsyncDummyEngine, DummyEngine
+from dspy.lm15 import Usage
+from dspy.utils import DummyLM
+
+from conformance.harness import Trial
+from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, Reply, Script
+from ebbtide.adapters.dspy import EbbtideReAct
+
+_MOST_STEPS = 100
+
+
+class _ScriptedEngine(DummyEngine):
+    """Answers as the script says.
+
+    A model that has its answer calls `finish`, and words the answer in one more call. Both are one answer of
+    the script, and one count of tokens.
+    """
+
+    def __init__(self, owner: DummyLM, trial: Trial, script: Script) -> None:
+        super().__init__(owner)
+        self.trial = trial
+        self.script = script
+        self.last: Reply | None = None
+
+    def _complete_messages(self, messages: Any) -> Any:
+        has_tools = "next_tool_name" in str(messages)
+        tokens = (INPUT_TOKENS, OUTPUT_TOKENS) if self.last is None else (0, 0)
+        reply = self.last or self.trial.ask(self.script, messages[-1]["content"], has_tools=has_tools)
+        if not has_tools:
+            fields = {"reasoning": "", "answer": reply.text}
+        elif reply.calls:
+            ((name, args),) = reply.calls
+            fields = {"next_thought": "", "next_tool_name": name, "next_tool_args": json.dumps(args)}
+        else:
+            self.last = reply
+            fields = {"next_thought": "", "next_tool_name": "finish", "next_tool_args": "{}"}
+        self.owner.answers = iter([fields])
+        response = super()._complete_messages(messages)
+        usage = Usage(input_tokens=tokens[0], output_tokens=tokens[1], total_tokens=sum(tokens))
+        return replace(response, usage=usage)
+
+
+def _scripted_model(trial: Trial, script: Script) -> DummyLM:
+    model = DummyLM([])
+    engine = _ScriptedEngine(model, trial, script)
+    model._engine_spec = engine  # noqa: SLF001 - it makes one for itself alone
+    model._async_engine_spec = AsyncDummyEngine(engine)  # noqa: SLF001
+    return model
+
+
+class DSPy:
+    """The ReAct of DSPy."""
+
+    modes = ("sync", "async")
+    calls = 4
+    takes_tools_away = True
+    counts_tokens = True
+    has_parallel_calls = False
+
+    def adapter(self, **options: Any) -> dict[str, Any]:
+        """The options of the module, which belongs to one signature and its tools."""
+        return options
+
+    def run(
+        self, adapter: dict[str, Any], script: Script, tools: Sequence[Callable[..., str]], mode: str
+    ) -> Trial:
+        """One module, called."""
+        trial = Trial()
+        module = EbbtideReAct("question -> answer", list(tools), _MOST_STEPS, **adapter)
+        with dspy.context(lm=_scripted_model(trial, script), track_usage=True):
+            answer = module(question=TASK) if mode == "sync" else asyncio.run(module.acall(question=TASK))
+        trial.answer = str(answer.answer)
+        trial.steps = sum(name.startswith("observation") for name in answer.trajectory)
+        usages = (answer.get_lm_usage() or {}).values()
+        trial.tokens = sum(usage["total_tokens"] for usage in usages)
+        return trial
+
+
+HARNESS = DSPy()

@@ -1,0 +1,93 @@
+"""LlamaIndex' function agents on its mock of a model."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Any
+
+from llama_index.core.agent.workflow import AgentOutput, AgentStream, FunctionAgent
+from llama_index.core.base.llms.types import ToolCallBlock
+from llama_index.core.llms import ChatMessage, ChatResponse
+from llama_index.core.llms.mock import MockFunctionCallingLLM
+
+from conformance.harness import Trial
+from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, Script
+from ebbtide.adapters.llamaindex import EbbtideLlamaIndex
+
+_RAW = {"usage": {"prompt_tokens": INPUT_TOKENS, "completion_tokens": OUTPUT_TOKENS}}
+
+
+class _ScriptedFunctionLLM(MockFunctionCallingLLM):
+    """The mock, with what a provider's answer states."""
+
+    def chat(self, messages: Sequence[ChatMessage], **others: Any) -> ChatResponse:
+        response = super().chat(messages, **others)
+        response.raw = _RAW
+        return response
+
+    async def astream_chat(self, messages: Sequence[ChatMessage], **others: Any) -> Any:
+        responses = await super().astream_chat(messages, **others)
+
+        async def stream() -> AsyncIterator[ChatResponse]:
+            async for response in responses:
+                response.raw = _RAW
+                yield response
+
+        return stream()
+
+
+def _model(trial: Trial, script: Script) -> _ScriptedFunctionLLM:
+    def answer(messages: Sequence[ChatMessage], **others: Any) -> ChatMessage:
+        text = "\n".join(str(message.content) for message in messages)
+        reply = trial.ask(script, text, has_tools=bool(others.get("tools")))
+        number = len(trial.inputs)
+        blocks = [
+            ToolCallBlock(tool_call_id=f"call_{number}_{place}", tool_name=name, tool_kwargs=dict(args))
+            for place, (name, args) in enumerate(reply.calls)
+        ]
+        return (
+            ChatMessage(role="assistant", blocks=blocks)
+            if blocks
+            else ChatMessage(reply.text, role="assistant")
+        )
+
+    return _ScriptedFunctionLLM(response_generator=answer, is_chat_model=True)
+
+
+class LlamaIndex:
+    """A function agent of LlamaIndex; its runs are asynchronous."""
+
+    modes = ("async", "stream")
+    calls = 4
+    takes_tools_away = True
+    counts_tokens = True
+    has_parallel_calls = True
+
+    def adapter(self, **options: Any) -> EbbtideLlamaIndex:
+        """The adapter, to which each agent is attached."""
+        return EbbtideLlamaIndex(**options)
+
+    def run(
+        self, adapter: EbbtideLlamaIndex, script: Script, tools: Sequence[Callable[..., str]], mode: str
+    ) -> Trial:
+        """One run of an agent."""
+        trial = Trial()
+        agent = FunctionAgent(
+            name="finder", tools=list(tools), llm=_model(trial, script), streaming=mode == "stream"
+        )
+        output = asyncio.run(_output(adapter.attach(agent)))
+        trial.answer = output.response.content or ""
+        trial.steps = len(output.tool_calls)
+        return trial
+
+
+async def _output(agent: FunctionAgent) -> AgentOutput:
+    handler = agent.run(TASK, max_iterations=100)
+    async for item in handler.stream_events():
+        if isinstance(item, AgentStream):
+            continue
+    return await handler
+
+
+HARNESS = LlamaIndex()

@@ -1,0 +1,109 @@
+"""Agents of Strands on a scripted model of its own base class."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Any
+
+from strands import Agent, tool
+from strands.models import Model
+
+from conformance.harness import Trial
+from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, Reply, Script
+from ebbtide.adapters.strands import EbbtideStrandsPlugin
+
+
+class _ScriptedStrandsModel(Model):
+    """Answers as the script says, and states tokens."""
+
+    def __init__(self, trial: Trial, script: Script) -> None:
+        self.trial = trial
+        self.script = script
+
+    def update_config(self, **_: Any) -> None:
+        """Has none."""
+
+    def get_config(self) -> dict[str, Any]:
+        return {"model_id": "scripted"}
+
+    async def structured_output(self, *_: Any, **__: Any) -> AsyncIterator[Any]:
+        raise NotImplementedError
+        yield
+
+    async def stream(
+        self, messages: list[Any], tool_specs: list[Any] | None = None, *_: Any, **__: Any
+    ) -> AsyncIterator[Any]:
+        reply = self.trial.ask(self.script, json.dumps(messages, default=str), has_tools=bool(tool_specs))
+        yield {"messageStart": {"role": "assistant"}}
+        for item in _blocks(reply, len(self.trial.inputs)):
+            yield item
+        yield {"messageStop": {"stopReason": "tool_use" if reply.calls else "end_turn"}}
+        usage = {
+            "inputTokens": INPUT_TOKENS,
+            "outputTokens": OUTPUT_TOKENS,
+            "totalTokens": INPUT_TOKENS + OUTPUT_TOKENS,
+        }
+        yield {"metadata": {"usage": usage, "metrics": {"latencyMs": 1}}}
+
+
+def _blocks(reply: Reply, number: int) -> list[Any]:
+    items: list[Any] = []
+    if reply.text:
+        items += [
+            {"contentBlockStart": {"start": {}}},
+            {"contentBlockDelta": {"delta": {"text": reply.text}}},
+        ]
+        items.append({"contentBlockStop": {}})
+    for place, (name, args) in enumerate(reply.calls):
+        start = {"toolUse": {"toolUseId": f"call_{number}_{place}", "name": name}}
+        items.append({"contentBlockStart": {"start": start}})
+        items.append({"contentBlockDelta": {"delta": {"toolUse": {"input": json.dumps(dict(args))}}}})
+        items.append({"contentBlockStop": {}})
+    return items
+
+
+class Strands:
+    """Agents of Strands."""
+
+    modes = ("sync", "async", "stream")
+    calls = 4
+    takes_tools_away = True
+    counts_tokens = True
+    has_parallel_calls = True
+
+    def adapter(self, **options: Any) -> EbbtideStrandsPlugin:
+        """The plugin."""
+        return EbbtideStrandsPlugin(**options)
+
+    def run(
+        self, adapter: EbbtideStrandsPlugin, script: Script, tools: Sequence[Callable[..., str]], mode: str
+    ) -> Trial:
+        """One invocation."""
+        trial = Trial()
+        model = _ScriptedStrandsModel(trial, script)
+        agent = Agent(
+            model=model,
+            tools=[tool(function) for function in tools],
+            plugins=[adapter],
+            callback_handler=None,
+        )
+        if mode == "sync":
+            result = agent(TASK)
+        elif mode == "async":
+            result = asyncio.run(agent.invoke_async(TASK))
+        else:
+            result = asyncio.run(_last(agent))
+        trial.answer = str(result)
+        trial.steps = len(agent.messages)
+        trial.tokens = result.metrics.accumulated_usage["totalTokens"]
+        return trial
+
+
+async def _last(agent: Agent) -> Any:
+    items = [item async for item in agent.stream_async(TASK)]
+    return next(item["result"] for item in reversed(items) if "result" in item)
+
+
+HARNESS = Strands()

@@ -1,6 +1,0 @@
-"""One kit that every adapter passes, on the framework's own offline model.
-
-``scripts`` has the runs, as what a model answers call by call; ``harness`` is what a framework has to give;
-``checks`` are the questions; one module a framework builds its agent. ``python -m
-ebbtide.adapters.conformance NAME`` asks them all where the framework is installed.
-"""

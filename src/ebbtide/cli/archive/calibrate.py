@@ -1,0 +1,340 @@
+"""`ebbtide archive calibrate` of traces: what other settings would have saved and cost."""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Final
+
+import click
+
+from ebbtide.batch.archive.archive_files import files_at
+from ebbtide.batch.results.run_result import ResultStatus
+from ebbtide.batch.sweep.archive_sweep import (
+    ArchiveSweep,
+    SweepCounter,
+    SweepTask,
+    SweptLine,
+    best_line,
+    sweep_files,
+    sweep_rows,
+)
+from ebbtide.batch.sweep.ended_runs import ENDINGS, EndedRuns, RunOutcomes
+from ebbtide.batch.sweep.swept_settings import SweptSetting, default_settings, named_settings
+from ebbtide.batch.sweep.verdict_outcomes import VerdictLine, ended_by_results
+from ebbtide.batch.tables.row_map import RowMap
+from ebbtide.batch.tables.table_rows import open_table
+from ebbtide.cli.archive.check import print_bad_runs
+from ebbtide.cli.archive.sources import RunTimeout, Sources, with_columns
+from ebbtide.cli.declaration import AsJson, Command, Jobs, Option, Output, WordChoice
+from ebbtide.cli.exits import Exit
+from ebbtide.cli.runs.options import with_archive_options
+from ebbtide.cli.terminal import (
+    Line,
+    cell_width,
+    plain,
+    print_json,
+    print_line,
+    print_lines,
+    progress_bar,
+    terminal_width,
+    write_file,
+)
+from ebbtide.cli.terminal import (
+    columns as side_by_side,
+)
+from ebbtide.codec import to_wire
+from ebbtide.convergence.calibration.profile_file import profile_toml
+from ebbtide.errors import ConfigError
+from ebbtide.report.plurals import count
+from ebbtide.report.wording import money
+from ebbtide.supervision.ladder import Action
+from ebbtide.supervision.run_options import RunOptions
+
+_ENDINGS = ("stop", "escalate", "finalize", "nudge")
+_ENDED_BY: Final[Mapping[Action, str]] = {
+    Action.STOP: "stop",
+    Action.ESCALATE: "escalate or stop",
+    Action.FINALIZE: "finalize or stricter",
+    Action.NUDGE: "nudge or stricter",
+}
+
+
+@click.command(
+    cls=Command,
+    exits={
+        Exit.BAD_INPUT: "wrong usage, a file that cannot be used, or no better setting to write",
+        Exit.PARTLY: "some runs could not be checked: they are listed",
+    },
+)
+@with_archive_options
+@with_columns
+def calibrate(
+    columns: RowMap | None,
+    options: RunOptions,
+    sources: Sources,
+    outcomes: Annotated[
+        Path,
+        Option("--outcomes", metavar="FILE", help="Table of how the runs came out: Parquet, CSV or JSON."),
+    ],
+    outcome: Annotated[
+        str, Option("--outcome", metavar="COLUMN", help="The column that says whether the run succeeded.")
+    ],
+    outcome_run: Annotated[
+        str, Option("--outcome-run", metavar="COLUMN", help="The column of the outcomes that names the run.")
+    ] = "run_id",
+    sweep: Annotated[
+        list[str] | None,
+        Option(
+            "--sweep",
+            metavar="NAME=V,...",
+            help="Try these values of a setting of the profile, such as divergence.copies=3,4. Repeatable: "
+            "all combinations.",
+        ),
+    ] = None,
+    end_at: Annotated[
+        str, Option("--end-at", type=WordChoice(_ENDINGS), help="The mildest verdict that ends a run.")
+    ] = _ENDINGS[0],
+    lose_at_most: Annotated[
+        str | None,
+        Option(
+            "--lose-at-most",
+            metavar="P",
+            help="Name the setting that saves most and surely loses no more successes, such as 2%.",
+        ),
+    ] = None,
+    output: Output = None,
+    jobs: Jobs = None,
+    run_timeout: RunTimeout = 300.0,
+    as_json: AsJson = False,
+) -> None:
+    """Measure what ending runs at their verdicts would have saved, and which successes it would have cost.
+
+    Of traces: by verdict, and under other settings, each with intervals; without --sweep, those that matter.
+    --output writes the profile that --lose-at-most names. Of results of `archive check`: by kind of finding.
+    """
+    if output is not None and lose_at_most is None:
+        raise ConfigError("--output writes the setting that --lose-at-most names: say that, too")
+    share = None if lose_at_most is None else _share_of(lose_at_most)
+    results = [] if columns is not None else [source for source in sources if _are_results(source)]
+    if results and len(results) < len(sources):
+        raise ConfigError(f"{results[0]} holds results, and other sources are traces: name one kind")
+    if results and (sweep or share is not None):
+        raise ConfigError(f"{results[0]} was judged already: to try other settings, name the traces")
+    known_outcomes = RunOutcomes.load(outcomes, outcome_run, outcome)
+    if results:
+        _calibrate_results([Path(source) for source in results], known_outcomes, as_json=as_json)
+        return
+    start = time.monotonic()
+    settings = named_settings(options, sweep) if sweep else default_settings(options)
+    if output is not None and any(setting.options.limits != options.limits for setting in settings):
+        raise ConfigError("--output writes a profile, and limits are no part of it: sweep them by themselves")
+    counter = SweepCounter(settings=settings, outcomes=known_outcomes)
+    task = SweepTask(options=tuple(setting.options for setting in settings), most_seconds=run_timeout or None)
+    if columns is None:
+        files = files_at(sources)
+        with progress_bar("judging", len(files)) as advance:
+            swept = sweep_files(files, counter, task, jobs=jobs, progress=advance)
+    else:
+        with open_table(sources, columns) as table, progress_bar("judging", None) as advance:
+            swept = sweep_rows(table, counter, task, jobs=jobs, progress=advance)
+    ends_at = Action(end_at)
+    best = None if share is None else best_line(swept, ends_at, share)
+    if as_json:
+        wire = {"schema": 1, **_wire(swept), "end_at": end_at, "lose_at_most": share}
+        seconds = round(time.monotonic() - start, 3)
+        print_json({**wire, "best": None if best is None else _setting(best), "seconds": seconds})
+    else:
+        _print(swept, options.profile.name, ends_at)
+        if share is not None:
+            sentence = Line.safe(_choice(swept, best, ends_at, share))
+            print_lines([Line(), *sentence.wrap(terminal_width())])
+    if output is not None:
+        if best is None or not best.setting.values:
+            print(f"{plain(str(output))} not written: no better setting was found", file=sys.stderr)
+            raise SystemExit(Exit.BAD_INPUT)
+        remarks = [
+            f"Chosen by ebbtide archive calibrate: {best.setting.words}.",
+            _choice(swept, best, ends_at, share or 0.0),
+            "This holds for runs like these.",
+        ]
+        write_file(output, profile_toml(best.setting.options.profile, remarks))
+    raise SystemExit(Exit.PARTLY if swept.bad_runs else Exit.DONE)
+
+
+def _print(sweep: ArchiveSweep, profile: str, end_at: Action) -> None:
+    print_line(
+        f"{count(sweep.runs, 'run')} with an outcome: {sweep.successes:,} succeeded, "
+        f"{sweep.runs - sweep.successes:,} failed; the cost is known of {sweep.priced:,}"
+    )
+    if sweep.without_outcome:
+        print_line(f"{sweep.without_outcome:,} more without an outcome: left out")
+    if sweep.without_run:
+        print_line(f"{count(sweep.without_run, 'outcome')} without a run here")
+    print_bad_runs(sweep.statuses, sweep.bad_runs)
+    current, *others = sweep.lines
+    place = ENDINGS.index(end_at)
+    different = [line for line in others if line.ended[place] != current.ended[place]]
+    print_lines(
+        _ended_table(
+            [
+                f"Ended by the profile {profile}, as it is",
+                *((_ENDED_BY[ended.action], ended) for ended in reversed(current.ended)),
+                f"Ended by {_ENDED_BY[end_at]}, with other settings",
+                *((line.setting.words, line.ended[place]) for line in (current, *different)),
+            ],
+            is_priced=sweep.priced > 0,
+        )
+    )
+    if len(different) < len(others):
+        same = [line.setting for line in others if line not in different]
+        print_lines([Line(), *Line.safe(f"No difference: {_listed(same)}.").wrap(terminal_width())])
+
+
+def _listed(settings: Sequence[SweptSetting]) -> str:
+    """Settings in words, those of one name together."""
+    values: dict[str, list[str]] = {}
+    for setting in settings:
+        name, _, rest = setting.words.partition(" = ")
+        values.setdefault(name if len(setting.values) == 1 else setting.words, []).append(rest)
+    return "; ".join(
+        name if " = " in name else f"{name} = {', '.join(rest)}" for name, rest in values.items()
+    )
+
+
+def _wire(sweep: ArchiveSweep) -> dict[str, object]:
+    return {
+        "runs": sweep.runs,
+        "successes": sweep.successes,
+        "priced": sweep.priced,
+        "without_outcome": sweep.without_outcome,
+        "without_run": sweep.without_run,
+        **{status.value: sweep.statuses[status] for status in ResultStatus if status != ResultStatus.CHECKED},
+        "bad_runs": [run._asdict() for run in sweep.bad_runs],
+        "lines": [{**_setting(line), **to_wire(ended)} for line in sweep.lines for ended in line.ended],
+    }
+
+
+def _setting(line: SweptLine) -> dict[str, object]:
+    return {"setting": dict(line.setting.values), "is_current": not line.setting.values}
+
+
+def _choice(sweep: ArchiveSweep, best: SweptLine | None, end_at: Action, share: float) -> str:
+    """The setting that saves most, in a sentence."""
+    place = ENDINGS.index(end_at)
+    bound = f"at most {100 * share:g}% of the successes (the upper end of the interval)"
+    if best is None:
+        least = min(line.ended[place].lost_high for line in sweep.lines)
+        if least <= share:
+            return f"No setting that loses {bound} saves anything."
+        return (
+            f"No setting is sure to lose {bound}: the lowest upper end is {least:.1%}, of "
+            f"{count(sweep.successes, 'run')} that succeeded."
+        )
+    ended = best.ended[place]
+    calls = count(ended.saved_calls, "call")
+    saved = calls if ended.saved_usd is None else f"{money(ended.saved_usd)}, {calls}"
+    return (
+        f"Of the settings that lose {bound}, {best.setting.words} saves most: {saved} of "
+        f"{count(ended.failed, 'run')} that failed. It loses {ended.lost_successes:,} of "
+        f"{count(sweep.successes, 'success', 'successes')}."
+    )
+
+
+def _share_of(text: str) -> float:
+    """A share, such as ``2%`` or ``0.02``.
+
+    Raises:
+        ConfigError: It is none.
+    """
+    number = text.strip().removesuffix("%")
+    try:
+        share = float(number) / (100 if number != text.strip() else 1)
+    except ValueError:
+        share = math.nan
+    if not 0 <= share <= 1:
+        raise ConfigError(f"--lose-at-most {text!r:.40}: expected a share, such as 2% or 0.02")
+    return share
+
+
+def _are_results(source: str) -> bool:
+    """True for a file of results, or a folder of such files as Spark writes them."""
+    path = Path(source)
+    return "://" not in source and (path.suffix == ".parquet" or any(path.glob("*.parquet")))
+
+
+def _calibrate_results(results: Sequence[Path], outcomes: RunOutcomes, *, as_json: bool) -> None:
+    """Prints what verdicts would have saved, and which successes they would have cost, file by file."""
+    lines = {path: ended_by_results(path, outcomes) for path in results}
+    if as_json:
+        wire = [
+            {"results": line.results, "kind": line.kind, **to_wire(line.ended)}
+            for of_file in lines.values()
+            for line in of_file
+        ]
+        print_json({"schema": 1, "outcomes": len(outcomes.by_run), "lines": wire})
+        return
+    for path, of_file in lines.items():
+        rows: list[tuple[str, EndedRuns] | str] = [
+            str(path),
+            *((_about(line), line.ended) for line in of_file),
+        ]
+        print_lines(
+            _ended_table(rows, is_priced=any(line.ended.saved_usd is not None for line in of_file))[1:]
+        )
+
+
+def _about(line: VerdictLine) -> str:
+    level = "stop" if line.ended.action == "stop" else "escalate or stop"
+    return level if line.kind is None else f"{level}: {line.kind.replace('_', ' ')}"
+
+
+_COUNTS = ("runs", "failed", "right", "95%", "successes lost", "calls saved")
+_MONEY = ("saved", "95%", "lost")
+_ENDED_WIDTH = 24  # of the last column
+
+
+def _ended_table(rows: Sequence[tuple[str, EndedRuns] | str], *, is_priced: bool) -> list[Line]:
+    """The table.
+
+    Args:
+        rows: By what runs were ended, and which; a text alone is the heading of the rows behind it.
+        is_priced: Whether any cost is known: else there is no column of money.
+    """
+    header = [Line(name, "dim") for name in (*_COUNTS, *(_MONEY if is_priced else ()), "by")]
+    cells = [None if isinstance(row, str) else _cells(*row, is_priced=is_priced) for row in rows]
+    table = [header, *filter(None, cells)]
+    widths = [max(cell_width(row[place].text) for row in table) for place in range(len(header) - 1)]
+    widths.append(max(_ENDED_WIDTH, terminal_width() - sum(widths) - 2 * len(widths)))
+    lines: list[Line] = []
+    for row, line in zip(rows, cells, strict=True):
+        if isinstance(row, str):
+            lines += [Line(), Line.safe(row, "bold")]
+        lines += side_by_side([line or header], widths, right=range(len(header) - 1))
+    return lines
+
+
+def _cells(text: str, ended: EndedRuns, *, is_priced: bool) -> list[Line]:
+    share = "" if ended.lost_share is None else f" ({ended.lost_low:.1%} to {ended.lost_high:.1%})"
+    counts = [
+        f"{ended.runs:,}",
+        f"{ended.failed:,}",
+        "" if ended.precision is None else _percent(ended.precision),
+        f"{_percent(ended.precision_low)} to {_percent(ended.precision_high)}" if ended.runs else "",
+        f"{ended.lost_successes:,}{share}",
+        f"{ended.saved_calls:,}",
+    ]
+    amounts = [
+        "" if ended.saved_usd is None else money(ended.saved_usd),
+        "" if ended.saved_low is None else f"{money(ended.saved_low)} to {money(ended.saved_high)}",
+        "" if ended.lost_usd is None else money(ended.lost_usd),
+    ]
+    return [*map(Line, counts + amounts * is_priced), Line.safe(text)]
+
+
+def _percent(share: float) -> str:
+    """A share that is neither none nor all does not read as if it were."""
+    return f"{share:.1%}" if 0 < share < 0.005 or 0.995 <= share < 1 else f"{share:.0%}"

@@ -1,0 +1,143 @@
+"""`ebbtide archive check`: many runs, checked into one file."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated
+
+import click
+
+from ebbtide import __version__
+from ebbtide.batch.archive.archive_files import files_at
+from ebbtide.batch.check_archive import ArchiveTask, check_files, check_rows
+from ebbtide.batch.results.archive_counts import ArchiveCounts, BadRun
+from ebbtide.batch.results.arrow_types import arrow_library
+from ebbtide.batch.results.run_result import RESULT_VERSION, ResultStatus
+from ebbtide.batch.tables.row_map import RowMap
+from ebbtide.batch.tables.table_rows import open_table
+from ebbtide.cli.archive.sources import RunTimeout, Sources, with_columns
+from ebbtide.cli.declaration import OUTPUT, AsJson, Command, Jobs, Option
+from ebbtide.cli.exits import Exit
+from ebbtide.cli.runs.options import with_archive_options
+from ebbtide.cli.settings.options import current_settings
+from ebbtide.cli.terminal import print_json, print_line, progress_bar
+from ebbtide.report.plurals import count
+from ebbtide.supervision.ladder import Action
+from ebbtide.supervision.run_options import RunOptions
+from ebbtide.text.redaction import redact
+
+_IRRELEVANT = frozenset(("sources", "output", "jobs", "as_json"))  # to what a run comes to
+
+
+@click.command(
+    cls=Command,
+    exits={
+        Exit.DONE: "every run was checked",
+        Exit.BAD_INPUT: "wrong usage, or there is nothing to check",
+        Exit.PARTLY: "some runs could not be checked: the results say where and why",
+    },
+)
+@with_archive_options
+@with_columns
+def check(
+    columns: RowMap | None,
+    options: RunOptions,
+    sources: Sources,
+    output: Annotated[Path, Option("--output", "--out", "-o", metavar="FILE", help=OUTPUT)],
+    jobs: Jobs = None,
+    run_timeout: RunTimeout = 300.0,
+    as_json: AsJson = False,
+) -> None:
+    """Check all runs of an archive, and write one row a run to a Parquet file.
+
+    Interrupted or killed, the same command goes on where it was. docs/archives.md has the columns.
+
+    With --rows the sources are tables of Parquet, CSV or JSON lines, FILE.db#TABLE of SQLite, or
+    postgresql://...#TABLE, in which the rows of a run lie anywhere.
+    """
+    arrow_library()
+    start = time.monotonic()
+    task = ArchiveTask(
+        output=output,
+        options=options,
+        settings=_settings_mark(),
+        most_seconds=run_timeout or None,
+        jobs=jobs,
+    )
+    if columns is None:
+        files = files_at(sources)
+        with progress_bar("checking", len(files)) as advance:
+            counts, resumed = check_files(files, task, advance)
+    else:
+        with progress_bar("checking", None) as advance, open_table(sources, columns) as table:
+            counts, resumed = check_rows(table, task, advance)
+    if as_json:
+        print_json(_summary(counts, output, resumed=resumed, seconds=time.monotonic() - start))
+    else:
+        _print(counts, output, resumed=resumed)
+    raise SystemExit(Exit.PARTLY if counts.bad_runs else Exit.DONE)
+
+
+def _settings_mark() -> str:
+    """A short text for the options by which runs are judged: equal for equal options and files of theirs."""
+    context = click.get_current_context()
+    values = {name: value for name, value in context.params.items() if name not in _IRRELEVANT}
+    digest = hashlib.sha256(f"{__version__} {RESULT_VERSION} {json.dumps(values, default=str)}".encode())
+    settings = current_settings()
+    files = [value for value in values.values() if isinstance(value, str)]
+    files += [] if settings is None else [str(settings.file)]
+    for path in map(Path, files):
+        if path.is_file():
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _summary(counts: ArchiveCounts, output: Path, *, resumed: int, seconds: float) -> dict[str, object]:
+    return {
+        "schema": 1,
+        "output": str(output),
+        "runs": counts.total,
+        "resumed": resumed,
+        **{status.value: counts.runs[status] for status in ResultStatus},
+        "events": counts.events,
+        "actions": {action.value: counts.actions[action] for action in Action},
+        "seconds": round(seconds, 3),
+        "bad_runs": [run._asdict() for run in counts.bad_runs],
+    }
+
+
+def _print(counts: ArchiveCounts, output: Path, *, resumed: int) -> None:
+    verdicts = ", ".join(f"{counts.actions[action]:,} {action.value}" for action in Action)
+    print_line(f"{count(counts.runs[ResultStatus.CHECKED], 'run')} checked: {verdicts}")
+    if resumed:
+        print_line(f"{resumed:,} of them had been checked before")
+    print_bad_runs(counts.runs, counts.bad_runs)
+    print_line(f"{output}: what it says is shown by `ebbtide archive report {output}`")
+
+
+_BAD_RUNS_SHOWN = 10
+
+
+def print_bad_runs(statuses: Mapping[str, int], bad_runs: Sequence[BadRun]) -> None:
+    """Say which runs could not be checked, and why.
+
+    Args:
+        statuses: How many came to what, by `ResultStatus`.
+        bad_runs: The first of them.
+    """
+    if statuses.get(ResultStatus.NO_TRACE):
+        print_line(f"{count(statuses[ResultStatus.NO_TRACE], 'file')} that are no traces")
+    bad = statuses.get(ResultStatus.UNREADABLE, 0) + statuses.get(ResultStatus.OUT_OF_TIME, 0)
+    if bad:
+        are_runs = all(run.run_id is not None for run in bad_runs)
+        what = count(bad, "run") if are_runs else f"{bad:,} runs, files or lines"
+        print_line(f"{what} could not be checked:")
+    for run in bad_runs[:_BAD_RUNS_SHOWN]:
+        place = "" if run.line is None else f"line {run.line}: "
+        print_line(f"  {run.run_id or run.source}: {place}{redact(run.error)}")
+    if bad > _BAD_RUNS_SHOWN:
+        print_line(f"  and {bad - _BAD_RUNS_SHOWN:,} more")

@@ -1,0 +1,156 @@
+"""`ebbtide budgets ...`: what is left of the budgets, and what a person decides about them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+from ebbtide.budget.shared.budget_standing import BudgetStanding
+from ebbtide.budget.shared.budgets import Budgets
+from ebbtide.budget.tally import dollars
+from ebbtide.cli.declaration import FILE, Argument, AsJson, CommandGroup, Option
+from ebbtide.cli.terminal import Line, cell_width, columns, print_json, print_lines, terminal_width
+from ebbtide.errors import ConfigError
+from ebbtide.settings_file import meant
+
+_HEADERS = ("id", "limit", "spent", "set aside", "left", "begins anew")
+_RIGHT = (1, 2, 3, 4)
+_LEAST_WIDTH = 16  # of the last column
+
+budgets = CommandGroup(name="budgets", help="See what is left of budgets, and let somebody spend more.")
+
+BudgetsFile = Annotated[
+    str | None,
+    Option("--budgets", metavar="FILE", type=FILE, help="TOML file with a table [budgets]."),
+]
+BudgetKey = Annotated[str, Argument(metavar="ID", help="As `ebbtide budgets list` shows it.")]
+
+
+@budgets.command(name="list")
+def list_budgets(
+    budgets: BudgetsFile = None,
+    limit: Annotated[
+        int, Option("--limit", "-n", metavar="N", at_least=1, at_most=100_000, help="How many at most.")
+    ] = 50,
+    as_json: AsJson = False,
+) -> None:
+    """List the budgets: limit, spent, set aside for calls under way, left, and when they begin anew."""
+    _print_standings(_opened(budgets), limit=limit, as_json=as_json)
+
+
+@budgets.command()
+def approve(key: BudgetKey, budgets: BudgetsFile = None, as_json: AsJson = False) -> None:
+    """Let a budget go on beyond its soft limit, until it begins anew."""
+    store = _opened(budgets)
+    store.approve(_named(store, key))
+    _print_standings(store, key, as_json=as_json)
+
+
+@budgets.command()
+def extend(
+    key: BudgetKey,
+    add: Annotated[float, Option("--add", metavar="USD", help="Dollars to add; below 0, to take away.")],
+    budgets: BudgetsFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Raise a budget, until it begins anew."""
+    store = _opened(budgets)
+    store.extend(_named(store, key), add)
+    _print_standings(store, key, as_json=as_json)
+
+
+@budgets.command()
+def reset(key: BudgetKey, budgets: BudgetsFile = None, as_json: AsJson = False) -> None:
+    """Let a budget begin anew now: what was spent, added and approved is forgotten."""
+    store = _opened(budgets)
+    store.reset(_named(store, key))
+    _print_standings(store, key, as_json=as_json)
+
+
+def _opened(file: str | None) -> Budgets:
+    """The budgets of a file.
+
+    Raises:
+        ConfigError: There is none, or it cannot be used.
+        StoreError: Their store cannot be opened.
+    """
+    if file is None:
+        raise ConfigError(
+            "there are no budgets: put a table [budgets] into ebbtide.toml, or pass --budgets FILE"
+        )
+    return Budgets.load(file)
+
+
+def _named(budgets: Budgets, key: str) -> str:
+    """The id of a budget.
+
+    Raises:
+        ConfigError: There is none of this id.
+    """
+    keys = [standing.key for standing in budgets.standings()]
+    if key not in keys:
+        raise ConfigError(
+            f"no budget has the id {key!r:.80}; `ebbtide budgets list` shows them{meant(key, keys)}"
+        )
+    return key
+
+
+def _print_standings(
+    budgets: Budgets, key: str | None = None, *, limit: int | None = None, as_json: bool
+) -> None:
+    """Print the budgets, or one.
+
+    Args:
+        budgets: The budgets.
+        key: The id of one; None prints all.
+        limit: How many at most; None sets no limit.
+        as_json: Print JSON.
+
+    Raises:
+        StoreError: Their store cannot be asked.
+    """
+    every = [each for each in budgets.standings() if key in (None, each.key)]
+    standings = every[:limit]
+    if as_json:
+        print_json({"schema": 1, "budgets": [standing.to_dict() for standing in standings]})
+    elif not standings:
+        print("Nothing was spent yet.")
+    else:
+        print_lines(_budget_lines(standings, terminal_width()))
+        if len(every) > len(standings):
+            print(f"{len(every) - len(standings):,} more: --limit {len(every)}")
+
+
+def _budget_lines(standings: list[BudgetStanding], width: int) -> list[Line]:
+    """The table.
+
+    Args:
+        standings: The budgets, in their order.
+        width: Columns of the terminal.
+    """
+    rows = [[Line(text, "dim") for text in _HEADERS], *map(_row, standings)]
+    widths = [max(cell_width(row[place].text) for row in rows) for place in range(len(_HEADERS) - 1)]
+    rest = max(_LEAST_WIDTH, width - sum(widths) - 2 * len(widths))
+    return columns(rows, [*widths, rest], right=_RIGHT)
+
+
+def _row(standing: BudgetStanding) -> list[Line]:
+    rest_usd = standing.left_usd
+    style = "bold red" if rest_usd == 0.0 else ""
+    resets_at = standing.resets_at
+    parts = ["never" if resets_at is None else f"{datetime.fromtimestamp(resets_at, UTC):%Y-%m-%d %H:%M} UTC"]
+    if standing.soft_usd is not None:
+        is_near = standing.spent_usd + standing.reserved_usd >= standing.soft_usd
+        state = "approved" if standing.is_approved else "a person is asked" if is_near else "asks"
+        parts.append(f"{state} from {dollars(standing.soft_usd)}")
+    if standing.unpriced_calls:
+        calls = standing.unpriced_calls
+        parts.append(f"{calls} call{'s' * (calls != 1)} without a price")
+    return [
+        Line.safe(standing.key),
+        Line("none" if standing.limit_usd is None else dollars(standing.limit_usd)),
+        Line(dollars(standing.spent_usd)),
+        Line(dollars(standing.reserved_usd)),
+        Line("" if rest_usd is None else dollars(rest_usd), style),
+        Line("; ".join(parts)),
+    ]

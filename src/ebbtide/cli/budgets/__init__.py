@@ -1,1 +1,0 @@
-"""The commands about budgets that many processes draw on."""

@@ -1,0 +1,84 @@
+"""`ebbtide extract`: the claims and decisions of raw text, and by which rule each was found."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import click
+from rich.text import Text
+
+from ebbtide.cli.declaration import FILE, Argument, AsJson, Command, Redact
+from ebbtide.cli.rounds.scoring_options import Unit
+from ebbtide.cli.single_file import single_file
+from ebbtide.cli.terminal import console, plain, print_json
+from ebbtide.errors import TranscriptError
+from ebbtide.events.transcript import Round
+from ebbtide.text.extraction.turn import Extraction, ItemKind
+from ebbtide.text.redaction import redacted
+from ebbtide.traces.input.source import source_name
+from ebbtide.traces.reading import load
+from ebbtide.traces.transcripts.turns import RoundUnit
+
+_STYLES = {
+    ItemKind.CLAIM: "",
+    ItemKind.DECISION: "green",
+    ItemKind.OPEN_QUESTION: "magenta",
+    ItemKind.NEXT_ACTION: "cyan",
+}
+
+
+@click.command(cls=Command)
+def extract(
+    file: Annotated[
+        str, Argument(metavar="FILE", type=FILE, help="A conversation, or - for standard input.")
+    ],
+    unit: Unit = RoundUnit.TURN,
+    redact: Redact = True,
+    as_json: AsJson = False,
+) -> None:
+    """Show what is extracted from each turn of a plain conversation, and by which rule."""
+    name = single_file(file, "Name one of its files.")
+    try:
+        transcript = load(name, unit=unit)
+    except TranscriptError as error:
+        raise error.located(source=source_name(name)) from error
+    rounds = [item for item in transcript.rounds if item.text is not None]
+    texts_before = [None, *(item.text for item in rounds)]
+    turns = [(item, item.extraction(before)) for item, before in zip(rounds, texts_before, strict=False)]
+    if redact:
+        turns = redacted(turns)
+    if as_json:
+        print_json([_wire(item, extraction) for item, extraction in turns])
+    else:
+        _print_turns(turns)
+
+
+def _print_turns(turns: Sequence[tuple[Round, Extraction]]) -> None:
+    """Prints the items of each turn with their rules; those that were set aside come last, dimmed."""
+    terminal = console()
+    if not turns:
+        terminal.print("This transcript already lists its claims; it has no raw text to extract from.")
+    for item, extraction in turns:
+        terminal.print(Text(f"Round {item.number} {plain(item.agent or '')}", style="bold"))
+        for entry in extraction.items:
+            kind = entry.kind.replace("_", " ")
+            line = Text.assemble("  ", (f"{kind:<15}", _STYLES[entry.kind]), plain(entry.text))
+            line.append(f"  {entry.rule}", style="dim")
+            if entry.approves is not None:
+                line.append(f"  approves: {plain(entry.approves)}", style="dim")
+            terminal.print(line, soft_wrap=True)
+        for aside in extraction.set_aside:
+            terminal.print(
+                Text(f"  {'set aside':<15}{plain(aside.text, 80)}  {aside.rule}", style="dim"), soft_wrap=True
+            )
+
+
+def _wire(item: Round, extraction: Extraction) -> dict[str, Any]:
+    return {
+        "round": item.number,
+        "agent": item.agent,
+        "items": [dataclasses.asdict(entry) for entry in extraction.items],
+        "set_aside": [dataclasses.asdict(aside) for aside in extraction.set_aside],
+    }

@@ -1,0 +1,226 @@
+"""`--judge URL#MODEL`: a chat model that is asked beside the rules, its bill, and where the two differ."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ebbtide.budget.prices import Prices
+from ebbtide.cli.terminal import Line, columns, console, plain
+from ebbtide.convergence.llm_outcome import LlmOutcome
+from ebbtide.convergence.llm_rounds import Disagreement, JudgedRound
+from ebbtide.errors import ConfigError
+from ebbtide.events.run_outcome import RunOutcome
+from ebbtide.events.usage import Usage
+from ebbtide.report.plurals import count
+from ebbtide.report.wording import money
+from ebbtide.text.llm.chat_endpoint import ChatEndpoint, ChatModel, ChatUsage, CircuitBreaker
+from ebbtide.text.llm.prompt_contract import Failure, FailureKind
+
+_ROWS = 12
+_CELL = 26
+_ABOUT = 14
+_REASON = 200
+QUOTE = 80  #: characters of a quotation that are shown
+
+
+def open_judge(spec: str, prices: Prices) -> ChatModel:
+    """The model that an option names.
+
+    Args:
+        spec: ``URL#MODEL``, with ``openai:`` before it or not.
+        prices: What its tokens cost.
+
+    Raises:
+        ConfigError: It names no model.
+        SemanticError: A library is missing.
+    """
+    url, _, name = spec.removeprefix("openai:").partition("#")
+    if not url or not name:
+        raise ConfigError(f"--judge {spec!r}: expected URL#MODEL, such as http://localhost:11434/v1#llama3")
+
+    def price(answer: Any) -> float | None:
+        usage = Usage.of(answer, model=name)
+        return None if usage is None else prices.cost(usage)
+
+    return CircuitBreaker(ChatEndpoint(url, name, price=price))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeBill:
+    """What asking took, apart from all that a run spent, and which answers could not be used.
+
+    Args:
+        model: Who was asked.
+        usage: What the replies took.
+        failures: Why the rules stand in, one an answer.
+    """
+
+    model: str
+    usage: ChatUsage
+    failures: tuple[Failure, ...]
+
+    @classmethod
+    def of(
+        cls, model: str, rounds: Sequence[JudgedRound] = (), outcomes: Sequence[LlmOutcome] = ()
+    ) -> JudgeBill:
+        """The bill for questions about rounds, and about how work came out."""
+        failures = [failure for item in rounds for failure in item.failures.values()]
+        usages = [*(item.usage for item in rounds), *(item.usage for item in outcomes)]
+        return cls(
+            model=model,
+            usage=sum(usages, ChatUsage()),
+            failures=(*failures, *(item.failure for item in outcomes if item.failure is not None)),
+        )
+
+    @property
+    def unanswered(self) -> int:
+        """Questions without a reply. Whether they cost anything is not known."""
+        return sum(failure.kind is FailureKind.ENDPOINT for failure in self.failures)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The wire form; null is unknown."""
+        return {
+            "model": self.model,
+            "replies": self.usage.replies,
+            "questions_without_reply": self.unanswered,
+            "input_tokens": self.usage.input_tokens,
+            "output_tokens": self.usage.output_tokens,
+            "cost_usd": self.usage.cost_usd,
+        }
+
+    def lines(self, width: int) -> list[Line]:
+        """For a person."""
+        usage = self.usage
+        hint = " (add its price with --prices FILE)" if usage.cost_usd is None else ""
+        amounts = [f"cost {money(usage.cost_usd)}{hint}", count(usage.replies, "reply", "replies")]
+        if usage.input_tokens is None or usage.output_tokens is None:
+            amounts.append("tokens unknown")
+        else:
+            total = count(usage.input_tokens + usage.output_tokens, "token")
+            amounts.append(f"{total} ({usage.input_tokens:,} in, {usage.output_tokens:,} out)")
+        if self.unanswered:
+            amounts.append(f"{count(self.unanswered, 'question')} without a reply")
+        lines = [Line(f"Asking the judge: {', '.join(amounts)}. It is no part of what the run spent.")]
+        if self.failures:
+            times = f"{count(len(self.failures), 'answer')} missing or of no use, so the rules stand in"
+            lines.append(Line(f"{times}: {plain(str(self.failures[0]), _REASON)}", "yellow"))
+        lines.append(Line(f"judge: {plain(self.model)}", "dim"))
+        return [part for line in lines for part in line.wrap(width)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeReport:
+    """What came of asking a model about conversations.
+
+    Args:
+        model: Who was asked.
+        rounds: About what.
+        disagreements: Where it and the rules differ.
+        outcome: How the work came out; None where that was not asked.
+    """
+
+    model: str
+    rounds: tuple[JudgedRound, ...]
+    disagreements: tuple[Disagreement, ...]
+    outcome: LlmOutcome | None = None
+
+    @property
+    def outcomes(self) -> tuple[LlmOutcome, ...]:
+        """The answer about the outcome, if there is one."""
+        return () if self.outcome is None else (self.outcome,)
+
+    @property
+    def differ(self) -> int:
+        """Rounds about which they differ."""
+        return len({item.round for item in self.disagreements})
+
+    def to_dict(self) -> dict[str, Any]:
+        """The wire form, without the rounds."""
+        failures = [
+            {"round": item.item.number, "question": question, "reason": str(failure)}
+            for item in self.rounds
+            for question, failure in item.failures.items()
+        ]
+        failures += [
+            {"round": None, "question": "outcome", "reason": str(item.failure)}
+            for item in self.outcomes
+            if item.failure is not None
+        ]
+        wire: dict[str, Any] = {"outcome": self.outcome.to_dict()} if self.outcome else {}
+        return {
+            **JudgeBill.of(self.model, self.rounds, self.outcomes).to_dict(),
+            "fallbacks": failures,
+            **wire,
+            "rounds_compared": len(self.rounds),
+            "rounds_differ": self.differ,
+            "disagreements": [item.to_dict() for item in self.disagreements],
+        }
+
+    def lines(self, width: int) -> list[Line]:
+        """For a person: where they differ, and the bill."""
+        lines = [disagreement_line(self.differ, len(self.rounds))]
+        rows = [_row(item) for item in self.disagreements[:_ROWS]]
+        if rows:
+            head = [Line(name, "dim") for name in ("round", "about", "judge", "rules")]
+            widths = (5, _ABOUT, _CELL, max(width - _ABOUT - _CELL - 11, _CELL))
+            lines += columns([head, *rows], widths, right=(0,))
+        if len(rows) < len(self.disagreements):
+            lines.append(Line(f"and {len(self.disagreements) - len(rows):,} more: --json", "dim"))
+        if self.outcome is not None:
+            lines += _outcome_line(self.outcome).wrap(width)
+        return lines + JudgeBill.of(self.model, self.rounds, self.outcomes).lines(width)
+
+
+def disagreement_line(differ: int, rounds: int) -> Line:
+    """In how many rounds they differ."""
+    return Line(f"Judge and rules disagree on {differ:,} of {count(rounds, 'round')}.", "bold")
+
+
+def _outcome_line(outcome: LlmOutcome) -> Line:
+    """How work came out, by the judge and by the rules, with the words that each goes by."""
+    if outcome.outcome is None:
+        line = Line("Outcome: the judge does not say")
+    else:
+        line = Line(f"Outcome: the judge says {_label(outcome.outcome)}")
+        line.append(f" (\u201c{plain(outcome.quote or '', QUOTE)}\u201d)", "dim")
+    rules = outcome.by_rules
+    if rules is None:
+        return line.append("; to the rules the last turns do not say.")
+    line.append(f"; the rules say {_label(rules.outcome)}")
+    return line.append(f" (\u201c{plain(rules.text, QUOTE)}\u201d).", "dim")
+
+
+def _label(outcome: RunOutcome) -> str:
+    """The word for a person."""
+    return outcome.value.replace("_", " ")
+
+
+@contextlib.contextmanager
+def judge_progress(total: int, *, hidden: bool = False) -> Iterator[Callable[[], object]]:
+    """A bar on standard error, where that is a terminal; calling what it gives moves it by one step."""
+    if hidden or not sys.stderr.isatty():
+        yield lambda: None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    texts = (TextColumn("asking the judge"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*texts, console=console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=total)
+        yield lambda: bar.advance(task)
+
+
+def _row(item: Disagreement) -> list[Line]:
+    sides = (_texts(item.judge), _texts(item.rules))
+    return [Line(f"{item.round}"), Line(item.about.value), *map(Line, sides)]
+
+
+def _texts(texts: Sequence[str]) -> str:
+    """The first text, as far as a cell holds it, and how many more there are."""
+    if not texts:
+        return "none"
+    more = f" +{len(texts) - 1}" if len(texts) > 1 else ""
+    return plain(texts[0], _CELL - len(more)) + more

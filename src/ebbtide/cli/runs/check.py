@@ -1,0 +1,178 @@
+"""`ebbtide check`: what became of recorded runs, or of this machine's sessions."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import click
+
+from ebbtide.checking import check as check_run
+from ebbtide.cli.declaration import FILE, FORMAT, Argument, Command, Jobs, Option, Page
+from ebbtide.cli.exits import Exit
+from ebbtide.cli.runs.checking import Output, check_files, show, show_unread, skipped_file
+from ebbtide.cli.runs.ci.check_format import CheckFormat
+from ebbtide.cli.runs.ignoring import ignored_by
+from ebbtide.cli.runs.machine_sessions import MachineSessions
+from ebbtide.cli.runs.options import with_run_options
+from ebbtide.cli.runs.run_table import SkippedFile
+from ebbtide.cli.runs.session_filter import SessionFilter, with_session_filter
+from ebbtide.cli.runs.sessions import check_sessions
+from ebbtide.cli.runs.trace_files import TraceFiles
+from ebbtide.cli.terminal import warn
+from ebbtide.errors import ConfigError, TranscriptError
+from ebbtide.supervision.run_options import RunOptions
+
+_OUTPUT = "Output"
+
+
+@click.command(
+    cls=Command,
+    exits={
+        Exit.DONE: "the runs were checked",
+        Exit.BAD_INPUT: "wrong usage, a named file is UNREADABLE (with --fail-on also one in a folder), "
+        "or there is nothing to check",
+        Exit.CHECK_FAILED: "a run meets a condition of --fail-on",
+    },
+)
+@with_run_options
+@with_session_filter
+def check(
+    selection: SessionFilter,
+    options: RunOptions,
+    traces: Annotated[
+        list[str] | None,
+        Argument(
+            metavar="[FILE...]", type=FILE, help="Recorded runs: files, folders, or - for standard input."
+        ),
+    ] = None,
+    jobs: Jobs = None,
+    html: Page = None,
+    fail_on: Annotated[
+        list[str] | None,
+        Option(
+            "--fail-on",
+            metavar="WHAT",
+            help="Exit with 50 on: stuck, limit, failed, stop, escalate, nudge, unknown, unread, cost=USD, "
+            "tokens=N or events=N. Repeatable.",
+            section=_OUTPUT,
+        ),
+    ] = None,
+    form: Annotated[
+        CheckFormat | None,
+        Option(
+            "--format",
+            metavar="FORMAT",
+            help=FORMAT,
+            section=_OUTPUT,
+        ),
+    ] = None,
+    baseline: Annotated[
+        str | None,
+        Option(
+            "--baseline",
+            metavar="FILE",
+            help="Findings that FILE lists are known: they do not count for --fail-on.",
+            section=_OUTPUT,
+        ),
+    ] = None,
+    write_baseline: Annotated[
+        Path | None,
+        Option(
+            "--write-baseline", metavar="FILE", help="Write all findings to FILE as known.", section=_OUTPUT
+        ),
+    ] = None,
+    top: Annotated[
+        int | None,
+        Option(
+            "--top",
+            metavar="N",
+            at_least=1,
+            help="Of many runs show the N worst rows, with equal reasons in one row.",
+            section=_OUTPUT,
+        ),
+    ] = None,
+    everything: Annotated[
+        bool,
+        Option("--all", help="Show everything, not just one screen.", section=_OUTPUT),
+    ] = False,
+    as_json: Annotated[bool, Option("--json", help="Print JSON.", section=_OUTPUT)] = False,
+) -> None:
+    """Check a recorded run: its verdict, its cost, its loops, its decisions.
+
+    Several files or a folder give a table, worst first; with --json, one object per line.
+
+    Without a FILE, `ebbtide check` finds the sessions of Claude Code, Codex and Gemini CLI on this machine:
+    what those of the last seven days cost, by day and project, and how much of it bought nothing. One project
+    since yesterday: ebbtide check --since 24h --project shop; without regard to time: --since all
+
+    With --format github, junit, sarif or markdown the result is printed for a CI system.
+    """
+    is_report = form is not None and form.is_report
+    if traces is None:
+        for_files = {f"--format {form}": is_report, "--write-baseline": write_baseline, "--top": top}
+        for option, value in for_files.items():
+            if value:
+                raise ConfigError(f"{option} needs a FILE")
+        machine = MachineSessions.of(selection)
+    else:
+        selection.refuse_beside_trace()
+    output = Output.of(
+        as_json=as_json,
+        form=form,
+        everything=everything,
+        top=top,
+        html=html,
+        fail_on=fail_on or (),
+        baseline=baseline,
+        write_baseline=write_baseline,
+    )
+    if traces is None:
+        code = check_sessions(machine, options, output, jobs=jobs)
+    else:
+        code = _check_named(traces, options, output, jobs=jobs)
+    if code is not Exit.DONE:
+        raise SystemExit(code)
+
+
+def _check_named(names: Sequence[str], options: RunOptions, output: Output, *, jobs: int | None) -> Exit:
+    """Prints what became of the runs in files, folders, or ``-`` for standard input.
+
+    Returns:
+        `Exit.BAD_INPUT` where a file that was named is unreadable, or, with a condition, one in a folder;
+        otherwise `Exit.CHECK_FAILED` where a run meets a condition.
+
+    Raises:
+        TranscriptError: A single run cannot be read, or of many none.
+        ConfigError: The page cannot be written.
+    """
+    traces, left_out = TraceFiles.of(names).without(output.ignored_runs)
+    options = dataclasses.replace(options, timeline=output.html is not None)
+    if not traces.several and not left_out:
+        try:
+            summary = check_run(traces.files[0], options)
+        except TranscriptError as error:
+            show_unread([skipped_file(error, traces.files[0], options, is_named=True)], output, indent=2)
+            raise
+        fails = show([summary], (), options, output, several=False)
+        return Exit.CHECK_FAILED if fails else Exit.DONE
+    summaries, skipped_files = check_files(traces, options, jobs=jobs)
+    if not summaries and skipped_files:
+        show_unread(skipped_files, output)
+        raise TranscriptError(_nothing(skipped_files))
+    ignored = [SkippedFile(source=path, reason=f"ignored by {ignored_by()}") for path in left_out]
+    fails = show(summaries, [*skipped_files, *ignored], options, output)
+    unreadable = [item for item in skipped_files if item.is_named or (item.is_unreadable and output.fail_on)]
+    for item in unreadable:
+        warn(f"{item.source}: UNREADABLE: {item.reason.splitlines()[0]}")
+    if unreadable:
+        return Exit.BAD_INPUT
+    return Exit.CHECK_FAILED if fails else Exit.DONE
+
+
+def _nothing(skipped_files: Sequence[SkippedFile]) -> str:
+    reasons = "".join(f"\n  {item.source}: {item.reason.splitlines()[0]}" for item in skipped_files[:5])
+    more = f"\n  and {len(skipped_files) - 5} more" if len(skipped_files) > 5 else ""
+    return f"none of {len(skipped_files)} files could be read:{reasons}{more}"

@@ -1,0 +1,513 @@
+"""`ebbtide watch`: the verdict of a run while it is recorded."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import queue
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
+
+import click
+
+from ebbtide.checking import new_recorder, refuse_nothing
+from ebbtide.cli.declaration import FILE, Argument, AsJson, Command, Idle, Option
+from ebbtide.cli.exits import Exit
+from ebbtide.cli.runs.ignoring import print_ignored
+from ebbtide.cli.runs.machine_sessions import UNWATCHED, MachineSessions
+from ebbtide.cli.runs.options import with_run_options
+from ebbtide.cli.runs.run_screen import ACTION_STYLES, run_screen, verdict_lines
+from ebbtide.cli.runs.session_filter import SessionFilter, with_session_filter
+from ebbtide.cli.runs.verdict_command import VerdictCommand
+from ebbtide.cli.single_file import single_file
+from ebbtide.cli.terminal import Line, console, plain, print_json, print_lines, terminal_width, warn
+from ebbtide.divergence.detectors.near_duplicates import argument_display
+from ebbtide.errors import ConfigError, TranscriptError
+from ebbtide.events.event import Event, content, title
+from ebbtide.events.transcript import Round
+from ebbtide.report import wording
+from ebbtide.supervision.ladder import Action
+from ebbtide.supervision.run_options import RunOptions
+from ebbtide.supervision.summary.run_summary import RunSummary
+from ebbtide.supervision.verdict import Verdict
+from ebbtide.text.redaction import redact, redacted
+from ebbtide.traces.agents.opencode_storage import is_database, is_in_database, is_session_file, only_session
+from ebbtide.traces.input.lines import Tail
+from ebbtide.traces.input.source import STDIN, source_name
+from ebbtide.traces.live import TraceStream
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+
+_CHANGES = 8  # that the screen keeps
+_REASON = 160
+_LATEST = 120
+
+
+@click.command(
+    cls=Command,
+    exits={
+        Exit.DONE: "the watch ended, also by Ctrl-C",
+        Exit.INTERRUPTED: "interrupted by Ctrl-C before anything was read",
+    },
+)
+@with_run_options
+@with_session_filter
+def watch(
+    selection: SessionFilter,
+    options: RunOptions,
+    trace: Annotated[
+        str | None,
+        Argument(
+            metavar="[FILE]", type=FILE, help="A run that is still being recorded, or - for standard input."
+        ),
+    ] = None,
+    on: Annotated[
+        tuple[str, str] | None,
+        Option(
+            "--on",
+            metavar="WHEN CMD",
+            help="Run CMD when the verdict becomes WHEN: stop, escalate, finalize, nudge, allow or change.",
+        ),
+    ] = None,
+    bell: Annotated[
+        bool, Option("--bell/--no-bell", help="Ring the terminal bell when the verdict changes.")
+    ] = True,
+    until_end: Annotated[bool, Option("--until-end", help="Stop at the current end of the file.")] = False,
+    idle: Idle = None,
+    as_json: AsJson = False,
+) -> None:
+    """Watch a run while it is recorded, and report each change of its verdict.
+
+    Without a FILE, the newest session of a coding agent on this machine is watched.
+
+    Ctrl-C stops the watch and prints a summary.
+    """
+    command = None if on is None else _verdict_command(on, trace)
+    if trace is None:
+        newest = MachineSessions.of(selection).newest()
+        trace = newest.file.path
+        warn(f"watching {newest}")
+    else:
+        selection.refuse_beside_trace()
+    name = _growing_run(single_file(trace, "Name the file in it that grows."))
+    how = _Watch(name=name, options=options, on=command, bell=bell, until_end=until_end, idle_s=idle)
+    if as_json:
+        run = _follow(how, _JsonLines())
+        print_json({"type": "summary", **run.summary().to_dict()}, indent=None)
+        return
+    run = _follow_on_screen(how) if sys.stdout.isatty() else _follow(how, _Lines())
+    summary = run.summary()
+    print_lines(run_screen(summary, terminal_width()))
+    print_ignored([summary])
+
+
+def _verdict_command(on: tuple[str, str], trace: str | None) -> VerdictCommand:
+    """Reads what `--on` runs; it takes the two words after it, whatever they are.
+
+    Raises:
+        ConfigError: One of them was not meant as a part of it.
+    """
+    when, command = on
+    if command.startswith("-"):
+        raise ConfigError(f"--on {when}: a command is missing before {command}. Write --on {when} 'COMMAND'")
+    if trace is None and Path(command).is_file() and not os.access(command, os.X_OK):
+        raise ConfigError(
+            f"--on {when}: a command is missing before the file {command}. Write --on {when} 'COMMAND'"
+        )
+    return VerdictCommand.read(when, command)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Watch:
+    name: str
+    options: RunOptions
+    on: VerdictCommand | None
+    bell: bool
+    until_end: bool
+    idle_s: float | None
+
+
+class _Display(Protocol):
+    """What shows the run."""
+
+    def changed(self, run: LiveRun, verdict: Verdict, *, rings: bool) -> None:
+        """The verdict changed; `rings` says whether just now."""
+
+    def rang(self, verdict: Verdict) -> None:
+        """The verdict at the start of the watch is reported."""
+
+    def moved(self, run: LiveRun) -> None:
+        """Events came in."""
+
+    def note(self, text: str) -> None:
+        """Show a message."""
+
+
+def _growing_run(name: str) -> str:
+    """The run to watch: the name itself, or the session in a database that holds one.
+
+    Raises:
+        TranscriptError: A database holds several, or it is a session of OpenCode in many files.
+    """
+    if name != STDIN and is_session_file(name):
+        raise TranscriptError(UNWATCHED, source=name)
+    return only_session(name) if name != STDIN and is_database(name) else name
+
+
+def _follow_on_screen(how: _Watch) -> LiveRun:
+    from rich.live import Live
+
+    terminal = console()
+    screen = _Screen(source_name(how.name), terminal, bell=how.bell)
+    with Live(console=terminal, get_renderable=screen.drawn, refresh_per_second=4, transient=True):
+        return _follow(how, screen)
+
+
+def _follow(how: _Watch, display: _Display) -> LiveRun:
+    """Follow the run; the run as it was at the end.
+
+    What a file holds when the watch begins is the past: it is shown, and only what stands at its end rings
+    and runs the command.
+    """
+    source = source_name(how.name)
+    run = LiveRun(source, how.options)
+    live = how.until_end or how.name == STDIN
+
+    def tell(verdict: Verdict) -> None:
+        display.changed(run, verdict, rings=live)
+        if live:
+            act(verdict)
+
+    def act(verdict: Verdict) -> None:
+        if how.on is not None and how.on.wants(verdict):
+            problem = how.on.run(verdict, source, _amounts(run))
+            if problem is not None:
+                display.note(problem)
+
+    try:
+        for piece in pieces(how.name, until_end=how.until_end, idle_s=how.idle_s):
+            if piece.restarted:
+                display.note(f"{source} was replaced: watching the new run")
+                run = LiveRun(source, how.options)
+            for verdict in run.feed(piece.data):
+                tell(verdict)
+            if piece.data:
+                display.moved(run)
+            elif not live and not piece.restarted:
+                live = True
+                if run.standing.ends:
+                    display.rang(run.standing)
+                    act(run.standing)
+    except KeyboardInterrupt:
+        if not run.events:
+            raise
+    try:
+        for verdict in run.finish():
+            tell(verdict)
+    except TranscriptError:
+        # What came was read as it came; only where that was nothing, the end has something to say.
+        if not run.events:
+            raise
+    refuse_nothing(source, run.events, run.stream.faults)
+    return run
+
+
+def _amounts(run: LiveRun) -> dict[str, Any]:
+    """What the run took so far, for machines."""
+    spending = run.summary().spent
+    return {
+        "events": spending.events,
+        "cost_usd": spending.cost_usd,
+        "tokens": spending.tokens.total,
+        "seconds": spending.seconds,
+    }
+
+
+def _change(verdict: Verdict) -> Line:
+    at = "" if verdict.event is None else f"event {verdict.event:,}"
+    line = Line(f"{at:<12} ", "dim")
+    line.append(f"{verdict.action.value.upper():<9}", ACTION_STYLES[verdict.action])
+    return line.append(plain(verdict.reason, _REASON))
+
+
+class _Lines:
+    """One line a change, for a log."""
+
+    def changed(self, run: LiveRun, verdict: Verdict, *, rings: bool) -> None:
+        print_lines([_change(verdict)])
+        sys.stdout.flush()
+
+    def rang(self, verdict: Verdict) -> None:
+        """It has its line already."""
+
+    def moved(self, run: LiveRun) -> None:
+        """A log shows changes only."""
+
+    def note(self, text: str) -> None:
+        warn(text)
+
+
+class _JsonLines:
+    """One object a change, for machines."""
+
+    def changed(self, run: LiveRun, verdict: Verdict, *, rings: bool) -> None:
+        where = {"source": run.source, "spent": _amounts(run)}
+        print_json({"type": "verdict", **verdict.to_dict(), **where}, indent=None)
+        sys.stdout.flush()
+
+    def rang(self, verdict: Verdict) -> None:
+        """It has its object already."""
+
+    def moved(self, run: LiveRun) -> None:
+        """Only changes are printed."""
+
+    def note(self, text: str) -> None:
+        warn(text)
+
+
+@dataclass
+class _Screen:
+    """The run on a terminal, redrawn as it moves."""
+
+    source: str
+    terminal: Console
+    bell: bool
+    run: LiveRun | None = None
+    changes: deque[Line] = field(default_factory=lambda: deque(maxlen=_CHANGES))
+
+    def changed(self, run: LiveRun, verdict: Verdict, *, rings: bool) -> None:
+        self.run = run
+        self.changes.append(_change(verdict))
+        if rings:
+            self.rang(verdict)
+
+    def rang(self, verdict: Verdict) -> None:
+        if self.bell:
+            self.terminal.bell()
+
+    def moved(self, run: LiveRun) -> None:
+        self.run = run
+
+    def note(self, text: str) -> None:
+        self.changes.append(Line.safe(text, "yellow"))
+
+    def drawn(self) -> RenderableType:
+        from rich.console import Group
+
+        return Group(*(line.to_rich() for line in self._lines()))
+
+    def _lines(self) -> list[Line]:
+        if self.run is None:
+            return [Line.safe(f"{self.source}: no data yet. Ctrl-C stops.", "dim")]
+        summary = self.run.summary()
+        now = summary.latest
+        spending = summary.spent
+        amounts = (
+            wording.amounts(spending.cost_usd, spending.tokens.total, spending.seconds) or "nothing known"
+        )
+        lines = [*verdict_lines(summary)[:2], Line()]
+        lines.append(Line("now       ", "dim").append(now.action.value, ACTION_STYLES[now.action]))
+        lines.append(Line("spent     ", "dim").append(amounts or "nothing known"))
+        lines.append(Line("last      ", "dim").append(plain(self.run.latest_words(), _LATEST)))
+        if summary.degraded:
+            lines.append(Line(f"{summary.degraded:,} lines not read in full", "yellow"))
+        if self.changes:
+            lines += [Line(), *self.changes]
+        return [*lines, Line(), Line("Ctrl-C stops the watch and prints a summary.", "dim")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """What one look at the input gave.
+
+    Args:
+        data: New bytes; empty where there are none yet.
+        restarted: The file was emptied, rewritten or replaced: what comes now belongs to a new run.
+    """
+
+    data: bytes = b""
+    restarted: bool = False
+
+
+def pieces(
+    name: str,
+    *,
+    poll_s: float = 0.25,
+    until_end: bool = False,
+    idle_s: float | None = None,
+    now: Callable[[], float] = time.monotonic,
+) -> Iterator[Piece]:
+    """What comes in, with an empty piece at every look that found nothing.
+
+    Args:
+        name: The file, a session in a database of OpenCode, or ``-`` for standard input, whose end is the
+            end.
+        poll_s: Seconds between two looks.
+        until_end: End where a file ends now, and do not wait for more.
+        idle_s: End when nothing came for so many seconds; None waits for ever.
+        now: Seconds on any clock.
+
+    Raises:
+        TranscriptError: At the start the file cannot be read.
+    """
+    if name == STDIN:
+        looks = _stdin_looks(poll_s)
+    else:
+        looks = _session_looks(name, poll_s) if is_in_database(name) else _file_looks(name, poll_s)
+    last = now()
+    with closing(looks):
+        for piece in looks:
+            yield piece
+            if piece.data or piece.restarted:
+                last = now()
+            elif (until_end and name != STDIN) or (idle_s is not None and now() - last >= idle_s):
+                return
+
+
+def _file_looks(name: str, poll_s: float) -> Generator[Piece, None, None]:
+    with closing(Tail(name)) as tail:
+        while True:
+            data = tail.look()
+            yield Piece(restarted=True) if data is None else Piece(data=data)
+            if data == b"":
+                time.sleep(poll_s)
+
+
+def _session_looks(name: str, poll_s: float) -> Generator[Piece, None, None]:
+    from ebbtide.traces.agents.opencode import SessionTail
+
+    tail = SessionTail(name)
+    while True:
+        data = tail.look()
+        yield Piece(data=data)
+        if not data:
+            time.sleep(poll_s)
+
+
+def _stdin_looks(poll_s: float) -> Generator[Piece, None, None]:
+    chunks: queue.Queue[bytes] = queue.Queue(maxsize=16)
+    descriptor = sys.stdin.fileno()
+
+    def read_chunks() -> None:
+        while True:
+            data = os.read(descriptor, 1 << 16)
+            chunks.put(data)
+            if not data:
+                return
+
+    # A thread, since not every system can wait for a pipe with a time limit.
+    threading.Thread(target=read_chunks, daemon=True).start()
+    while True:
+        try:
+            data = chunks.get(timeout=poll_s)
+        except queue.Empty:
+            yield Piece()
+            continue
+        if not data:
+            return
+        yield Piece(data=data)
+
+
+class LiveRun:
+    """Reads and supervises a run that grows.
+
+    Args:
+        source: What messages call it.
+        options: By what it is judged.
+    """
+
+    def __init__(self, source: str, options: RunOptions) -> None:
+        self.stream = TraceStream(source=source)
+        self.events = 0  #: so far
+        self.last: Event | Round | None = None  #: the latest event
+        self._over = False
+        self._latest = Verdict()  # what was yielded last, as the supervisor gave it
+        self._redacts = options.redact
+        self._recorder = new_recorder(options)
+
+    @property
+    def source(self) -> str:
+        """What the input is called where it is shown."""
+        source = self.stream.source
+        return redact(source) if self._redacts else source
+
+    @property
+    def standing(self) -> Verdict:
+        """What is to be done now."""
+        return self._shown(self._recorder.supervisor.verdict())
+
+    def feed(self, data: bytes) -> Iterator[Verdict]:
+        """Take what came in, an event at a time.
+
+        Yields:
+            Each verdict that differs from the one before; the events behind it have not been taken yet.
+        """
+        return self._record(self.stream.feed(data))
+
+    def finish(self) -> Iterator[Verdict]:
+        """Take the end of the input; what it yields is that of `feed`.
+
+        Raises:
+            TranscriptError: There was nothing in it that could be read.
+        """
+        self._over = True
+        return self._record(self.stream.finish())
+
+    def summary(self) -> RunSummary:
+        """What is known of the run so far."""
+        form = self.stream.format
+        summary = self._recorder.summary(
+            self.stream.source,
+            form.name if form else "format not known yet",
+            advice=self.stream.capture_advice,
+        )
+        summary = dataclasses.replace(
+            summary,
+            timed=self.stream.timed,
+            faults=(*map(str, self.stream.faults), *summary.faults),
+            degraded=summary.degraded + self.stream.fault_count,
+            over=self._over,
+        )
+        return redacted(summary) if self._redacts else summary
+
+    def latest_words(self) -> str:
+        """The latest event on one line."""
+        last = self.last
+        if last is None:
+            return ""
+        if isinstance(last, Round):
+            return f"round {last.number}"
+        words = f"{title(last)} {argument_display(content(last))}".strip()
+        return f"event {self.events:,}: {redact(words) if self._redacts else words}"
+
+    def _shown(self, verdict: Verdict) -> Verdict:
+        return redacted(verdict) if self._redacts else verdict
+
+    def _record(self, events: tuple[Event | Round, ...]) -> Iterator[Verdict]:
+        for event in events:
+            self.last = event
+            self.events += 1
+            verdict = self._recorder.record(event)
+            if self._is_new(verdict):
+                self._latest = verdict
+                yield self._shown(verdict)
+
+    def _is_new(self, verdict: Verdict) -> bool:
+        if verdict.action is Action.ALLOW and not self._latest.ends:
+            return False  # a nudge is over with the next event
+        latest = self._latest
+        return (verdict.action, verdict.cause, verdict.kind, verdict.loop_id) != (
+            latest.action,
+            latest.cause,
+            latest.kind,
+            latest.loop_id,
+        )

@@ -1,0 +1,289 @@
+"""`ebbtide hooks ...`: coding agents on this machine, watched while they work."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+from ebbtide.cli.declaration import Argument, AsJson, CommandGroup, Idle, Option
+from ebbtide.cli.terminal import plain, print_json
+from ebbtide.errors import ConfigError, StoreError
+from ebbtide.service.hooks.asking import ask_status
+from ebbtide.service.hooks.daemon import serve_local
+from ebbtide.service.hooks.hook_store import latest_events
+from ebbtide.service.hooks.install.hook_places import PLACES
+from ebbtide.service.hooks.install.hook_settings import (
+    HookOptions,
+    InstalledHooks,
+    find_hooks,
+    install_hooks,
+    uninstall_hooks,
+)
+from ebbtide.service.hooks.state_folder import StateFolder
+from ebbtide.supervision.ladder import Action
+from ebbtide.supervision.runs.run_store import RunStanding, SQLiteRunStore
+from ebbtide.traces.sessions.agent_homes import user_folder
+
+hooks = CommandGroup(name="hooks", help="Watch Claude Code, Codex, Gemini CLI or OpenCode while it works.")
+
+
+class HookAgent(StrEnum):
+    """A coding agent that has hooks."""
+
+    CLAUDE = "claude"
+    CODEX = "codex"
+    GEMINI = "gemini"
+    OPENCODE = "opencode"
+
+
+Agent = Annotated[HookAgent, Argument(metavar="AGENT", help="claude, codex, gemini or opencode.")]
+InProject = Annotated[
+    bool, Option("--project/--global", help="For the project in this folder, or for all your projects.")
+]
+
+
+@hooks.command()
+def install(
+    agent: Agent,
+    in_project: InProject = False,
+    shadow: Annotated[bool, Option("--shadow", help="Record only: the agent is told nothing.")] = False,
+    stop: Annotated[
+        bool, Option("--stop", help="End a run that is stuck. Without it, the model is told, no more.")
+    ] = False,
+    with_statusline: Annotated[
+        bool, Option("--statusline", help="Show cost and verdict in the status line of Claude Code.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Put hooks into the settings of a coding agent.
+
+    AGENT is claude, codex, gemini or opencode. What others have put there stays; a copy of the file is kept
+    beside it. Saying it again changes the options.
+    """
+    if shadow and stop:
+        raise ConfigError("--shadow and --stop: a run that is only recorded is not ended")
+    options = HookOptions(shadow=shadow, stops=stop, status_line=with_statusline)
+    path = install_hooks(agent.value, options, project=Path.cwd() if in_project else None)
+    place = PLACES.get(agent.value)
+    if as_json:
+        print_json({"agent": agent.value, "path": str(path), "flags": list(options.flags)})
+        return
+    print(plain(f"installed in {_shown_path(path)}"))
+    if place is not None and place.advice:
+        print(place.advice)
+    print("Start the agent anew, then see `ebbtide hooks status`.")
+
+
+@hooks.command()
+def uninstall(agent: Agent, in_project: InProject = False, as_json: AsJson = False) -> None:
+    """Take the hooks out of the settings of a coding agent.
+
+    AGENT is claude, codex, gemini or opencode. A file that nobody else has changed is as it was before.
+    """
+    path = uninstall_hooks(agent.value, project=Path.cwd() if in_project else None)
+    if as_json:
+        print_json({"agent": agent.value, "path": None if path is None else str(path)})
+        return
+    print("there were none" if path is None else plain(f"removed from {_shown_path(path)}"))
+
+
+@hooks.command()
+def status(as_json: AsJson = False) -> None:
+    """Show which agents are watched, and when each was last heard of.
+
+    The time of the last event proves that the hooks of an agent work.
+    """
+    report = HookStatus.of(list(HookAgent), Path.cwd())
+    if as_json:
+        print_json(report.to_dict())
+    else:
+        _print_status(report)
+
+
+@hooks.command("serve")
+def serve_hooks(
+    idle: Idle = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run the service that answers the hooks of coding agents.
+
+    The hooks start it themselves, and it ends after half an hour without an event. There is one for each
+    user: where one runs, this says so.
+    """
+    folder = StateFolder()
+    end = serve_local(folder) if idle is None else serve_local(folder, idle_s=idle)
+    if as_json:
+        print_json({"pid": None if end.other is None else end.other.pid, "seconds": round(end.seconds)})
+    elif end.other is not None:
+        print(f"the service is running already, as process {end.other.pid or 'unknown'}")
+    else:
+        print(f"the service has ended after {end.seconds:.0f} s")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentStatus:
+    """How one agent is watched.
+
+    Args:
+        agent: The word for it.
+        hooks: Where its hooks are: of the user, and of the project.
+        problem: Why a settings file cannot be read; None where all can.
+        latest: When its last event came, and of which run; None where none did.
+        standing: How that run stood when it was last written; None where it was not.
+    """
+
+    agent: str
+    hooks: tuple[InstalledHooks, ...]
+    problem: str | None
+    latest: tuple[float, str] | None
+    standing: RunStanding | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HookStatus:
+    """How all agents are watched.
+
+    Args:
+        agents: One after the other.
+        folder: The state of the service.
+        problem: Why the state cannot be written; None where it can.
+        service: What the service says of itself; None where none answers.
+    """
+
+    agents: tuple[AgentStatus, ...]
+    folder: Path | None
+    problem: str | None
+    service: dict[str, Any] | None
+
+    @classmethod
+    def of(cls, agents: Iterable[str], project: Path) -> HookStatus:
+        """Look everywhere.
+
+        Args:
+            agents: The words for them.
+            project: The folder of the project.
+        """
+        folder, problem = None, None
+        standings: dict[str, RunStanding] = {}
+        try:
+            state = StateFolder()
+            folder = state.path
+            latest = latest_events(state.sessions)
+            if state.runs.exists():
+                standings = {run.run_id: run for run in SQLiteRunStore(state.runs).standings()}
+        except StoreError as error:
+            latest, problem = {}, str(error)
+        service = ask_status()
+        if service is not None:
+            latest |= {agent: (when, run) for agent, (when, run) in service.get("latest", {}).items()}
+        return cls(
+            agents=tuple(
+                _agent_status(str(agent), project, latest.get(str(agent)), standings) for agent in agents
+            ),
+            folder=folder,
+            problem=problem,
+            service=service,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The wire form."""
+        return {
+            "service": self.service,
+            "folder": None if self.folder is None else str(self.folder),
+            "problem": self.problem,
+            "agents": [
+                {
+                    "agent": item.agent,
+                    "hooks": [
+                        {"path": str(place.path), "flags": list(place.flags), "absent": place.absent}
+                        for place in item.hooks
+                    ],
+                    "problem": item.problem,
+                    "last_event": None if item.latest is None else item.latest[0],
+                    "run": None if item.latest is None else item.latest[1],
+                    "standing": None if item.standing is None else item.standing.to_dict(),
+                }
+                for item in self.agents
+            ],
+        }
+
+
+def _shown_path(path: Path) -> str:
+    """A path as people write it, with ``~`` for their folder."""
+    home = user_folder()
+    return f"~{os.sep}{path.relative_to(home)}" if path.is_relative_to(home) else str(path)
+
+
+def _print_status(report: HookStatus) -> None:
+    """Print it, a few lines an agent."""
+    print(_service_line(report))
+    for item in report.agents:
+        print(f"{item.agent:<11}{_hooks_text(item)}")
+        for place in item.hooks:
+            print(f"{'':<11}{plain(' '.join([_shown_path(place.path), *place.flags]))}")
+        if item.hooks and item.standing is not None and item.standing.action is not Action.ALLOW:
+            print(f"{'':<11}{plain(f'{item.standing.action.value}: {item.standing.reason}')}")
+        if item.problem is not None:
+            print(f"{'':<11}{plain(item.problem)}")
+
+
+def _hooks_text(item: AgentStatus) -> str:
+    if not item.hooks:
+        return "no hooks"
+    absent = next((place.absent for place in item.hooks if place.absent is not None), None)
+    if absent is not None:
+        return plain(f"installed, but {absent} is gone: install again")
+    if item.latest is None:
+        return "installed; no event came yet, so it is not known to work"
+    when, run = item.latest
+    return plain(f"installed; the last event came {_ago(when)}, in run {run.partition(':')[2]}")
+
+
+def _service_line(report: HookStatus) -> str:
+    if report.problem is not None:
+        return plain(f"service    cannot run, so nothing is watched: {report.problem}")
+    if report.service is None:
+        return "service    not running; the next event starts it"
+    faults = report.service.get("faults") or {}
+    since = datetime.fromtimestamp(report.service["since"]).astimezone()
+    line = f"service    running since {since:%H:%M} as process {report.service['pid']}"
+    if not faults:
+        return f"{line}, no faults"
+    return plain(f"{line}, {sum(faults.values())} faults, the latest: {report.service['last_fault']}")
+
+
+def _ago(when: float) -> str:
+    seconds = max(0.0, time.time() - when)
+    if seconds < 90:
+        return f"{seconds:.0f} s ago"
+    if seconds < 90 * 60:
+        return f"{seconds / 60:.0f} min ago"
+    return f"on {datetime.fromtimestamp(when).astimezone():%d %b at %H:%M}"
+
+
+def _agent_status(
+    agent: str, project: Path, latest: tuple[float, str] | None, standings: Mapping[str, RunStanding]
+) -> AgentStatus:
+    hooks: dict[Path, InstalledHooks] = {}
+    problem = None
+    for place in (None, project):
+        try:
+            hooks_there = find_hooks(agent, project=place)
+        except ConfigError as error:
+            problem = str(error)
+        else:
+            if hooks_there is not None:
+                hooks.setdefault(Path(os.path.realpath(hooks_there.path)), hooks_there)
+    return AgentStatus(
+        agent=agent,
+        hooks=tuple(hooks.values()),
+        problem=problem,
+        latest=latest,
+        standing=None if latest is None else standings.get(latest[1]),
+    )

@@ -1,0 +1,31 @@
+"""`ebbtide statusline`: a line about a session of Claude Code. It runs often, so it imports little."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+import click
+
+from ebbtide.cli.declaration import AsJson, Command
+from ebbtide.cli.terminal import plain, print_json
+from ebbtide.errors import ConfigError
+from ebbtide.service.hooks.hook_client import exchange
+
+
+@click.command(cls=Command)
+def statusline(as_json: AsJson = False) -> None:
+    """Print a line about a session of Claude Code: cost, dollars an hour, verdict.
+
+    Standard input has what Claude Code gives its status line. `ebbtide hooks install claude --statusline`
+    sets it up.
+    """
+    body = sys.stdin.buffer.read()
+    if not body.lstrip().startswith(b"{"):
+        raise ConfigError("standard input is not what Claude Code gives its status line: a JSON object")
+    answer = exchange("POST", "/statusline", body, time.monotonic() + 2)
+    line = "ebbtide: not watching" if answer is None else answer.decode()
+    if as_json:
+        print_json({"line": line, "running": answer is not None})
+    else:
+        print(plain(line))
