@@ -9,6 +9,7 @@ from typing import Final
 
 from ebbtide.budget.tally import dollars
 from ebbtide.events.transcript import PERSONS
+from ebbtide.report.dates import began_at, day
 from ebbtide.report.plurals import count
 from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.summary.ending import EndKind
@@ -40,10 +41,11 @@ _OFTEN = 3  # times from which something is worth a line
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 
 
-def badness(summary: RunSummary) -> tuple[int, int, float, int, str]:
-    """Returns the key that sorts runs: worst first, then most expensive, then longest."""
+def badness(summary: RunSummary) -> tuple[float, int, int, float, int, str]:
+    """Returns the key that sorts runs: what wasted most money first, then worst, most expensive, longest."""
     rank = tuple(Headline).index(summary.headline)
     return (
+        -round(summary.bill.wasted.cost_usd or 0.0, 2),
         -severity(summary).rank,
         -rank,
         -(summary.spent.cost_usd or 0.0),
@@ -78,6 +80,16 @@ def at_end(summary: RunSummary) -> str | None:
     behind = next((item.sentence for item in summary.findings if item.id == latest.loop_id), None)
     when = "At its end" if summary.over else "Now"
     return f"{when}: {latest.reason if behind is None else f'{behind}.'}"
+
+
+def about(summary: RunSummary) -> str:
+    """Returns what a run was about: its title, its project and its day, as far as they are known."""
+    if not summary.title:
+        return ""
+    project = (summary.project or "").replace("\\", "/").rstrip("/").rpartition("/")[2]
+    began = began_at(summary)
+    place = ", ".join(filter(None, (project, "" if began is None else day(began))))
+    return f"{summary.title} ({place})" if place else summary.title
 
 
 def nothing_found(summary: RunSummary) -> str:

@@ -121,6 +121,16 @@ class Trace:
         return capture_advice(self.format.name, getattr(self.stats.reader, "scopes", ()))
 
     @property
+    def title(self) -> str:
+        """What the agent that wrote the run calls it; empty where it has no name for it."""
+        return getattr(self.stats.reader, "title", "")
+
+    @property
+    def project(self) -> str | None:
+        """The folder that the agent worked in; None where the run does not say."""
+        return getattr(self.stats.reader, "project", None)
+
+    @property
     def duplicates(self) -> int:
         """Records that were there before, by their ids, and were dropped."""
         return self.stats.duplicates

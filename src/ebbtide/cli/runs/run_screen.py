@@ -66,7 +66,9 @@ def verdict_lines(summary: RunSummary) -> list[Line]:
     """How the run ended and how it went, the words that say so, and why."""
     head = Line(summary.words, word_style(summary)).append(f"  {plain(summary.source)}")
     how = ended(summary.ending)
-    lines = [head, *([] if how is None else [Line.safe(how)]), Line.safe(summary.reason)]
+    about = wording.about(summary)
+    lines = [head, *([Line.safe(about, "bold")] if about else [])]
+    lines += [*([] if how is None else [Line.safe(how)]), Line.safe(summary.reason)]
     if summary.bill.sentence:
         lines.append(Line.safe(summary.bill.sentence, "bold"))
     end = wording.at_end(summary)

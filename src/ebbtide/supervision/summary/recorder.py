@@ -16,7 +16,7 @@ from ebbtide.budget.tally import usd
 from ebbtide.divergence.loop_state import LoopState
 from ebbtide.divergence.monitor import tools_of
 from ebbtide.divergence.signals import LoopSignal
-from ebbtide.events.event import Event, Message, ModelCall, ToolCall
+from ebbtide.events.event import Event, Message, ModelCall, Role, ToolCall
 from ebbtide.events.run_outcome import FAILURES
 from ebbtide.events.tool_policy import ToolPolicies
 from ebbtide.events.transcript import Round
@@ -30,6 +30,7 @@ from ebbtide.supervision.summary.fact_counter import FactCounter
 from ebbtide.supervision.summary.findings import LoopNote, OtherNotes, most_expensive_first
 from ebbtide.supervision.summary.ladder_steps import LadderSteps
 from ebbtide.supervision.summary.run_summary import RoundPoint, RunFinding, RunSummary, Saving, Spending
+from ebbtide.supervision.summary.run_title import title_of
 from ebbtide.supervision.summary.sentences import run_reason
 from ebbtide.supervision.summary.spending import since, spending_of, together
 from ebbtide.supervision.summary.tally_history import TallyHistory
@@ -120,6 +121,7 @@ class RunRecorder:
         self._endings = EndingReader(policies)
         self._reviewer = CallReviewer(policies)
         self._bill = BillRecorder(prices)
+        self._title = ""  # of the first request
         self._profile = profile
         self._decides = decisions
         self._decisions: RunDecisions | None = None  # before anybody said anything
@@ -175,6 +177,8 @@ class RunRecorder:
             self._latest = history
         history.note(tally, number, loops.event, None if event.ts is None else tally.latest_ts)
         self._facts.see(event, loops)
+        if not self._title and isinstance(event, Message) and event.role is Role.USER and event.text:
+            self._title = title_of(event.text)
         self._endings.see(event, number)
         review = self._reviewer.review(event, loops) if isinstance(event, ToolCall) else None
         self._bill.add(event, number, None if event.usage is None else tally.last_cost, review)
@@ -273,6 +277,7 @@ class RunRecorder:
         return RunSummary(
             source=source,
             format=form,
+            title=self._title,
             verdict=highest,
             reason=run_reason(highest, findings, spent, facts.coverage, ending.ending),
             latest=latest,

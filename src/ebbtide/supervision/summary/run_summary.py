@@ -234,6 +234,9 @@ class RunSummary:
     Args:
         source: The file, or what else it was read from.
         format: Name of its format.
+        title: What it was about, in one line: its agent's own title, or else the first request of a person;
+            empty where neither is recorded.
+        project: The folder that the agent worked in; None where that is not recorded.
         verdict: The highest verdict that the run came to.
         reason: Why, in one sentence.
         latest: What to do now, after the last event.
@@ -288,6 +291,8 @@ class RunSummary:
     faults: tuple[str, ...] = ()
     degraded: int = 0
     over: bool = True
+    title: str = ""
+    project: str | None = None
     timeline: tuple[Cell, ...] = ()
 
     @property

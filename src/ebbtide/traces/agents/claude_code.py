@@ -42,6 +42,7 @@ _COUNTS = {  # of a model's usage in a result, by the field of `Usage`
 _SYNTHETIC = "<synthetic>"  # the model of what the harness writes in the name of one
 _NO_ANSWER = "No response requested."  # what it writes where nothing was asked
 _STOPS = {"end_turn": Stop.END, "stop_sequence": Stop.END, "tool_use": Stop.CALLS, "max_tokens": Stop.LENGTH}
+_TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle"}
 _AFTER_TURN = ("stop_hook_summary", "turn_duration")  # lines that come when a turn is over
 
 
@@ -78,6 +79,8 @@ class ClaudeCodeReader:
         self._totals: dict[str, Usage] = {}  # by session
         self._repeated = 0
         self._ts: float | None = None
+        self.title = ""  #: of the session, as its agent or its person names it
+        self.project: str | None = None  #: the folder it worked in, as its first line says
 
     @property
     def duplicates(self) -> int:
@@ -89,6 +92,11 @@ class ClaudeCodeReader:
         if not isinstance(value, dict):
             return ()
         kind, message = value.get("type"), value.get("message")
+        if self.project is None:
+            self.project = text(value.get("cwd"))
+        if kind in _TITLES:
+            self.title = text(value.get(_TITLES[kind])) or self.title
+            return ()
         if kind in CLAUDE_SPEAKERS and isinstance(message, dict):
             name = identifier(value.get("uuid"))
             chain, agent = self._chains.of(value)

@@ -52,6 +52,7 @@ class CodexReader:
         self._calls = OpenCalls()
         self._model: str | None = None
         self._ts: float | None = None
+        self.project: str | None = None  #: the folder it worked in
         self._answer = OpenAnswer()
         self._turn = 0
         self._total = Usage()
@@ -92,6 +93,7 @@ class CodexReader:
         if kind == "event_msg":
             return self._event(payload)
         if kind == "session_meta":
+            self.project = self.project or text(payload.get("cwd"))
             self._totals = Seen()
         elif kind == "turn_context":
             self._model = text(payload.get("model")) or self._model
