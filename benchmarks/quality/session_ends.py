@@ -1,4 +1,4 @@
-"""How often the first word of real coding sessions is right, beside labels that readers made blind.
+"""Measures the first word of real coding sessions, beside labels that readers made blind.
 
     python -m benchmarks.quality.session_ends [--data DIR] [--labels FILE] [--misses]
 
@@ -26,7 +26,7 @@ _JUDGED = ("FAILED", "CUT OFF", "BLOCKED", "LIMIT", "STUCK")
 
 
 class Answer(NamedTuple):
-    """What Ebbtide says of a session: the headline, the rule and the words behind it, and how it went on."""
+    """Answer for a session: the headline, the rule and the words behind it, and how it went on."""
 
     path: str
     word: str

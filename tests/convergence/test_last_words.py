@@ -1,4 +1,4 @@
-"""What the last words of a run say of the run, and not of the work."""
+"""Last words of a run, read for the run and not for the work."""
 
 import pytest
 
@@ -62,7 +62,7 @@ ENDS = {
 
 @pytest.mark.parametrize(("text", "outcome"), ENDS.values(), ids=ENDS)
 def test_the_end_of_a_turn_says_how_the_run_ended(text: str, outcome: RunOutcome) -> None:
-    """What an agent says of its own task in its last sentences decides."""
+    """Last sentences about the agent's own task decide."""
     reading = read_outcome(text)
     assert reading is not None
     assert reading.outcome is outcome

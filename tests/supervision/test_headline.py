@@ -223,7 +223,7 @@ def test_no_two_words_of_a_headline_deny_each_other(first, second):
 
 @pytest.mark.parametrize("kind", EndKind)
 def test_nothing_on_a_screen_denies_the_headline(kind):
-    """Whatever a run ended in and whatever was found, its words, its reason and its end fit together."""
+    """Words, reason and end of a run fit together, for each end and each finding."""
     for highest, second in itertools.product((Verdict(), STOP, _LIMITED), Course):
         word = headline(kind, highest, Verdict(), course=second)
         assert word in SECOND

@@ -133,7 +133,7 @@ def test_no_person_says_what_the_harness_writes(words: str) -> None:
 
 
 def test_the_request_is_quoted_without_its_wrapper() -> None:
-    """What an editor puts before a person's words is not theirs."""
+    """A person's words stand alone, without the wrapper of an editor."""
     wrapped = "<ide_selection>lines 1 to 3</ide_selection>\nRename it."
     events = _events(ClaudeCodeReader(), [_user(wrapped)])
     assert [event.text for event in events if isinstance(event, Message)] == ["Rename it."]
@@ -172,7 +172,7 @@ def test_codex_says_which_message_is_the_last(lines: list[dict[str, Any]], kind:
 
 @pytest.mark.parametrize("stop", [*Stop, None])
 def test_why_a_model_stopped_survives_the_plain_form(stop: Stop | None) -> None:
-    """What is written is read back; another word counts as not known."""
+    """A reason that is written is read back; another word counts as not known."""
     call = ModelCall(text="x", stop=stop)
     assert read_event(event_wire(call)) == call
     assert read_event({"kind": "llm", "text": "x", "stop": "refusal"}) == ModelCall(text="x")

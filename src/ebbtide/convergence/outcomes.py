@@ -136,14 +136,14 @@ def _agent(text: str, speaker: Speaker) -> OutcomeReading | None:
 
 
 def _outweighs(setback: OutcomeReading, finished: int) -> bool:
-    """Whether a setback counts beside a report that work is done, with so many sentences after it."""
+    """Returns True if a setback counts beside a report that work is done, with so many sentences after it."""
     return setback.rule in outcome_rules.OWN_FAILURES or (
         setback.outcome is not RunOutcome.FAILED and finished > 0
     )
 
 
 def _report(sentence: Sentence, speaker: Speaker, number: int, length: int) -> OutcomeReading | None:
-    """What one sentence of an agent or a harness reports, if it reports anything.
+    """Returns the report of one sentence of an agent or a harness; None if it reports nothing.
 
     Args:
         sentence: The sentence.
@@ -183,7 +183,7 @@ def _report(sentence: Sentence, speaker: Speaker, number: int, length: int) -> O
 
 
 def _is_said(sentence: Sentence) -> bool:
-    """Whether a sentence is said in the course of a text, and not an entry of a list or a table."""
+    """Returns True if a sentence is said in the course of a text, and no entry of a list or a table."""
     return sentence.form in (Form.PROSE, Form.HEADING)
 
 

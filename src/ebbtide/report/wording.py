@@ -93,7 +93,7 @@ def about(summary: RunSummary) -> str:
 
 
 def nothing_found(summary: RunSummary) -> str:
-    """What was looked for in a run without findings, and not found."""
+    """Returns the problems that were looked for in a run without findings."""
     limit = "" if summary.headline is Headline.LIMIT else ", no limit passed"
     return f"no loop{limit}, no runaway cost"
 

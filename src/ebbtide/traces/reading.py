@@ -122,7 +122,7 @@ class Trace:
 
     @property
     def title(self) -> str:
-        """What the agent that wrote the run calls it; empty where it has no name for it."""
+        """Name that the agent gave the run; empty if it has none."""
         return getattr(self.stats.reader, "title", "")
 
     @property

@@ -260,7 +260,7 @@ def _may_end(event: Event) -> TypeGuard[ToolCall | ModelCall | Message | Notice]
 
 
 def _waits(call: ToolCall, tail: deque[tuple[int, Event]]) -> bool:
-    """Whether a run ends at a call without an answer: the last answer of a model asked for it."""
+    """Returns True if a run ends at a call without an answer, which its last model call asked for."""
     for _, event in reversed(tail):
         if isinstance(event, ToolCall):
             if event.batch is None or event.batch != call.batch:
@@ -273,7 +273,7 @@ def _waits(call: ToolCall, tail: deque[tuple[int, Event]]) -> bool:
 
 
 def _ends_before(number: int, tail: deque[tuple[int, Event]]) -> bool:
-    """Whether the turn is over that is the latest before the event of that number."""
+    """Returns True if the turn is over that is the latest before the event of that number."""
     before = (event for place, event in reversed(tail) if place < number and isinstance(event, ModelCall))
     return (latest := next(before, None)) is not None and latest.stop is Stop.END
 

@@ -199,7 +199,7 @@ class RunRecorder:
         self._news[chain_id] = (self._news.get(chain_id, (0, 0))[1], number)
 
     def _is_setback(self, call: ToolCall, review: CallReview | None) -> bool:
-        """Whether a call failed, or is how a harness says that a limit or an error ended the run."""
+        """Returns True if a call failed, or stands for a limit or an error that ended the run."""
         policy = self._policies.get(call.name)
         outcome = None if policy is None else policy.outcome_of(call.args)
         return outcome in FAILURES or (review is not None and review.has_failed)
@@ -353,7 +353,7 @@ class RunRecorder:
     def _recovered(
         self, highest: Verdict, latest: Verdict, findings: Sequence[RunFinding], ending: EndKind
     ) -> bool | None:
-        """Whether something new came in the same chain after what the highest verdict was about."""
+        """Returns True if something new came in the same chain after the cause of the highest verdict."""
         if latest.rank >= highest.rank:
             return None
         if ending in _CRASHES or highest.cause is Cause.LIMIT:

@@ -311,7 +311,7 @@ class RunSummary:
 
     @property
     def words(self) -> str:
-        """How it ended and how it went: "FINISHED, NOISY"; one word where the second would say nothing."""
+        """First and second word: "FINISHED, NOISY"; one word where the second would say nothing."""
         word, second = self.headline, self.course
         return f"{word.value}, {second.value}" if second in SECOND[word] else word.value
 

@@ -1,4 +1,4 @@
-"""What a run was about, in one line: the first request of a person."""
+"""The title of a run, in one line: the first request of a person."""
 
 from __future__ import annotations
 

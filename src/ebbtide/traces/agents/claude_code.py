@@ -259,7 +259,7 @@ class ClaudeCodeReader:
 
 
 def _retry(line: Mapping[str, Any]) -> str:
-    """What the harness reports of a call of the model that did not get through."""
+    """Returns the report of the harness of a call of the model that did not get through."""
     error = mapping(line.get("error"))
     status, message = count(error.get("status")), text(mapping(error.get("error")).get("message"))
     what = "API error" + (f" {status}" if status else "") + (f": {message}" if message else "")

@@ -1,4 +1,4 @@
-"""What a harness says in the name of the person, and what it wraps the person's words in."""
+"""Words of a harness in the name of the person, and its wrappers around a person's words."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def is_injected(text: str) -> bool:
 
 
 def persons_words(text: str) -> str:
-    """What a person wrote of a message, without what an editor put around it; empty where nobody wrote any.
+    """Returns the part of a message that a person wrote; empty if it is all of the harness or an editor.
 
     >>> persons_words("<ide_opened_file>The user opened a.py</ide_opened_file>Fix the test.")
     'Fix the test.'
