@@ -18,7 +18,9 @@ from ebbtide.processes import LostProcessError, results, worthwhile
 from ebbtide.supervision.run_options import RunOptions
 from ebbtide.supervision.summary.recorder import RunRecorder
 from ebbtide.supervision.summary.run_summary import RunSummary
+from ebbtide.supervision.summary.run_title import LONGEST
 from ebbtide.supervision.summary.spending import spending_of
+from ebbtide.text.excerpt import one_line
 from ebbtide.text.redaction import redacted
 from ebbtide.traces.reading import Trace, open_trace
 
@@ -93,6 +95,8 @@ def check_trace(
     faults = (*map(str, trace.faults), *summary.faults)[:_FAULTS]
     summary = dataclasses.replace(
         summary,
+        title=one_line(trace.title, LONGEST) or summary.title,
+        project=trace.project,
         timed=trace.timed,
         faults=faults,
         degraded=summary.degraded + trace.fault_count,

@@ -46,6 +46,14 @@ class ModelPart(StrEnum):
     EMBEDDING = "embeddings"  #: a call that gives vectors, not words
 
 
+class Stop(StrEnum):
+    """Why a model said no more in a call."""
+
+    END = "end"  #: its turn is over: it, or the harness around it, says so
+    CALLS = "calls"  #: it waits for the answers of the tools that it calls
+    LENGTH = "length"  #: the limit of its output cut it
+
+
 class Role(StrEnum):
     """Speaker of a message that no model wrote."""
 
@@ -170,11 +178,13 @@ class ModelCall(Event):
         text: Words of the model: ``""`` if it said nothing, None if they are not known.
         part: The whole call, or which part.
         error: True if the call failed.
+        stop: Reason that it said no more; None if that is not known.
     """
 
     text: str | None = None
     part: ModelPart = ModelPart.WHOLE
     error: bool = False
+    stop: Stop | None = None
 
     @classmethod
     def of(cls, answer: object, *, model: str | None = None, **others: Any) -> ModelCall:
@@ -294,7 +304,11 @@ def is_plain_event(event: Any) -> bool:
         if text is not None and (type(text) is not str or len(text) > LARGEST):
             return False
         if kind is ModelCall:
-            return type(event.part) is ModelPart and type(event.error) is bool
+            return (
+                type(event.part) is ModelPart
+                and type(event.error) is bool
+                and (event.stop is None or type(event.stop) is Stop)
+            )
         if kind is Message:
             return type(event.role) is Role
         return (

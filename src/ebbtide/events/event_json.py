@@ -22,6 +22,7 @@ from ebbtide.events.event import (
     NoticeKind,
     Phase,
     Role,
+    Stop,
     ToolCall,
 )
 from ebbtide.events.usage import COUNTS, Usage
@@ -37,6 +38,8 @@ _USAGE: Final = ("model", "tier", "cost_usd", *COUNTS)
 
 #: What the wire form calls a part of a model's call; any other name is a whole one.
 MODEL_PARTS: Final[Mapping[str, ModelPart]] = {part.value: part for part in ModelPart}
+#: What the wire form says of why a model stopped; any other word counts as not known.
+STOPS: Final[Mapping[str, Stop]] = {stop.value: stop for stop in Stop}
 #: What the wire form calls a notice; any other name is one of kind OTHER.
 NOTICES: Final[Mapping[str, NoticeKind]] = {
     **{kind.value: kind for kind in NoticeKind},
@@ -80,7 +83,8 @@ def read_event(wire: object, path: str = "event") -> Event:
     if kind == "llm":
         words = text if text is not None or not isinstance(result, str) else result
         part = MODEL_PARTS.get(name or "", ModelPart.WHOLE)
-        return ModelCall(text=words, part=part, error=bool(error), **common)
+        stop = STOPS.get(str(wire.get("stop")))  # any other word of a provider says nothing that is known
+        return ModelCall(text=words, part=part, error=bool(error), stop=stop, **common)
     if kind == "user":
         return Message(text=text, role=Role.SYSTEM if name in INSTRUCTIONS else Role.USER, **common)
     if kind == "system":

@@ -40,7 +40,13 @@ def _own_fields(event: Event) -> Mapping[str, Any]:
             "status": event.status,
         }
     if isinstance(event, ModelCall):
-        return {"kind": "llm", "name": event.part.value, "text": event.text, "error": event.error or None}
+        return {
+            "kind": "llm",
+            "name": event.part.value,
+            "text": event.text,
+            "error": event.error or None,
+            "stop": None if event.stop is None else event.stop.value,
+        }
     if isinstance(event, Message):
         name = "system" if event.role is Role.SYSTEM else None
         return {"kind": "user", "name": name, "text": event.text}

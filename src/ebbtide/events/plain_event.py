@@ -24,6 +24,7 @@ from ebbtide.events.event import (
     NoticeKind,
     Phase,
     Role,
+    Stop,
     ToolCall,
     is_plain_call_id,
     is_plain_stated,
@@ -74,6 +75,7 @@ def plain_event(event: _Event) -> tuple[_Event, tuple[str, ...]]:
             text=fields.text(),
             part=fields.label("part", ModelPart, ModelPart.WHOLE),
             error=fields.flag("error"),
+            stop=None if event.stop is None else fields.label("stop", Stop, Stop.END),
             **common,
         )
     elif isinstance(event, Message):

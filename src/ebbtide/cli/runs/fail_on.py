@@ -112,8 +112,8 @@ class Condition:
         grounds = [item for item in summary.findings if self.rests_on(item)] if known_findings else []
         fresh = [item for item in grounds if item not in known_findings]
         if len(fresh) == len(grounds):
-            return f"{summary.title}: {summary.reason}"
-        return f"{summary.title}: {fresh[0].sentence}." if fresh else None
+            return f"{summary.words}: {summary.reason}"
+        return f"{summary.words}: {fresh[0].sentence}." if fresh else None
 
     def rests_on(self, finding: RunFinding) -> bool:
         """Whether a finding alone can make a run meet it."""

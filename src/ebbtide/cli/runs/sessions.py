@@ -361,7 +361,7 @@ def _amounts_of(summary: RunSummary) -> dict[str, str]:
         "cost": _UNKNOWN if summary.spent.cost_usd is None else wording.cost(summary.spent),
         "wasted": _waste(wasted_usd(summary)),
         "avoidable": _waste(avoidable_usd(summary)),
-        "verdict": summary.title,
+        "verdict": summary.words,
     }
 
 

@@ -16,7 +16,7 @@ from typing import Any
 from zlib import crc32
 
 from ebbtide.bounded import Bounded
-from ebbtide.events.event import Event, Message, ModelCall, Notice, NoticeKind, ToolCall
+from ebbtide.events.event import Event, Message, ModelCall, Notice, NoticeKind, Stop, ToolCall
 from ebbtide.events.model_call_id import CallId, Prompt
 from ebbtide.events.usage import Usage
 from ebbtide.traces.agents.session_sniffing import CLAUDE_SPEAKERS
@@ -32,7 +32,7 @@ from ebbtide.traces.records.fields import (
     shown,
     text,
 )
-from ebbtide.traces.records.injected_words import is_injected
+from ebbtide.traces.records.injected_words import persons_words
 from ebbtide.traces.records.joining import OpenCalls, Seen
 from ebbtide.traces.records.provider_usage import anthropic_usage, has_spent, reported, total
 
@@ -42,7 +42,11 @@ _COUNTS = {  # of a model's usage in a result, by the field of `Usage`
     "cache_read_tokens": "cacheReadInputTokens",
     "cache_write_tokens": "cacheCreationInputTokens",
 }
-_SYNTHETIC = "<synthetic>"
+_SYNTHETIC = "<synthetic>"  # the model of what the harness writes in the name of one
+_NO_ANSWER = "No response requested."  # what it writes where nothing was asked
+_STOPS = {"end_turn": Stop.END, "stop_sequence": Stop.END, "tool_use": Stop.CALLS, "max_tokens": Stop.LENGTH}
+_TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle"}
+_AFTER_TURN = ("stop_hook_summary", "turn_duration")  # lines that come when a turn is over
 
 
 @dataclass(slots=True, kw_only=True)
@@ -58,6 +62,7 @@ class _OpenCall:
     agent: str | None = None
     ts: float | None = None
     error: bool = False
+    stop: Stop | None = None
 
 
 class ClaudeCodeReader:
@@ -77,6 +82,8 @@ class ClaudeCodeReader:
         self._models: dict[str, str] = {}  # by sub-agent, as far as lines name them
         self._repeated = 0
         self._ts: float | None = None
+        self.title = ""  #: of the session, as its agent or its person names it
+        self.project: str | None = None  #: the folder it worked in, as its first line says
 
     @property
     def duplicates(self) -> int:
@@ -89,6 +96,11 @@ class ClaudeCodeReader:
             return ()
         value = _line_of_agent(value)
         kind, message = value.get("type"), value.get("message")
+        if self.project is None:
+            self.project = text(value.get("cwd"))
+        if kind in _TITLES:
+            self.title = text(value.get(_TITLES[kind])) or self.title
+            return ()
         if kind in CLAUDE_SPEAKERS and isinstance(message, dict):
             name = identifier(value.get("uuid"))
             chain, agent = self._chains.of(value)
@@ -110,6 +122,16 @@ class ClaudeCodeReader:
             for usage in _totals_of(value):
                 # Each one stands for the whole session up to it.
                 raise_to(totals.setdefault(usage.model or "", Usage(model=usage.model)), usage)
+            if kind == "result" and value.get("subtype") == "success":
+                self._end_turn("")
+        elif kind == "system" and value.get("subtype") in _AFTER_TURN:
+            self._end_turn(self._chains.of(value)[0])
+        elif kind == "system" and value.get("subtype") == "api_error":
+            chain, agent = self._chains.of(value)
+            ts = seconds(value.get("timestamp"))
+            words = _retry(value)
+            error = Notice(kind=NoticeKind.ERROR, text=words, error=True, chain_id=chain, agent=agent, ts=ts)
+            return [*self._flushed(chain), error]
         elif kind == "system" and value.get("subtype") == "compact_boundary":
             chain, agent = self._chains.of(value)
             ts = seconds(value.get("timestamp"))
@@ -130,6 +152,10 @@ class ClaudeCodeReader:
 
     def _assistant(self, line: Mapping[str, Any], message: Mapping[str, Any], new: _OpenCall) -> list[Event]:
         """Take a line of a model's answer: of the one that is open, or else of a new one."""
+        words = joined_text(message.get("content")) if message.get("model") == _SYNTHETIC else None
+        if words is not None and words.strip() == _NO_ANSWER:
+            note = Notice(kind=NoticeKind.NOTE, text=words, chain_id=new.chain, agent=new.agent, ts=new.ts)
+            return [*self._flushed(new.chain), note]
         new.id = _name_of(line, message)
         answer = self._answers.get(new.chain)
         usage = anthropic_usage(message.get("usage"))
@@ -147,11 +173,19 @@ class ClaudeCodeReader:
             answer.ts = new.ts or answer.ts
             answer.usage.model = usage.model or answer.usage.model
             raise_to(answer.usage, usage)
-        answer.error = answer.error or bool(line.get("isApiErrorMessage"))
         content = message.get("content")
+        # What stands in the place of an answer that never came says why; no model said it.
+        answer.error = answer.error or bool(line.get("isApiErrorMessage")) or model == _SYNTHETIC
+        answer.stop = _STOPS.get(text(message.get("stop_reason")) or "", answer.stop)
         for block in [{"type": "text", "text": content}] if isinstance(content, str) else items(content):
             self._block(mapping(block), answer)
         return events
+
+    def _end_turn(self, chain: str) -> None:
+        """The harness says that the turn is over in which the open answer was given."""
+        answer = self._answers.get(chain)
+        if answer is not None and answer.stop is None and not answer.error:
+            answer.stop = Stop.END
 
     def _block(self, block: Mapping[str, Any], answer: _OpenCall) -> None:
         kind = block.get("type")
@@ -168,6 +202,7 @@ class ClaudeCodeReader:
                 agent=answer.agent,
                 ts=answer.ts,
             )
+            answer.stop = Stop.CALLS
             answer.calls.append((identifier(block.get("id")), call))
         elif kind.endswith("tool_result"):
             answer.results.append(block)
@@ -189,7 +224,7 @@ class ClaudeCodeReader:
             "call": CallId.of(answer.id),
         }
         if sighting.is_new or words:
-            events.append(ModelCall(text=words, error=answer.error, **common))
+            events.append(ModelCall(text=words, error=answer.error, stop=answer.stop, **common))
         elif has_spent(usage):
             # A later line of a call that was given out already, with more tokens than before.
             events.append(Notice(kind=NoticeKind.USAGE, **common))
@@ -212,10 +247,11 @@ class ClaudeCodeReader:
         words = joined_text(content)
         if words is None:
             return events
-        if line.get("isCompactSummary") or line.get("isMeta") or is_injected(words):
-            events.append(Notice(kind=NoticeKind.NOTE, text=words, chain_id=chain, ts=ts))
+        asked = "" if line.get("isCompactSummary") or line.get("isMeta") else persons_words(words)
+        if asked:
+            events.append(Message(text=asked, chain_id=chain, ts=ts))
         else:
-            events.append(Message(text=words, chain_id=chain, ts=ts))
+            events.append(Notice(kind=NoticeKind.NOTE, text=words, chain_id=chain, ts=ts))
         return events
 
     def _last_call_of_agent(self, result: Mapping[str, Any], ts: float | None) -> list[Event]:
@@ -255,6 +291,15 @@ def _line_of_agent(line: dict[str, Any]) -> dict[str, Any]:
         return line
     session: dict[str, Any] = {key: line[key] for key in ("sessionId", "timestamp") if key in line}
     return {**session, **held, "isSidechain": True, "agentId": agent}
+
+
+def _retry(line: Mapping[str, Any]) -> str:
+    """Returns the report of the harness of a call of the model that did not get through."""
+    error = mapping(line.get("error"))
+    status, message = count(error.get("status")), text(mapping(error.get("error")).get("message"))
+    what = "API error" + (f" {status}" if status else "") + (f": {message}" if message else "")
+    attempt, most = count(line.get("retryAttempt")), count(line.get("maxRetries"))
+    return f"{what} (retry {attempt} of {most})" if attempt and most else what
 
 
 def _name_of(line: Mapping[str, Any], message: Mapping[str, Any]) -> str | None:

@@ -17,7 +17,7 @@ from contextlib import suppress
 from typing import Any, Final
 
 from ebbtide.errors import TranscriptError
-from ebbtide.events.event import Event, Message, ModelCall, Notice, NoticeKind, ToolCall
+from ebbtide.events.event import Event, Message, ModelCall, Notice, NoticeKind, Stop, ToolCall
 from ebbtide.events.model_call_id import CallId
 from ebbtide.events.provider_usage import tier_of
 from ebbtide.events.usage import CLASSES, Usage
@@ -33,6 +33,7 @@ from ebbtide.traces.records.fields import (
     shown,
     text,
 )
+from ebbtide.traces.records.injected_words import persons_words
 from ebbtide.traces.records.joining import OpenCalls, Seen
 from ebbtide.traces.records.provider_usage import openai_usage, reported
 
@@ -45,6 +46,7 @@ _INJECTED = re.compile(
 )
 _TIER_NAMES: Final = {"fast": "priority"}
 _TOTALS: Final = ("input_tokens", "cached_input_tokens", "output_tokens", "reasoning_output_tokens")
+_OVER = ("task_complete", "turn_complete")  # events that end a turn
 _MOST_TEXTS = 100  # messages of one answer
 
 
@@ -57,6 +59,7 @@ class CodexReader:
         self._tier: object = None
         self._thread = ""
         self._ts: float | None = None
+        self.project: str | None = None  #: the folder it worked in
         self._answer = OpenAnswer()
         self._turn = 0
         self._total = Usage()
@@ -97,6 +100,7 @@ class CodexReader:
         if kind == "event_msg":
             return self._event(payload)
         if kind == "session_meta":
+            self.project = self.project or text(payload.get("cwd"))
             # The metadata of the threads that a fork comes from follow its own: the oldest is the last one.
             names = (identifier(payload.get("forked_from_id")), identifier(payload.get("id")))
             thread = next(filter(None, names), self._thread)
@@ -134,27 +138,29 @@ class CodexReader:
         args = next((item[key] for key in ("arguments", "input", "action", "query") if key in item), None)
         call = ToolCall(name=tool, args=arguments(args), ts=self._ts, batch=f"turn {self._turn}")
         # These have no output line of their own.
+        self._answer.stop = Stop.CALLS
         alone = kind in ("web_search_call", "image_generation_call") or item.get("call_id") is None
         return [*events, *self._calls.open(None if alone and kind != "function_call" else name, call)]
 
     def _message(self, item: Mapping[str, Any]) -> Sequence[Event]:
         words, role = joined_text(item.get("content")), item.get("role")
         if role == "assistant":
-            return self._spoken(words, "item")
+            return self._spoken(words, "item", item)
         if words is None:
             return ()
         events = self._flushed()
-        if role != "user" or _INJECTED.match(words):
+        if role != "user" or _INJECTED.match(words) or not persons_words(words):
             return [*events, Notice(kind=NoticeKind.NOTE, text=words, ts=self._ts)]
-        return [*events, Message(text=words, ts=self._ts)]
+        return [*events, Message(text=persons_words(words), ts=self._ts)]
 
-    def _spoken(self, words: str | None, source: str) -> Sequence[Event]:
+    def _spoken(self, words: str | None, source: str, record: Mapping[str, Any]) -> Sequence[Event]:
         if words is not None and self._answer.is_twin(words, source):
             return ()
         events = self._answering() if len(self._answer.texts) < _MOST_TEXTS else self._flushed()
         self._answer.begun = True
         if words is not None:
             self._answer.texts.append(words)
+        self._answer.stop = Stop.END if record.get("phase") == "final_answer" else None
         return events
 
     def _answering(self) -> Sequence[Event]:
@@ -176,7 +182,9 @@ class CodexReader:
             self._model = text(settings.get("model")) or self._model
             return ()
         if kind == "agent_message":
-            return self._spoken(text(payload.get("message")), "event")
+            return self._spoken(text(payload.get("message")), "event", payload)
+        if kind in _OVER and self._answer.begun:
+            self._answer.stop = Stop.END
         if kind == "item_completed":
             return self._completed(mapping(payload.get("item")))
         name = identifier(payload.get("call_id"))
@@ -186,6 +194,9 @@ class CodexReader:
             kind == "patch_apply_end" and payload.get("success") is False
         ):
             self._calls.amend(name, error=True)
+        elif kind == "turn_aborted":
+            why = f"turn_aborted: {text(payload.get('reason')) or 'unknown'}"
+            return [*self._flushed(), Notice(kind=NoticeKind.OTHER, text=why, ts=self._ts)]
         elif kind == "error":
             words = text(payload.get("message"))
             return [Notice(kind=NoticeKind.ERROR, text=words, error=True, ts=self._ts)]
@@ -236,7 +247,7 @@ class CodexReader:
         usage.model = self._model
         usage.tier = tier_of(_TIER_NAMES.get(tier, tier) if isinstance(tier, str) else None)
         call = None if name is None else CallId.at(self._thread, name)
-        events: list[Event] = [ModelCall(text=self._answer.take(), ts=self._ts, usage=usage, call=call)]
+        events: list[Event] = [ModelCall(**self._answer.take(), ts=self._ts, usage=usage, call=call)]
         if rest is not None:
             rest.model, rest.tier = usage.model, usage.tier
             call = CallId.at(self._thread, f"{name} growth")
@@ -257,7 +268,7 @@ class CodexReader:
             return ()
         self._turn += 1
         usage = None if self._model is None else Usage(model=self._model)
-        return (ModelCall(text=self._answer.take(), ts=self._ts, usage=usage),)
+        return (ModelCall(**self._answer.take(), ts=self._ts, usage=usage),)
 
 
 def _name_of(total: object) -> str | None:
@@ -291,12 +302,14 @@ class OpenAnswer:
         texts: Its messages.
         begun: Whether there is anything of it.
         acted: Whether results of its calls came already.
+        stop: Why the model said no more.
     """
 
     def __init__(self) -> None:
         self.texts: list[str] = []
         self.begun = False
         self.acted = False
+        self.stop: Stop | None = None
         self._once: deque[tuple[str, str]] = deque(maxlen=_TWINS)
 
     def is_twin(self, words: str, source: str) -> bool:
@@ -308,11 +321,11 @@ class OpenAnswer:
         self._once.append((words, source))
         return False
 
-    def take(self) -> str:
-        """Its text; another answer begins."""
-        words = "\n\n".join(self.texts)
-        self.texts, self.begun, self.acted = [], False, False
-        return words
+    def take(self) -> dict[str, Any]:
+        """Its text and why it stopped, as fields of `ModelCall`; another answer begins."""
+        said = {"text": "\n\n".join(self.texts), "stop": self.stop}
+        self.texts, self.begun, self.acted, self.stop = [], False, False, None
+        return said
 
 
 _HEADED = ("Command: ", "Chunk ID: ", "Exit code: ", "Wall time: ", "Script ")

@@ -49,6 +49,7 @@ class _Plain(Struct, gc=False):
     phase: UnsetType = UNSET
     waited_s: UnsetType = UNSET
     batch: UnsetType = UNSET
+    stop: UnsetType = UNSET
 
 
 _line = Decoder(_Plain).decode
