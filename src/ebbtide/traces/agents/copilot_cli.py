@@ -18,8 +18,6 @@ from ebbtide.traces.records.joining import OpenCalls
 from ebbtide.traces.records.provider_usage import disjoint_usage, reported, total
 
 _PLAN: Final = "premium requests"  # a plan pays for requests: their tokens have no price
-    "premium requests"  # a plan pays for requests, whatever their tokens: there is no price of those
-)
 
 
 class CopilotCliReader:
