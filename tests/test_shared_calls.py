@@ -75,3 +75,20 @@ def test_copies_change_no_sum(tmp_path: Path, files: list[list[int]]) -> None:
     assert sum(run.spent.llm_calls for run in found.values()) == len(distinct)
     cost = sum(run.spent.cost_usd or 0 for run in found.values())
     assert round(cost * 1e6) == sum(1000 + 21 * n for n in distinct)
+
+
+def test_the_last_call_of_a_sub_agent_is_of_its_own_file(tmp_path: Path) -> None:
+    """The result that its parent got states that call too: it counts once, and is no fork."""
+    own = {**line(1, "s"), "isSidechain": True, "agentId": "a"}
+    usage = own["message"]["usage"]
+    content = [{"type": "tool_result", "tool_use_id": "t", "content": "done"}]
+    answer = {"type": "user", "uuid": "x", "sessionId": "s", "timestamp": own["timestamp"]}
+    answer |= {"message": {"role": "user", "content": content}}
+    answer |= {"toolUseResult": {"agentId": "a", "usage": usage}}
+    parent, child = tmp_path / "parent.jsonl", tmp_path / "agent-a.jsonl"
+    parent.write_text("\n".join(map(json.dumps, [line(2), answer])), encoding="utf-8")
+    child.write_text(json.dumps(own), encoding="utf-8")
+    found = checked([parent, child])
+    assert sum(run.spent.llm_calls for run in found.values()) == 2
+    assert sum(run.spent.tokens.total or 0 for run in found.values()) == 2000 + 33
+    assert found["parent.jsonl"].began_from is None

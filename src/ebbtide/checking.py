@@ -239,13 +239,12 @@ class _RunShare:
             return summary
         spent = dataclasses.replace(summary.spent, llm_calls=summary.spent.llm_calls - inherited.llm_calls)
         bill = summary.bill
-        if inherited.cost_usd is not None:
-            began = f"It began from {Path(self._inherited.owner).name}, where that had cost"
+        owner = self._inherited.owner
+        if inherited.cost_usd is not None and owner is not None:
+            began = f"It began from {Path(owner).name}, where that had cost"
             sentence = f"{bill.sentence} {began} {dollars(inherited.cost_usd)}.".lstrip()
             bill = dataclasses.replace(bill, sentence=sentence)
-        return dataclasses.replace(
-            summary, spent=spent, bill=bill, inherited=inherited, began_from=self._inherited.owner
-        )
+        return dataclasses.replace(summary, spent=spent, bill=bill, inherited=inherited, began_from=owner)
 
 
 def _checked(

@@ -28,11 +28,12 @@ class InheritedCalls:
 
     Args:
         calls: Their identities, each with the sizes of its prompt: a masked id is that of many calls.
-        owner: The file that owns most of them.
+        owner: The file that owns most of them, as the one that a copy or a fork comes from; None where they
+            are the last calls of sub-agents alone, which those have in files of their own.
     """
 
     calls: frozenset[tuple[CallId, Prompt]]
-    owner: str
+    owner: str | None
 
     def has(self, event: Event) -> bool:
         """Returns True if an event carries the usage of one of these calls."""
@@ -50,20 +51,34 @@ def inherited_calls(paths: Sequence[Path]) -> dict[Path, InheritedCalls]:
         paths: The files. One that stands there twice is one file.
     """
     ledger = CallLedger()
+    of_agents: dict[tuple[str | None, Prompt], str] = {}  # files, by sub-agent and prompt
+    results: list[tuple[str, str | None, Prompt]] = []
     for path in dict.fromkeys(paths):
         found = _calls_of(path)
         if found is not None:
             place = CallPlace(run=str(path), began=found.began, path=str(path))
             for call in found.calls:
                 ledger.sight(place, call)
+                if call.is_result:
+                    results.append((place.path, call.agent, call.prompt))
+                elif call.agent is not None:
+                    of_agents.setdefault((call.agent, call.prompt), place.path)
     calls: dict[str, set[tuple[CallId, Prompt]]] = {}
     owners: dict[str, Counter[str]] = {}
     for counted in ledger.calls():
         for copy in counted.copies:
             calls.setdefault(copy.path, set()).add((counted.id, _prompt_of(counted.usage)))
             owners.setdefault(copy.path, Counter())[counted.owner.path] += 1
+    for path_of_result, agent, prompt in results:
+        # The last call of a sub-agent, which its own file has too.
+        owner = of_agents.get((agent, prompt))
+        if owner is not None and owner != path_of_result:
+            call_id = CallId.at(f"agent {agent}", prompt)
+            calls.setdefault(path_of_result, set()).add((call_id, prompt))
     return {
-        Path(path): InheritedCalls(calls=frozenset(names), owner=owners[path].most_common(1)[0][0])
+        Path(path): InheritedCalls(
+            calls=frozenset(names), owner=owners[path].most_common(1)[0][0] if path in owners else None
+        )
         for path, names in calls.items()
     }
 
