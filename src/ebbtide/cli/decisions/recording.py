@@ -13,7 +13,7 @@ from typing import Annotated, Any, Self
 from rich.text import Text
 
 from ebbtide.cli.decisions.browsing import Place
-from ebbtide.cli.declaration import FILE, OF_AGENT, SINCE, Argument, Option, shared
+from ebbtide.cli.declaration import FILE, OF_AGENT, SINCE, UNTIL, Argument, Option, shared
 from ebbtide.cli.terminal import console, plain, print_json, styled
 from ebbtide.clock import system_clock
 from ebbtide.decision_log.deliberation.answer import DecisionAnswer, DecisionVerdict
@@ -396,7 +396,7 @@ Limit = Annotated[
     int, Option("--limit", "-n", metavar="N", at_least=1, at_most=100_000, help="How many at most.")
 ]
 Since = Annotated[str | None, Option("--since", metavar="WHEN", help=SINCE)]
-Until = Annotated[str | None, Option("--until", metavar="WHEN", help="Up to then.")]
+Until = Annotated[str | None, Option("--until", metavar="WHEN", help=UNTIL)]
 Identifier = Annotated[str, Argument(metavar="ID", help="Id of a decision, or its beginning.")]
 
 _OF_A_LOG = {
