@@ -92,6 +92,7 @@ def read_event(wire: object, path: str = "event") -> Event:
             error=bool(error),
             source=_name(ends.get("from", ends.get("source"))),
             target=_name(ends.get("to", ends.get("target"))),
+            stated=_stated(wire.get("stated"), path),
             **common,
         )
     if name is None:
@@ -193,6 +194,16 @@ def _typed_fields(wire: Mapping[str, Any], path: str) -> dict[str, Any]:
                 raise _wrong(wire, name, path, expected)
             fields[name] = value
     return fields
+
+
+def _stated(rows: object, path: str) -> tuple[Usage, ...] | None:
+    """Returns a stated total: a list of usages."""
+    if rows is None:
+        return None
+    if not isinstance(rows, list) or not all(isinstance(row, Mapping) for row in rows):
+        raise TranscriptError(f"stated = {rows!r:.80}: expected a list of objects", path=path)
+    checked = [_typed_fields(row, f"{path}.stated[{index}]") for index, row in enumerate(rows)]
+    return tuple(Usage(**{key: row[key] for key in _USAGE if key in row}) for row in checked)
 
 
 def _phase(wire: Mapping[str, Any], path: str) -> Phase:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from ebbtide.budget.reconciling import StatedTotal
+
 
 class TokenClass(StrEnum):
     """How tokens are charged."""
@@ -236,6 +238,7 @@ class Bill:
         avoidable: What could have been had for less.
         waste: Both by kind, the most expensive first; they do not overlap.
         suggestions: At most three.
+        stated: The total that the record states, held against the calls; None where it states none.
         is_least: Whether the trace states less output than it holds, so that the bill is a lower bound.
         is_estimated: Whether nobody knows what a model costs by class of tokens, so that stated costs were
             shared out as most providers charge.
@@ -263,5 +266,6 @@ class Bill:
     avoidable: Amount = field(default_factory=Amount)
     waste: tuple[WasteLine, ...] = ()
     suggestions: tuple[Suggestion, ...] = ()
+    stated: StatedTotal | None = None
     is_least: bool = False
     is_estimated: bool = False

@@ -20,6 +20,7 @@ from ebbtide.budget.bill.ledger import Ledger
 from ebbtide.budget.bill.statement import bill_of
 from ebbtide.budget.bill.titles import call_title, file_of, length_of
 from ebbtide.budget.prices import Prices
+from ebbtide.budget.reconciling import Settlement
 from ebbtide.events.event import (
     Event,
     Message,
@@ -134,6 +135,12 @@ class BillRecorder:
             self._notice(chain, event, number)
         if usage is not None:
             self.ledger.spend_apart(event, usage, cost)
+
+    def settle(self, event: Event, settlement: Settlement) -> None:
+        """Takes a total that is stated of the whole run, as it was held against the calls."""
+        if event.ts is not None:
+            self.ledger.now = event.ts
+        self.ledger.settle(settlement)
 
     def _message(self, chain: _Chain, message: Message, number: int) -> None:
         part = ContextPart.INSTRUCTIONS if message.role is Role.SYSTEM else ContextPart.PERSON

@@ -10,8 +10,9 @@ from heapq import heappush, heappushpop
 from typing import Final
 
 from ebbtide.budget.bill.bill import Compaction, ContextPart, ContextSize, TokenClass, WasteKind
-from ebbtide.budget.bill.charges import tokens_by_class
+from ebbtide.budget.bill.charges import charge_of, tokens_by_class
 from ebbtide.budget.bill.context import Charge, Item, cost_between
+from ebbtide.budget.reconciling import Settlement, StatedTotal
 from ebbtide.clock import calendar_seconds
 from ebbtide.events.event import Event, ModelCall, is_total
 from ebbtide.events.usage import Usage, possible_part
@@ -22,6 +23,7 @@ _LONG_CARRIED: Final = 10  # calls that read it
 _NAMES: Final = 2_000  # tools, files and requests that are told apart
 _OTHERS: Final = "others"
 _TOTALS: Final = "a sum that is stated at the end"
+_BEYOND_LIST: Final = "stated beside the list price"
 _NO_CALL: Final = "spending that no call states"
 _NO_TOKENS: Final = "calls of models that state no tokens"
 _DEAREST: Final = 10
@@ -92,6 +94,7 @@ class Ledger:
     Attributes:
         is_least: Whether a call states less output than its words can have.
         is_estimated: Whether a cost was shared out as most providers charge.
+        settled: The latest stated total.
         compactions: Where the context became smaller.
         spent: What all events took.
         charges: Calls of the main chain, the first 20,000.
@@ -114,6 +117,7 @@ class Ledger:
 
     def __init__(self) -> None:
         self.is_least = self.is_estimated = False
+        self.settled: StatedTotal | None = None
         self.compactions: list[Compaction] = []
         self.spent = Sum()
         self.charges: list[Charge] = []  # of the main chain
@@ -214,6 +218,24 @@ class Ledger:
             _of(self.models, usage.model).add(cost or 0, tokens)
         reason = _TOTALS if is_total(event) else _NO_TOKENS if isinstance(event, ModelCall) else _NO_CALL
         self.leave(reason, cost or 0, tokens)
+
+    def settle(self, settlement: Settlement) -> None:
+        """Takes what a stated total has beside the calls: its tokens at list price, and the rest."""
+        self.settled = settlement.total
+        for item in settlement.remainders:
+            usage, cost = item.usage, item.cost or 0
+            charge = charge_of(0, usage, item.list_cost if item.rates else cost, item.rates)
+            tokens = charge.size + charge.output
+            self._spend(cost, tokens)
+            if usage.model:
+                _of(self.models, usage.model).add(cost, tokens)
+            self._classify(charge, usage)
+            self._part(ContextPart.NEW_OUTPUT).add(charge.output_cost, charge.output)
+            read = (charge.cost or 0) - charge.output_cost
+            if read or charge.size:
+                self.leave(_TOTALS, read, charge.size)
+            if rest := cost - (charge.cost or 0):
+                self.leave(settlement.total.cause or _BEYOND_LIST, rest, 0)
 
     def fold(self, item: Item) -> None:
         """What is not read any more, with all that it was charged."""

@@ -80,7 +80,8 @@ def bill_of(
         wasted=view.together(part for kind, part in ledger.waste_sums.items() if kind in WASTED),
         avoidable=view.together(part for kind, part in ledger.waste_sums.items() if kind not in WASTED),
         waste=tuple(sorted(waste, key=lambda item: item.amount.share, reverse=True)),
-        is_least=ledger.is_least,
+        stated=ledger.settled,
+        is_least=ledger.is_least and ledger.settled is None,
         is_estimated=ledger.is_estimated,
     )
 

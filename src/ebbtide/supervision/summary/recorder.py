@@ -17,7 +17,7 @@ from ebbtide.clock import time_zone
 from ebbtide.divergence.loop_state import LoopState
 from ebbtide.divergence.monitor import tools_of
 from ebbtide.divergence.signals import LoopSignal
-from ebbtide.events.event import Event, Message, ModelCall, ToolCall
+from ebbtide.events.event import Event, Message, ModelCall, Notice, ToolCall
 from ebbtide.events.tool_policy import ToolPolicies
 from ebbtide.events.transcript import Round
 from ebbtide.profile import Profile
@@ -177,6 +177,8 @@ class RunRecorder:
         self._endings.see(event, number)
         review = self._reviewer.review(event, loops) if isinstance(event, ToolCall) else None
         self._bill.add(event, number, None if event.usage is None else tally.last_cost, review)
+        if isinstance(event, Notice) and event.stated is not None and tally.settlement is not None:
+            self._bill.settle(event, tally.settlement)
         repetition = loops.repetition
         if isinstance(event, ToolCall) and repetition.calls == repetition.answers.latest_news:
             self._latest_news = number
