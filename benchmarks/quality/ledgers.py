@@ -87,7 +87,7 @@ def rounds_of(history: Sequence[dict[str, Any]]) -> list[LedgerRound]:
         if ledger is None:
             continue
         chain = monitor.chain("")
-        steps = 0 if chain is None or chain.telling is None else chain.telling.steps
+        steps = 0 if chain is None or chain.told.calls is None else chain.told.calls.steps
         rounds.append(
             LedgerRound(
                 number=len(rounds),

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.measure import add_data_option, data_folder, setup, wilson, write_result
-from ebbtide.divergence.detectors.near_duplicates import share, words_of
+from ebbtide.divergence.near_duplicates import share, words_of
 
 _SHARES = (0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 1.0)
 

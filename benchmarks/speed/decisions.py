@@ -30,7 +30,7 @@ from benchmarks.postgres_server import postgres
 from benchmarks.sentences import real_sentences
 from ebbtide.decision_log.deliberation.deliberation import Deliberation
 from ebbtide.decision_log.log.decision_log import DecisionLog
-from ebbtide.decision_log.record.entry import Entry
+from ebbtide.decision_log.record.record import Decision, DecisionScope
 from ebbtide.decision_log.store.questions import earlier
 from ebbtide.decisions.candidate import Candidate
 from ebbtide.decisions.repeats.compared_text import fingerprint
@@ -214,10 +214,10 @@ def growth(place: str, sentences: list[str], sizes: tuple[int, ...]) -> Iterator
             yield rows
 
 
-def _entry(number: int, began: float, sentences: list[str]) -> Entry:
-    return Entry(
+def _entry(number: int, began: float, sentences: list[str]) -> Decision:
+    return Decision(
         candidate=Candidate(description=_text(sentences, number)),
-        session=f"s{number // A_SESSION}",
+        scope=DecisionScope(session=f"s{number // A_SESSION}"),
         opened_at=began + number,
     )
 

@@ -42,13 +42,13 @@ if TYPE_CHECKING:
     from ebbtide.decision_log.deliberation.async_deliberation import AsyncDeliberation as AsyncDeliberation
     from ebbtide.decision_log.deliberation.deliberation import Deliberation as Deliberation
     from ebbtide.decision_log.log.decision_log import DecisionLog as DecisionLog
-    from ebbtide.decision_log.record.entry import Added as Added
     from ebbtide.decision_log.record.particulars import Particulars as Particulars
     from ebbtide.decision_log.record.particulars import RecordOption as RecordOption
     from ebbtide.decision_log.record.particulars import RecordStatus as RecordStatus
     from ebbtide.decision_log.record.record import Decision as Decision
     from ebbtide.decision_log.record.record import DecisionOutcome as DecisionOutcome
     from ebbtide.decision_log.record.record import Review as Review
+    from ebbtide.decision_log.record.results import Added as Added
     from ebbtide.decisions.assessment import Assessment as Assessment
     from ebbtide.decisions.candidate import Candidate as Candidate
     from ebbtide.decisions.candidate import TurnContext as TurnContext
@@ -118,7 +118,7 @@ __version__ = "0.1.0"
 # Each name is imported on its first use: a hook that only needs the version must not wait for the engines.
 _HOMES = {
     "Action": "supervision.ladder",
-    "Added": "decision_log.record.entry",
+    "Added": "decision_log.record.results",
     "Assessment": "decisions.assessment",
     "AsyncDeliberation": "decision_log.deliberation.async_deliberation",
     "AsyncRuns": "supervision.runs.async_runs",

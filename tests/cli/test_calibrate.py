@@ -6,12 +6,10 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
-from xml.etree import ElementTree as ET
 
 import pytest
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "calibration"
-SVG = "{http://www.w3.org/2000/svg}"
 SHARED = ["tea", "milk", "salt", "bread", "wool"]
 OTHERS = ["amber", "black", "coral", "denim", "ebony", "flax", "green", "hazel", "ivory", "jade"]
 
@@ -49,8 +47,8 @@ FIELDS = ("--fields", "a=one,b=two,same=equal,group=topic")
 @pytest.mark.clause("B07")
 def test_fitted_profile_is_written_and_used(pairs: Path, tmp_path: Path) -> None:
     """The report says what there is now and what would be better; the profile can be scored with."""
-    profile, plot = tmp_path / "mine.toml", tmp_path / "curve.svg"
-    process = ebbtide("calibrate", pairs, *FIELDS, "--output", profile, "--plot", plot)
+    profile = tmp_path / "mine.toml"
+    process = ebbtide("calibrate", pairs, *FIELDS, "--output", profile)
     assert process.returncode == 0, process.stderr
     assert process.stdout.startswith("Labelled pairs: 60, 30 the same, groups: 3; profile: default")
     assert "L1 stems: 0.6 becomes 0.428." in process.stdout
@@ -58,10 +56,6 @@ def test_fitted_profile_is_written_and_used(pairs: Path, tmp_path: Path) -> None
     assert tomllib.loads(profile.read_text())["novelty"] == {"jaccard_at_least": 0.428}
     scored = ebbtide("score", "--profile", profile, EXAMPLES / "exact-repeat.json")
     assert "profile mine" in scored.stdout
-    drawing = ET.fromstring(plot.read_text(encoding="utf-8"))  # noqa: S314 - written by the line above
-    assert len(drawing.findall(f"{SVG}polyline")) == 14
-    assert len(drawing.findall(f"{SVG}circle")) == 1
-    assert any("proposed 0.428" in (text.text or "") for text in drawing.iter(f"{SVG}text"))
 
 
 def test_report_says_how_to_keep_what_was_fitted(pairs: Path) -> None:
@@ -101,16 +95,15 @@ def test_too_few_labels_write_nothing(tmp_path: Path) -> None:
         (["PAIRS", *FIELDS, "--profile", "mine"], "no profile 'mine'"),
         (["PAIRS", *FIELDS, "--embedder", "word2vec"], "embedder 'word2vec'"),
         (
-            ["PAIRS", *FIELDS, "--plot", "nowhere/curve.svg"],
-            "nowhere/curve.svg: cannot be written: No such file",
+            ["PAIRS", *FIELDS, "--output", "nowhere/mine.toml"],
+            "nowhere/mine.toml: cannot be written: No such file",
         ),
-        (["EXAMPLE", "--plot", "curve.svg"], "--plot needs labelled pairs"),
         (["nowhere.jsonl"], "nowhere.jsonl: no such file"),
     ],
 )
 def test_bad_input(pairs: Path, arguments: list[str], message: str) -> None:
     """Bad input and bad options are told in one line, with exit code 2."""
-    files = {"PAIRS": str(pairs), "EXAMPLE": str(EXAMPLES / "exact-repeat.json")}
+    files = {"PAIRS": str(pairs)}
     process = ebbtide("calibrate", *(files.get(word, word) for word in arguments))
     assert process.returncode == 2
     assert message in process.stderr

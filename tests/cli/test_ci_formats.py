@@ -227,7 +227,6 @@ def test_formats_that_do_not_go_together(folder: Path) -> None:
         ("--format", "yaml", "stuck.jsonl"),
         ("--format", "junit"),
         ("--write-baseline", "base.json"),
-        ("--format", "junit", "--judge", "http://localhost:1#m", "stuck.jsonl"),
     ):
         process = ebbtide(folder, "check", *options)
         assert (process.returncode, process.stdout) == (2, ""), options

@@ -67,23 +67,23 @@ def shell(tmp_path: Path) -> Shell:
 
 def test_a_life_of_a_decision(shell: Shell) -> None:
     """Opened, thought about, finalized, found, reviewed, superseded; the chain verifies."""
-    start = shell.json("start", "Where does the log live?", "--agent", "coder", "--session", "s1")
+    start = shell.json("record", "Where does the log live?", "--open", "--agent", "coder", "--session", "s1")
     assert start["verdict"] == "opened"
     shell.run("think", start["id"], "there is one writer")
     final = shell.json(
-        "finalize", start["id"], CHOICE, "--reason", "analysis: no server", "--confidence", "0.8"
+        "record", CHOICE, "--of", start["id"], "--reason", "analysis: no server", "--confidence", "0.8"
     )
     assert (final["verdict"], final["id"]) == ("kept", start["id"])
     assert final["decision"]["candidate"]["reasons"] == [{"text": "no server", "kind": "analysis"}]
     newer = shell.json(
-        "record", OTHER, "--agent", "coder", "--predict", "fewer queries", "--review-by", "2020-01-01"
+        "record", OTHER, "--agent", "coder", "--set", "prediction=fewer queries", "--review-by", "2020-01-01"
     )
     assert start["id"] in shell.printed("list")
-    assert [hit["decision"]["id"] for hit in shell.json("search", "proxy")["hits"]] == [newer["id"]]
-    assert [late["id"] for late in shell.json("overdue")["decisions"]] == [newer["id"]]
+    assert [hit["decision"]["id"] for hit in shell.json("list", "proxy")["hits"]] == [newer["id"]]
+    assert [late["id"] for late in shell.json("list", "--overdue")["decisions"]] == [newer["id"]]
     shell.run("review", newer["id"], "success", "--by", "ana", "--evidence", "the dashboard")
-    assert shell.json("overdue")["decisions"] == []
-    shell.run("supersede", start["id"], "--with", newer["id"], "--why", "no log any more")
+    assert shell.json("list", "--overdue")["decisions"] == []
+    shell.run("amend", newer["id"], "--link", f"supersedes={start['id']}", "--why", "no log any more")
     lines = shell.printed("show", start["id"], "--events")
     for expected in ("superseded", "one writer", "asked", "coder, s1", "finalized"):
         assert expected in lines
@@ -101,7 +101,7 @@ def test_the_gate_refuses_with_40(shell: Shell) -> None:
     again = shell.run("record", CHOICE)
     assert again.returncode == 40
     assert decision["id"].encode() in again.stdout
-    assert shell.run("start", "Move a file somewhere else", "--frame", "task").returncode == 40
+    assert shell.run("record", "Move a file somewhere else", "--open", "--set", "frame=task").returncode == 40
     quarantined = shell.json("list", "--status", "quarantined")["decisions"]
     assert len(quarantined) == 2
     assert shell.run("record", "done", "--force").returncode == 0
@@ -110,7 +110,7 @@ def test_the_gate_refuses_with_40(shell: Shell) -> None:
     assert {"quality.too-short", "duplicate.fingerprint"} <= set(stats["by_rule"])
     assert "quality.too-short" in shell.printed("stats")
     assert "ebbtide_decision_rules_total" in shell.printed("stats", "--prometheus")
-    sample = shell.json("sample")
+    sample = shell.json("stats", "--sample", "20")
     assert set(sample["refused"]) >= {row["id"] for row in quarantined}
     assert shell.json("restore", quarantined[0]["id"])["restored"] == [quarantined[0]["id"]]
 
@@ -140,6 +140,55 @@ def test_texts_from_everywhere(shell: Shell) -> None:
     assert rows == CHOICE
     rows = shell.json("record", "--file", "said.txt")["decision"]["candidate"]["description"]
     assert rows == text
+
+
+def test_a_decision_from_a_file(shell: Shell) -> None:
+    """Front matter above the text and JSON state the same fields; options of the command stand over them."""
+    fields = {
+        "reasons": ["analysis: no server"],
+        "stakes": "high",
+        "category": "tooling",
+        "context": "Many runs",
+    }
+    page = "\n".join(
+        ["---", *(f"{name}: {json.dumps(value)}" for name, value in fields.items()), "---", CHOICE]
+    )
+    (shell.folder / "one.md").write_text(page)
+    one = shell.json("record", "--file", "one.md", "--confidence", "0.8")["decision"]
+    assert one["candidate"] | {"source": "explicit"} == {
+        "description": CHOICE,
+        "frame": "decision",
+        "source": "explicit",
+        "reasons": [{"text": "no server", "kind": "analysis"}],
+        "stakes": "high",
+        "category": "tooling",
+        "confidence": 0.8,
+    }
+    assert one["particulars"] == {"context": "Many runs"}
+    text = json.dumps({**fields, "description": CHOICE, "confidence": 0.1}).encode()
+    two = shell.json("record", "--file", "-", "--confidence", "0.8", "--force", stdin=text)["decision"]
+    assert (two["candidate"], two["particulars"]) == (one["candidate"], one["particulars"])
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("{", "not JSON"),
+        (
+            '{"reasons": "it is there", "description": "Use a queue"}',
+            "reasons = 'it is there': expected a list",
+        ),
+        ('{"description": 7}', "description: expected a text"),
+        ('{"confidence": 7, "description": "Use a queue"}', "expected a number from 0 to 1"),
+        ('{"options": [{"pros": []}], "description": "Use a queue"}', "options[0]: expected a text"),
+        ("---\nwhen: 1\n---\nUse a queue", "when: no field of a decision"),
+    ],
+)
+def test_files_of_a_decision_that_cannot_be_read(shell: Shell, content: str, expected: str) -> None:
+    """The field is named, and no log is begun."""
+    process = shell.run("record", "--file", "-", stdin=content.encode())
+    assert (process.returncode, expected in process.stderr.decode()) == (2, True), process.stderr
+    assert not shell.default.exists()
 
 
 def test_where_the_log_is(shell: Shell) -> None:
@@ -206,7 +255,14 @@ def test_confidence_out_of_range(shell: Shell, value: str) -> None:
 BAD_USES = [
     (["list"], "there is no decision log"),
     (["record"], "one description is needed"),
-    (["record", "x", "--file", "y"], "one description is needed"),
+    (["record", "x", "--file", "y"], "no such file"),
+    (["record", "--open", CHOICE, "--reason", "it is there"], "--open takes a text and a frame"),
+    (["record", CHOICE, "--set", "stake=high"], "did you mean stakes?"),
+    (["record", CHOICE, "--set", "stakes=huge"], "'huge' is none of low"),
+    (["record", CHOICE, "--set", "stakes"], "expected NAME=TEXT"),
+    (["list", "--meaning"], "--meaning needs WORDS"),
+    (["list", "writer", "--category", "tooling"], "--category goes with the whole list"),
+    (["audit", "--yes"], "go with --plan FILE"),
     (["record", "--file", "missing.txt"], "no such file"),
     (["record", CHOICE, "--review-by", "soon"], "expected such as 2026-03-01"),
     (["record", CHOICE, "--profile", "lenient"], "no profile 'lenient'"),
@@ -215,7 +271,7 @@ BAD_USES = [
     (["record", CHOICE, "--log", "missing/folder/d.db"], "missing"),
     (["record", CHOICE, "--log", "mysql://x"], "mysql"),
     (["restore"], "Name decisions by their ids, or give --plan FILE"),
-    (["apply", "--plan", "missing.json"], "cannot be read"),
+    (["audit", "--plan", "missing.json"], "cannot be read"),
     (["import", "missing.jsonl"], "no such file"),
     (["import", "-", "--fields", "x"], "cannot read 'x'"),
     (["from", "missing.json"], "no such file"),
@@ -223,7 +279,6 @@ BAD_USES = [
     (["show", "XYZ", "--log", "log.db"], "no decision 'XYZ'"),
     (["show", "", "--log", "log.db"], "no decision ''"),
     (["review", "01", "success", "--observed", "--log", "log.db"], "--evidence"),
-    (["calibration", "--plot", "x.bmp", "--log", "log.db"], ".svg"),
     (["export", "--format", "madr", "--log", "log.db"], "name a folder for them"),
 ]
 
@@ -316,29 +371,35 @@ def test_links(shell: Shell) -> None:
 
 
 RECORD = (
-    *("--context", "Readers ask for one run of many", "--option", "SQLite", "--option", "Files: on a disk"),
-    *("--pro", "SQLite: no server", "--con", "Files: on a disk: slow", "--chosen", "SQLite"),
-    *("--consequence", "Backups copy one file", "--decider", "Ann Lee", "--proposed"),
+    *(
+        "--set",
+        "context=Readers ask for one run of many",
+        "--set",
+        "choice=SQLite",
+        "--set",
+        "standing=proposed",
+    ),
+    *("--set", "consequences=Backups copy one file", "--set", "deciders=Ann Lee", "--file", "weighed.json"),
 )
+WEIGHED = [{"title": "SQLite", "pros": ["no server"]}, {"title": "Files: on a disk", "cons": ["slow"]}]
 
 
 def test_what_a_record_says(shell: Shell) -> None:
     """Context, options with arguments, choice, consequences and deciders: recorded, amended, accepted."""
+    (shell.folder / "weighed.json").write_text(json.dumps({"options": WEIGHED}))
     one = shell.json("record", CHOICE, *RECORD)["decision"]
     assert one["particulars"] == {
         "standing": "proposed",
         "context": "Readers ask for one run of many",
         "choice": "SQLite",
-        "options": [
-            {"title": "SQLite", "pros": ["no server"]},
-            {"title": "Files: on a disk", "cons": ["slow"]},
-        ],
+        "options": WEIGHED,
         "consequences": ["Backups copy one file"],
         "deciders": ["Ann Lee"],
     }
     assert "proposed" in shell.printed("list")
+    more = {"options": [{"title": "SQLite", "cons": ["one writer"]}, "S3"]}
     amended = shell.json(
-        "amend", one["id"], "--con", "SQLite: one writer", "--decider", "Bo Chan", "--option", "S3"
+        "amend", one["id"], "--file", "-", "--set", "deciders=Bo Chan", stdin=json.dumps(more).encode()
     )
     assert amended["candidate"]["options"] == ["SQLite", "Files: on a disk", "S3"]
     assert amended["particulars"]["options"][0] == {
@@ -346,11 +407,11 @@ def test_what_a_record_says(shell: Shell) -> None:
         "pros": ["no server"],
         "cons": ["one writer"],
     }
-    accepted = shell.json("accept", one["id"], "--why", "the vote of March")
+    accepted = shell.json("amend", one["id"], "--status", "accepted", "--why", "the vote of March")
     assert accepted["particulars"]["standing"] == "accepted"
     assert '"why": "the vote of March"' in shell.printed("show", one["id"], "--events")
-    assert shell.json("deprecate", one["id"])["status"] == "kept"
-    shell.printed("reject", one["id"])
+    assert shell.json("amend", one["id"], "--status", "deprecated")["status"] == "kept"
+    shell.printed("amend", one["id"], "--status", "rejected")
     assert "rejected" in shell.printed("list")
     shell.printed("export", "records")
     page = shell.folder / "records" / "0001-use-sqlite-for-the-decision-log-because-there-is-one-writer.md"
@@ -370,10 +431,10 @@ def test_what_a_record_says(shell: Shell) -> None:
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (("--pro", "PostgreSQL: fast"), "expected OPTION: TEXT, where the options are SQLite"),
-        (("--con", "SQLite:"), "expected OPTION: TEXT"),
-        (("--context", " "), "need a text"),
-        (("--context", "late", "--at-version", "7"), "has version 1 now, not 7"),
+        (("--set", "stakes=high"), "stakes: what was decided stays"),
+        (("--set", "options="), "expected NAME=TEXT"),
+        (("--set", "context= "), "expected NAME=TEXT"),
+        (("--set", "context=late", "--at-version", "7"), "has version 1 now, not 7"),
         ((), "there is nothing to amend"),
     ],
 )
@@ -385,53 +446,17 @@ def test_amendments_that_cannot_be(shell: Shell, arguments: tuple[str, ...], exp
     assert shell.json("show", one["id"])["version"] == one["version"]
 
 
-RULES = """
-[[guardrails]]
-name = "auth-review"
-words = ["auth*"]
-require = ["review", "decider"]
-"""
-
-
-def test_guardrails_of_the_project(shell: Shell) -> None:
-    """The rules stand in the settings; record refuses, audit and guardrails list what was there before."""
-    before = shell.json("record", "Use tokens for authentication instead of passwords")["id"]
-    (shell.folder / "ebbtide.toml").write_text(RULES, encoding="utf-8")
-    refusal = shell.run("record", "Use keys for authentication instead of tokens", "--decider", "Ann")
-    assert refusal.returncode == 40
-    assert b"guardrail auth-review: a decision like this needs a review" in refusal.stdout
-    late = (
-        "record",
-        "Use keys for authentication instead of tokens",
-        "--decider",
-        "Ann",
-        "--review-by",
-        "30d",
-    )
-    assert shell.run(*late).returncode == 0
-    (shell.folder / "none.toml").touch()
-    unset = {"EBBTIDE_CONFIG": "none.toml"}
-    assert shell.run("record", "Use passwords for authentication, not keys", **unset).returncode == 0
-    breaches = shell.json("guardrails")["breaches"]
-    assert [breach["guardrail"] for breach in breaches] == ["auth-review"] * 2
-    assert breaches[0]["id"] == before
-    assert before in shell.printed("guardrails")
-    assert "guardrail auth-review" in shell.printed("audit")
-    process = shell.run("guardrails", **unset)
-    assert (process.returncode, b"there are no guardrails" in process.stderr) == (2, True)
-
-
 def test_search_by_meaning(shell: Shell) -> None:
     """Marked where only the meaning fits; the vectors go with what is purged; without the extra a hint."""
     shell.printed("record", CHOICE)
     other = shell.json("record", OTHER)["id"]
-    nothing = shell.run("search", "webpages")
+    nothing = shell.run("list", "webpages")
     assert b"--meaning" in nothing.stderr
-    hits = shell.json("search", "keeping copies of web pages near the user", "--meaning", "--limit", "1")[
+    hits = shell.json("list", "keeping copies of web pages near the user", "--meaning", "--limit", "1")[
         "hits"
     ]
     assert [(hit["decision"]["id"], hit["found_by"]) for hit in hits] == [(other, ["meaning"])]
-    assert "by its meaning" in shell.printed("search", "webpages", "--meaning")
+    assert "by its meaning" in shell.printed("list", "webpages", "--meaning")
     vectors = shell.default.with_name("decisions.db.vectors")
     assert vectors.is_file()
     shell.printed("purge", "--before", "1d", "--yes")
@@ -440,7 +465,7 @@ def test_search_by_meaning(shell: Shell) -> None:
     blocked.mkdir(parents=True)
     (blocked / "__init__.py").write_text("raise ImportError('not here')", encoding="utf-8")
     path = os.pathsep.join([str(blocked.parent), os.environ.get("PYTHONPATH", "")])
-    process = shell.run("search", "proxy", "--meaning", PYTHONPATH=path)
+    process = shell.run("list", "proxy", "--meaning", PYTHONPATH=path)
     assert (process.returncode, other.encode() in process.stdout) == (0, True)
     assert b"only words are compared" in process.stderr
     assert b"pip install 'ebbtide[semantic]'" in process.stderr
@@ -450,8 +475,8 @@ def test_no_command_without_help(shell: Shell) -> None:
     """Each command of the list says what it does."""
     help_text = shell.printed("--help")
     names = (
-        "record start think finalize review supersede amend accept reject deprecate list search show "
-        "guardrails overdue stats sample audit apply restore purge verify calibration export import from"
+        "record think review amend list show stats verify calibration audit restore purge export import from "
+        "label train"
     ).split()
     for name in names:
         assert f" {name} " in help_text

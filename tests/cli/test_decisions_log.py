@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from ebbtide.cli.decisions.browsing import default_file
-from ebbtide.cli.decisions.recording import moment_of, past_moment_of, reasons_of
+from ebbtide.cli.decisions.place import default_file, moment_of, past_moment_of
+from ebbtide.cli.decisions.typed import typed_decision
 from ebbtide.clock import system_clock
 from ebbtide.decisions.candidate import Reason, ReasonKind
 from ebbtide.errors import ConfigError
@@ -55,7 +55,10 @@ def test_moments_that_are_none(text: str) -> None:
 
 def test_reasons() -> None:
     """A kind before a colon is one where it is known."""
-    assert reasons_of(["analysis: it is faster", "note: it is red", "Elimination:", "plain"]) == (
+    typed = typed_decision(
+        "x", reasons=["analysis: it is faster", "note: it is red", "Elimination:", "plain"]
+    )
+    assert typed.words["reasons"] == (
         Reason(text="it is faster", kind=ReasonKind.ANALYSIS),
         Reason(text="note: it is red"),
         Reason(text="Elimination:"),

@@ -46,7 +46,6 @@ TRACE_COMMANDS = [
     ("check", "--json"),
     ("watch", "--until-end", "--no-bell"),
     ("loops",),
-    ("doctor", "--trace"),
     ("score",),
     ("stop",),
     ("extract",),

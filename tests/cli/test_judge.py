@@ -108,19 +108,7 @@ def test_rules_stand_in(chat_server: Any, chat: Path, fault: Any, reason: str) -
     bill = judged.pop("judge")
     assert judged == plain
     assert (bill["rounds_differ"], len(bill["fallbacks"])) == (0, 6)
-    assert reason in " ".join(ebbtide("extract", chat, "--judge", spec).stdout.split())
-
-
-@pytest.fixture
-def run(tmp_path: Path) -> Path:
-    path = tmp_path / "run.jsonl"
-    events = [
-        {"kind": "user", "text": "Mend the parser."},
-        {"kind": "tool", "name": "bash", "args": {"command": "pytest"}, "result": "All done. TERMINATE"},
-        {"kind": "llm", "name": "message", "text": "I fixed the parser and the test suite is green."},
-    ]
-    path.write_text("\n".join(map(json.dumps, events)), encoding="utf-8")
-    return path
+    assert reason in " ".join(ebbtide("score", chat, "--judge", spec).stdout.split())
 
 
 def test_nobody_is_asked_unasked(chat_server: Any, chat: Path) -> None:

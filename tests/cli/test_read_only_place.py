@@ -12,7 +12,7 @@ TEXT = "Use SQLite for the log because there is one writer"
 READING = (
     ("list",),
     ("show", "{id}"),
-    ("search", "sqlite"),
+    ("list", "sqlite"),
     ("export",),
     ("stats",),
     ("verify",),

@@ -92,30 +92,25 @@ def test_a_team_keeps_its_records_in_the_log(name: str, data: Path, tmp_path: Pa
     shell.printed("export", "records")
     assert git(folder, "status", "--porcelain") == ""
 
+    log, nothing = [{"title": "The log", "pros": ["one history"]}, "A wiki"], {"title": "Do nothing"}
+    (tmp_path / "new.json").write_text(json.dumps({"options": log}))
+    (tmp_path / "weighed.json").write_text(json.dumps({"options": [{**nothing, "cons": ["it gets worse"]}]}))
     new = shell.json(
-        *("record", "Keep each record in the decision log", "--context", "Two tools number records"),
-        *(
-            "--option",
-            "The log",
-            "--option",
-            "A wiki",
-            "--pro",
-            "The log: one history",
-            "--chosen",
-            "The log",
-        ),
-        *("--consequence", "Numbers are given at export", "--decider", "Ann Lee"),
+        *("record", "Keep each record in the decision log", "--file", "new.json"),
+        *("--set", "context=Two tools number records", "--set", "choice=The log"),
+        *("--set", "consequences=Numbers are given at export", "--set", "deciders=Ann Lee"),
         *("--link", f"supersedes={old}"),
     )["id"]
-    other = shell.json("record", "Review each record once a year", "--proposed", "--reason", "they age")["id"]
+    later = ("record", "Review each record once a year", "--set", "standing=proposed", "--reason", "they age")
+    other = shell.json(*later)["id"]
     for arguments in (
-        ("accept", other, "--why", "the meeting of March"),
-        ("supersede", older, "--with", new),
-        ("deprecate", gone),
-        ("reject", refused, "--why", "nobody needs it"),
-        ("amend", longer, "--consequence", "Good, because it can be undone"),
-        ("amend", problem, "--context", "The problem is another one.", "--decider", "Bo Chan"),
-        ("amend", weighed, "--option", "Do nothing", "--con", "Do nothing: it gets worse"),
+        ("amend", other, "--status", "accepted", "--why", "the meeting of March"),
+        ("amend", new, "--link", f"supersedes={older}"),
+        ("amend", gone, "--status", "deprecated"),
+        ("amend", refused, "--status", "rejected", "--why", "nobody needs it"),
+        ("amend", longer, "--set", "consequences=Good, because it can be undone"),
+        ("amend", problem, "--set", "context=The problem is another one.", "--set", "deciders=Bo Chan"),
+        ("amend", weighed, "--file", "weighed.json"),
         ("review", seen, "success", "--by", "Ann Lee", "--evidence", "a quiet year"),
         ("amend", linked, "--link", f"depends_on={seen}", "--why", "same network"),
     ):
@@ -166,8 +161,8 @@ def test_another_log_reads_the_same_folder(name: str, data: Path, tmp_path: Path
     new = shell.json("record", "Keep each record in the decision log", "--link", f"supersedes={files[0]}")[
         "id"
     ]
-    shell.printed("reject", files[1])
-    shell.printed("amend", files[2], "--consequence", "It can be undone", "--decider", "Ann Lee")
+    shell.printed("amend", files[1], "--status", "rejected")
+    shell.printed("amend", files[2], "--set", "consequences=It can be undone", "--set", "deciders=Ann Lee")
     shell.printed("export", "records")
     after, listed = contents(folder), shell.ids()
     assert new in listed

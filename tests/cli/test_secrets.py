@@ -124,7 +124,6 @@ COMMANDS = {
     "broken as json": ("check", "--json", "{broken}"),
     "loops": ("loops", "{run}"),
     "loops as json": ("loops", "--json", "{run}"),
-    "tools": ("doctor", "--trace", "{run}"),
     "watch": ("watch", "--until-end", "{run}"),
     "watch as json": ("watch", "--until-end", "--json", "{run}"),
     "watch with a command": ("watch", "--until-end", "--on", "change", "cat >&2", "{plain}"),

@@ -188,8 +188,8 @@ def test_labels_change_what_from_keeps(teacher: Teacher) -> None:
     (refused,) = after["candidates"]
     assert refused["rule"] == "learned"
     assert refused["reason"].startswith("By your labels: like 'We will use the")
-    opened = json.loads(teacher.run("start", "Lunch for table 8?", "--json").stdout)["id"]
-    process = teacher.run("finalize", opened, MEALS)
+    opened = json.loads(teacher.run("record", "Lunch for table 8?", "--open", "--json").stdout)["id"]
+    process = teacher.run("record", MEALS, "--of", opened)
     assert process.returncode == 40
     assert "By your labels: like" in process.stdout
     assert "To use it" not in teacher.run("train").stdout

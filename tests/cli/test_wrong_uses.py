@@ -37,7 +37,7 @@ WRONG: list[tuple[str, str]] = [
     ("--versoin", "No such option '--versoin'. Did you mean '--version'?"),
     (f"loops --jsn {STUCK}", "No such option '--jsn'. Did you mean '--json'?"),
     ("stop", "Missing argument 'FILE'."),
-    ("decisions apply", "Missing option '--plan'."),
+    ("decisions purge", "Missing option '--before'."),
     ("schema all", "'all' is too much: `ebbtide schema` takes no argument."),
     (f"loops {STUCK} {STUCK}", f"'{STUCK}' is too much: `ebbtide loops` takes FILE."),
     (
@@ -66,8 +66,11 @@ WRONG: list[tuple[str, str]] = [
         ),
     ),
     (
-        f"check --when-unknown refues {STUCK}",
-        "Invalid value for '--when-unknown': 'refues' is none of refuse, allow; did you mean refuse?",
+        f"check --format sraif {STUCK}",
+        (
+            "Invalid value for '--format': 'sraif' is none of text, json, github, junit, sarif, markdown; "
+            "did you mean sarif?"
+        ),
     ),
     (f"check --max-cost much {STUCK}", "Invalid value for '--max-cost': 'much' is no number"),
     (
@@ -147,7 +150,7 @@ WRONG: list[tuple[str, str]] = [
         f"--config DIR/ebbtide.toml check {STUCK}",
         (
             "DIR/ebbtide.toml: profle: no such setting; did you mean profile? "
-            "There are profile, tools, prices, limits, fail-on, baseline, ignore, guardrails, budgets, alerts"
+            "There are profile, tools, prices, limits, fail-on, baseline, ignore, budgets, alerts"
         ),
     ),
     (
@@ -179,7 +182,7 @@ WRONG: list[tuple[str, str]] = [
     ),
     (f"check - {STUCK}", "- cannot be one of several inputs. Give files, or - alone."),
     (
-        f"check --judge llama {STUCK}",
+        f"score --judge llama {CHAT}",
         "--judge 'llama': expected URL#MODEL, such as http://localhost:11434/v1#llama3",
     ),
     ("watch --on stop", "Option '--on' is followed by WHEN CMD."),
@@ -210,7 +213,7 @@ WRONG: list[tuple[str, str]] = [
             "`ebbtide score conversations` scores all of them."
         ),
     ),
-    ("doctor --trace runs", "runs: a folder, and this command reads one file. Name one of its files."),
+    ("extract runs", "runs: a folder, and this command reads one file. Name one of its files."),
     (f"extract {STUCK}", f"{STUCK}: there are no turns with text. A conversation has at least one."),
     (
         f"score --embedder nonsense {CHAT}",

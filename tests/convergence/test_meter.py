@@ -113,7 +113,11 @@ def test_a_state_of_another_version_is_refused(state: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("key", "damage", "message"),
     [
-        ("composite", {"novelty_low": "two", "needed": 2}, "novelty_low: expected a whole number"),
+        (
+            "composite",
+            {"novelty_low_rounds": "two", "rounds_needed": 2},
+            "novelty_low_rounds: expected a whole number",
+        ),
         ("rounds", [{"round": 1}], "the key 'agent' is missing"),
         (
             "flags",

@@ -157,7 +157,7 @@ def test_a_summary_stands_for_its_round(minilm: Embedder) -> None:
 @pytest.mark.clause("B05")
 def test_the_composite_rule_counts_each_condition() -> None:
     """Runs grow while a condition holds and start anew when it breaks; all three are needed for k rounds."""
-    state = Composite(needed=2)
+    state = Composite(rounds_needed=2)
     for low, stable, blocked in [
         (True, True, False),
         (True, False, False),
@@ -165,12 +165,13 @@ def test_the_composite_rule_counts_each_condition() -> None:
         (True, True, False),
     ]:
         state = state.after(low=low, stable=stable, blocked=blocked)
-    assert (state.novelty_low, state.stability_high, state.not_blocked, state.together) == (4, 2, 4, 2)
+    assert (state.novelty_low_rounds, state.stability_high_rounds) == (4, 2)
+    assert (state.not_blocked_rounds, state.all_held_rounds) == (4, 2)
     assert state.met
     assert not state.after(low=True, stable=True, blocked=True).met
     assert not state.after(low=False, stable=True, blocked=False).met
-    unknown = Composite(needed=1).after(low=True, stable=None, blocked=False)
-    assert (unknown.stability_high, unknown.met) == (None, False)
+    unknown = Composite(rounds_needed=1).after(low=True, stable=None, blocked=False)
+    assert (unknown.stability_high_rounds, unknown.met) == (None, False)
 
 
 @pytest.mark.clause("B05")

@@ -8,8 +8,15 @@ import pytest
 from ebbtide.decision_log.cleaning import cleanup
 from ebbtide.decision_log.cleaning.cleaning_plan import Plan, Protection
 from ebbtide.decision_log.log.decision_log import DecisionLog
-from ebbtide.decision_log.record.entry import Entry
-from ebbtide.decision_log.record.record import DecisionOutcome, Link, Relation, Review, Status
+from ebbtide.decision_log.record.record import (
+    Decision,
+    DecisionOutcome,
+    DecisionScope,
+    Link,
+    Relation,
+    Review,
+    Status,
+)
 from ebbtide.decisions.candidate import Candidate, Reason, Source
 from ebbtide.errors import ConfigError, StaleDecisionError
 from ebbtide.profile import Profile
@@ -30,7 +37,8 @@ class Rows:
     ) -> str:
         self.at += after_s
         candidate = Candidate(description=description, source=source)
-        entry = Entry(candidate=candidate, opened_at=self.at, settled_at=self.at, **fields)
+        scope = DecisionScope(**{name: fields.pop(name) for name in ("agent", "session") if name in fields})
+        entry = Decision(scope=scope, candidate=candidate, opened_at=self.at, settled_at=self.at, **fields)
         (added,) = self.log.add_batch([entry])
         return added.id
 
@@ -230,5 +238,5 @@ def test_a_reason_saves_a_short_one() -> None:
         candidate = Candidate(
             description="Use Kafka", reasons=(Reason(text="It runs already"),), source=Source.IMPORT
         )
-        log.add_batch([Entry(candidate=candidate, opened_at=1.0)])
+        log.add_batch([Decision(candidate=candidate, opened_at=1.0)])
         assert cleanup.audit(log).going == ()

@@ -12,7 +12,7 @@ from ebbtide.decision_log.deliberation.answer import DecisionVerdict
 from ebbtide.decision_log.deliberation.async_deliberation import AsyncDeliberation
 from ebbtide.decision_log.deliberation.deliberation import Deliberation
 from ebbtide.decision_log.log import steps
-from ebbtide.decision_log.record.record import Mode, Relation, Status
+from ebbtide.decision_log.record.record import Decision, Mode, Relation, Status
 from ebbtide.decisions.candidate import Candidate, ConfidenceSource, Reason, Source, Stakes, TurnContext
 from ebbtide.errors import ConfigError, LifecycleError, UnknownDecisionError
 from ebbtide.profile import Profile
@@ -361,9 +361,8 @@ def test_a_write_that_fails_leaves_no_trace_in_the_window(log):
 
     def fails(tx) -> None:
         scope = log.view.scope(None, "s")
-        steps.settle_at_once(
-            tx, scope, steps.Settlement(candidate=Candidate(description=USE_SQLITE), at=log.clock())
-        )
+        candidate = Candidate(description=USE_SQLITE)
+        steps.settle_at_once(tx, Decision(scope=scope, candidate=candidate, settled_at=log.clock()))
         raise RuntimeError("not this time")
 
     with pytest.raises(RuntimeError, match="not this time"):

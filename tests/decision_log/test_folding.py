@@ -1,8 +1,5 @@
 """The state is the fold of the events, whatever happened."""
 
-import json
-from pathlib import Path
-
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -138,11 +135,3 @@ def test_all_duplicates_count_and_some_are_shown():
         decision = log.get(first)
         assert (decision.occurrences, len(decision.again)) == (SHOWN + 6, SHOWN)
         assert len(log.events(first)) == SHOWN + 6
-
-
-def test_the_wire_form_is_that_of_earlier_programs():
-    """Decisions are written byte for byte as before: what version 0002 of the log wrote is written again."""
-    lines = (Path(__file__).parent / "old_logs" / "decisions.jsonl").read_text(encoding="utf-8").splitlines()
-    decisions = [from_wire(Decision, json.loads(line)) for line in lines]
-    assert [json.dumps(decision_document(decision)) for decision in decisions] == lines
-    assert {decision.status for decision in decisions} == set(Status) - {Status.OPENED}

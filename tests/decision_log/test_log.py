@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from ebbtide.decision_log.deliberation.deliberation import Deliberation
 from ebbtide.decision_log.log.decision_log import DecisionLog
-from ebbtide.decision_log.record.entry import Change, Entry
 from ebbtide.decision_log.record.particulars import Particulars, RecordOption, RecordStatus
-from ebbtide.decision_log.record.record import DecisionOutcome, Relation, Review, Status
+from ebbtide.decision_log.record.record import DecisionOutcome, DecisionScope, Relation, Review, Status
+from ebbtide.decision_log.record.results import Change, Decision
 from ebbtide.decision_log.record.review import outcome_of
 from ebbtide.decisions.assessment import Assessment, Layer, RuleFired
 from ebbtide.decisions.candidate import Candidate, Reason, Source, Stakes
@@ -100,9 +100,10 @@ def test_a_search_among_many_sees_only_what_the_view_does(open_log):
     log = open_log()
     mine = log.scope(agent="writer")
     texts = ("Keep the backup of the orders", "Keep the nightly backup because it is cheap")
-    mine.add_batch(Entry(candidate=Candidate(description=text)) for text in texts)
+    mine.add_batch(Decision(candidate=Candidate(description=text)) for text in texts)
     log.scope(agent="coder").add_batch(
-        Entry(candidate=Candidate(description=f"Keep the nightly backup {number}")) for number in range(1_200)
+        Decision(candidate=Candidate(description=f"Keep the nightly backup {number}"))
+        for number in range(1_200)
     )
     assert {hit.decision.candidate.description for hit in mine.search("backup")} == set(texts)
     assert len(log.search("backup", limit=50)) == 50
@@ -349,11 +350,16 @@ def test_redacting_reaches_the_original(log):
 def test_an_import_can_run_twice(log, open_log):
     """Entries keep their times, and what is there already is left alone."""
     entries = [
-        Entry(
+        Decision(
             candidate=candidate("Use A for the log", source=Source.IMPORT), opened_at=1e9, origin="a.jsonl:1"
         ),
-        Entry(candidate=candidate("Use B for the mail"), opened_at=1.1e9, settled_at=1.2e9, session="s"),
-        Entry(
+        Decision(
+            candidate=candidate("Use B for the mail"),
+            opened_at=1.1e9,
+            settled_at=1.2e9,
+            scope=DecisionScope(session="s"),
+        ),
+        Decision(
             candidate=candidate("Done!"), status=Status.QUARANTINED, assessment=REFUSED, origin="a.jsonl:2"
         ),
     ]
@@ -364,11 +370,11 @@ def test_an_import_can_run_twice(log, open_log):
     assert log.get(first[1].id).settled_at == 1.2e9
     assert ids(log.quarantined().decisions) == [first[2].id]
     copy = open_log(tenant="copy", agent="coder")
-    assert all(each.created for each in copy.add_batch(Entry.of(each) for each in log.iterate()))
+    assert all(each.created for each in copy.add_batch(log.iterate()))
     assert [each.candidate for each in copy.iterate()] == [each.candidate for each in log.iterate()]
-    assert not any(each.created for each in copy.add_batch(Entry.of(each) for each in log.iterate()))
+    assert not any(each.created for each in copy.add_batch(log.iterate()))
     with pytest.raises(ConfigError, match="opened_at"):
-        log.add_batch([Entry(candidate=candidate("Use C"), opened_at=float("nan"))])
+        log.add_batch([Decision(candidate=candidate("Use C"), opened_at=float("nan"))])
     assert log.verify().ok
 
 

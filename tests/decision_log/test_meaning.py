@@ -8,9 +8,9 @@ import pytest
 
 from ebbtide.decision_log.log.decision_log import DecisionLog
 from ebbtide.decision_log.log.meaning import search_by_meaning
-from ebbtide.decision_log.record.entry import FoundBy
 from ebbtide.decision_log.record.particulars import Particulars
 from ebbtide.decision_log.record.record import Status
+from ebbtide.decision_log.record.results import FoundBy
 from ebbtide.decisions.candidate import Candidate
 
 WORDS, MEANING = FoundBy.WORDS, FoundBy.MEANING

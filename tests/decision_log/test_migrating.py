@@ -1,4 +1,4 @@
-"""The schema: from nothing and from every old version to the newest one, whatever happens on the way."""
+"""The schema: made whole or not at all, whatever happens on the way."""
 
 import contextlib
 import os
@@ -7,25 +7,18 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 
 from ebbtide.database import migrating
 from ebbtide.database.migrating import POSTGRESQL, SQLITE, statements, versions
-from ebbtide.decision_log.deliberation.deliberation import Deliberation
 from ebbtide.decision_log.log.decision_log import DecisionLog
-from ebbtide.decision_log.record.record import Status
-from ebbtide.decision_log.store import connection as connection_module
 from ebbtide.decision_log.store.sqlite import LOG_SCHEMA
 from ebbtide.decisions.candidate import Candidate
 from ebbtide.errors import StoreError
 
 TEXT = "Use SQLite for the log because there is one writer"
-OLD_LOGS = Path(__file__).parent / "old_logs"
-VERSIONS = ("0001", "0002", "0003", "0004")
-NEWEST = "0005"
-TABLES = ("decisions", "decision_events", "decision_streams", "decision_counts")
+NEWEST = "0001"
 #: Whatever a database says of its own objects, in an order of its own.
 SCHEMA = {
     "sqlite": (
@@ -99,23 +92,6 @@ def connected(place: str) -> Iterator:
         yield connection
 
 
-def load(place: str, version: str) -> None:
-    """An old log, as the program of that time left it."""
-    kind = kind_of(place)
-    script = (OLD_LOGS / f"{kind.removesuffix('ql')}_{version}.sql").read_text(encoding="utf-8")
-    with connected(place) as connection:
-        if kind == "sqlite":
-            connection.executescript(f"BEGIN; {script} COMMIT;")
-        else:
-            connection.execute(script)
-
-
-def rows(place: str) -> dict[str, list]:
-    """Every row of every table, the version aside."""
-    with connected(place) as connection:
-        return {table: sorted(map(repr, connection.execute(f"SELECT * FROM {table}"))) for table in TABLES}  # noqa: S608
-
-
 def schema(place: str) -> list[list[str]]:
     with connected(place) as connection:
         return [sorted(map(repr, connection.execute(question))) for question in SCHEMA[kind_of(place)]]
@@ -124,25 +100,6 @@ def schema(place: str) -> list[list[str]]:
 def version_of(place: str) -> list:
     with connected(place) as connection:
         return connection.execute("SELECT version_num FROM decision_log_version").fetchall()
-
-
-def assert_whole(place: str, before: dict[str, list]) -> None:
-    """It is of the newest version with the rows of before, reads as ever, and goes on."""
-    with DecisionLog.open(place) as log:
-        assert rows(place) == before
-        assert version_of(place) == [(NEWEST,)]
-        assert log.verify().ok
-        assert log.scope(tenant="acme").verify().ok
-        assert [hit.decision.status for hit in log.search("yaml")] == [Status.KEPT]
-        counts = log.counts()
-        assert (counts.kept, counts.refused, counts.not_captured) == (4, 4, 1)
-        assert counts.by_status["purged"] == 1
-        assert log.rebuild() == 10
-        assert log.counts() == counts
-        assert log.verify().ok
-        kept = Deliberation(log).record_decision("Use a queue for the mails because bursts are long")
-        assert log.get(kept.id) == kept.decision
-        assert log.verify().ok
 
 
 @contextlib.contextmanager
@@ -183,109 +140,12 @@ def test_every_script_is_of_a_version():
     }
 
 
-@pytest.mark.parametrize("version", VERSIONS)
-def test_an_old_log_is_brought_up(place, version):
-    """A log of every old version has the newest schema afterwards, and every row that it had."""
-    load(place, version)
-    before = rows(place)
-    assert version_of(place) == [(version,)]
-    assert_whole(place, before)
-
-
-@pytest.mark.parametrize("version", VERSIONS)
-def test_the_schema_is_that_of_a_new_log(place, tmp_path, request, version):
-    """A log that was brought up and one that was made anew do not differ in any column, index or trigger."""
-    load(place, version)
-    DecisionLog.open(place).close()
-    old = schema(place)
-    with connected(place) as connection:
-        if kind_of(place) == "sqlite":
-            place = str(tmp_path / "new.db")
-        else:
-            connection.execute("DROP SCHEMA public CASCADE")
-            connection.execute("CREATE SCHEMA public")
-    DecisionLog.open(place).close()
-    assert schema(place) == old
-
-
-@contextlib.contextmanager
-def small_batches() -> Iterator[None]:
-    size, connection_module._BATCH = connection_module._BATCH, 2
-    try:
-        yield
-    finally:
-        connection_module._BATCH = size
-
-
-def subjects(place: str) -> list[str]:
-    with connected(place) as connection:
-        return sorted(map(repr, connection.execute("SELECT key, id FROM decision_subjects")))
-
-
-@pytest.mark.parametrize("version", VERSIONS)
-def test_what_an_old_log_has_is_asked_about(place, version):
-    """The subjects of decisions from before are found, and are those that a rebuilt log has."""
-    load(place, version)
-    with DecisionLog.open(place, agent="coder") as log:
-        answer = Deliberation(log).record_decision("Do not use PostgreSQL for the log", force=True)
-        assert [log.get(each).candidate.description for each in answer.reversals] == [
-            "Use PostgreSQL for the log, since now there are many writers"
-        ]
-        before = subjects(place)
-        with connected(place) as connection:
-            connection.execute("DELETE FROM decision_subjects")
-        log.scope(tenant="acme").rebuild()
-        log.rebuild()
-        with DecisionLog.open(place) as every:
-            every.rebuild()
-    assert before == subjects(place)
-
-
-def test_filling_stops_and_goes_on(place):
-    """A program that dies between two batches leaves the rest to the next one; none is lost or doubled."""
-    load(place, "0004")
-    DecisionLog.open(place).close()
-    whole = subjects(place)
-    with connected(place) as connection:
-        connection.execute("DELETE FROM decision_subjects")
-        connection.execute("INSERT INTO decision_unkeyed (n) SELECT n FROM decisions WHERE status = 'kept'")
-        waiting = connection.execute("SELECT count(*) FROM decision_unkeyed").fetchone()[0]
-    left = []
-
-    def dying(tx):
-        if left:
-            raise KeyboardInterrupt
-        left.append(real(tx))
-        return True
-
-    real = connection_module.fill_subjects
-    with small_batches(), pytest.MonkeyPatch.context() as patched:
-        patched.setattr(connection_module, "fill_subjects", dying)
-        with pytest.raises(KeyboardInterrupt):
-            DecisionLog.open(place)
-    with connected(place) as connection:
-        assert connection.execute("SELECT count(*) FROM decision_unkeyed").fetchone()[0] == waiting - 2
-    with small_batches():
-        DecisionLog.open(place).close()
-    assert subjects(place) == whole
-    with connected(place) as connection:
-        assert connection.execute("SELECT count(*) FROM decision_unkeyed").fetchone()[0] == 0
-
-
-def test_an_old_log_is_not_migrated_by_a_reader(place):
-    """A log of the first version that is opened to read only says what to do, and is left as it is."""
-    load(place, "0001")
-    with pytest.raises(StoreError, match="once to write: that migrates it"):
-        DecisionLog.open(place, read_only=True)
-    assert version_of(place) == [("0001",)]
-
-
 @pytest.mark.parametrize(
     ("edit", "what"),
     [
         ("UPDATE decision_log_version SET version_num = '0099'", "it is of version '0099'.*later ebbtide"),
         ("DELETE FROM decision_log_version", "half done"),
-        ("INSERT INTO decision_log_version VALUES ('0001')", "half done"),
+        ("INSERT INTO decision_log_version VALUES ('0002')", "half done"),
         ("DROP TABLE decision_log_version", "half done"),
         ("DROP TABLE decision_events", "'decision_events' is missing"),
     ],
@@ -326,59 +186,40 @@ def test_a_migration_that_fails_is_undone(place, at, monkeypatch):
         assert log.list().decisions == ()
 
 
-def assert_untouched(place: str, version: str | None, before: dict[str, list]) -> None:
-    if version is None:
-        assert not any("decision" in name for part in schema(place) for name in part)
-    else:
-        assert (rows(place), version_of(place)) == (before, [(version,)])
+def assert_untouched(place: str) -> None:
+    assert not any("decision" in name for part in schema(place) for name in part)
 
 
-@pytest.mark.parametrize("version", [None, "0001", "0003"])
-def test_killed_between_two_statements(place, version):
-    """Killed before any statement of a migration, the log is as it was; the next program brings it up."""
-    before = {}
-    if version is not None:
-        load(place, version)
-        before = rows(place)
+def test_killed_between_two_statements(place):
+    """Killed before any statement of a migration, nothing is there; the next program makes the log."""
     statement = 0
     with killed(place) as kill_at:
         while kill_at(statement, 0):
-            assert_untouched(place, version, before)
+            assert_untouched(place)
             statement += 1
-    assert statement >= (20 if version is None else 4)
-    if version is not None:
-        assert_whole(place, before)
+    assert statement >= 20
     with DecisionLog.open(place) as log:
         assert log.verify().ok
 
 
 @pytest.mark.parametrize("instructions", [1, 7, 30])
-@pytest.mark.parametrize("version", [None, "0001", "0003"])
-def test_killed_inside_a_statement(tmp_path, version, instructions):
-    """Killed while SQLite works at a statement, the log is as it was; the next program brings it up."""
-    place, before = str(tmp_path / "decisions.db"), {}
-    if version is not None:
-        load(place, version)
-        before = rows(place)
+def test_killed_inside_a_statement(tmp_path, instructions):
+    """Killed while SQLite works at a statement, nothing is there; the next program makes the log."""
+    place = str(tmp_path / "decisions.db")
     deaths = 0
     with killed(place) as kill_at:
         # Statements that are too short for so many instructions do not kill it; those after them do.
         for statement in range(25):
             if kill_at(statement, instructions):
-                assert_untouched(place, version, before)
+                assert_untouched(place)
                 deaths += 1
-    assert deaths >= (10 if version is None else 1)
-    if version is not None:
-        assert_whole(place, before)
+    assert deaths >= 10
     with DecisionLog.open(place) as log:
         assert log.verify().ok
 
 
-@pytest.mark.parametrize("version", [None, *VERSIONS])
-def test_processes_that_migrate_at_once(place, version):
-    """Of several processes that open a log at one moment one migrates it, and all use it."""
-    if version is not None:
-        load(place, version)
+def test_processes_that_migrate_at_once(place):
+    """Of several processes that open a log at one moment one makes it, and all use it."""
     program = (
         "import sys; from ebbtide.decision_log.log.decision_log import DecisionLog; "
         "from ebbtide.decisions.candidate import Candidate; "

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ebbtide.decision_log.exchange.arrivals import Broken
-from ebbtide.decision_log.exchange.folder import NUMBERS, export_folder, nygard_page, read_files
+from ebbtide.decision_log.exchange.folder import NUMBERS, export_folder, read_files
 from ebbtide.decision_log.exchange.full import write_full
 from ebbtide.decision_log.exchange.importing import import_decisions
 from ebbtide.decision_log.exchange.reading import read_decisions
@@ -94,7 +94,7 @@ def test_a_folder_comes_back_as_it_was(tool: str, tmp_path: Path, place: str) ->
         assert pages_in(tmp_path) == pages_in(FOLDERS / tool)
         assert not (tmp_path / NUMBERS).exists()
         assert (result.new, result.changed) == (0, len(result.files))
-        assert export_folder(all_of(log), tmp_path, nygard_page).changed == 0
+        assert export_folder(all_of(log), tmp_path).changed == 0
         before = all_of(log)
         put(log, tmp_path)
         assert all_of(log) == before

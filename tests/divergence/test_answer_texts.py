@@ -2,7 +2,7 @@
 
 import pytest
 
-from ebbtide.divergence.outcomes import AnswerTexts, Likeness
+from ebbtide.divergence.answer_texts import AnswerTexts, Likeness
 
 CALL = b"one call"
 

@@ -437,7 +437,7 @@ def test_a_damaged_state_is_refused(value: Any) -> None:
     for _ in range(4):
         monitor.update(LS)
     state = json.loads(json.dumps(monitor.to_state()))
-    for key in ("run", "spend", "repetition", "loops"):
+    for key in ("detectors", "batch", "repetition", "loops"):
         chains = [[name, {**chain, key: value}] for name, chain in state["chains"]["chains"]]
         if (key, value) != ("loops", []):  # a chain without loops
             with pytest.raises(ConfigError, match="not the state of a monitor"):

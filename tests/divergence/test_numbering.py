@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ebbtide.divergence.waiting import Numbering
+from ebbtide.divergence.numbering import Numbering
 
 
 @given(st.lists(st.integers(0, 40)))

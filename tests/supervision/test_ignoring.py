@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 import pytest
 
 from ebbtide.checking import check_events
-from ebbtide.divergence.self_test import known_loop
+from ebbtide.divergence.detector_table import LOOPS
 from ebbtide.divergence.signals import LoopKind
 from ebbtide.errors import ConfigError
 from ebbtide.events.event import Event, ModelCall, ToolCall
@@ -47,7 +47,7 @@ def test_every_rule_has_its_switch() -> None:
 @pytest.mark.parametrize("kind", LoopKind)
 def test_what_is_ignored_is_left_out_and_nothing_takes_its_place(kind: LoopKind) -> None:
     """Of a known loop of each kind: without the rule there is what was found beside it, and no more."""
-    events = [known_loop(kind)(number) for number in range(200)]
+    events = [LOOPS[kind].known_loop(number) for number in range(200)]
     budget = 5.0 if kind is LoopKind.BUDGET_END else 1_000.0
     before = checked(events, budget=budget)
     after = checked(events, budget=budget, rules=[kind.value])

@@ -327,7 +327,6 @@ Page = Annotated[
     Path | None,
     Option("--html", metavar="FILE", help="Write an HTML report to FILE.", section="Output"),
 ]
-Plot = Annotated[Path | None, Option("--plot", metavar="FILE", help="Draw a diagram into FILE.")]
 Fields = Annotated[
     str | None,
     Option("--fields", metavar="NAME=KEY,...", help="What keys are called that are named otherwise."),

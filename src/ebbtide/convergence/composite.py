@@ -10,29 +10,31 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from ebbtide.codec import to_wire
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Composite:
-    """Count of consecutive rounds up to now for which each condition held.
+    """Counts of consecutive rounds up to now for which each condition held; the names are those of the wire.
 
     Args:
-        novelty_low: The rounds brought next to nothing.
-        stability_high: They meant the same as the rounds before them; None without the semantic level.
-        not_blocked: No blocker was named.
-        together: All that are known held at once.
-        needed: Rounds that it takes (k).
+        novelty_low_rounds: Rounds that brought next to nothing.
+        stability_high_rounds: Rounds that meant the same as those before; None without the semantic level.
+        not_blocked_rounds: Rounds that named no blocker.
+        all_held_rounds: Rounds in which all three held.
+        rounds_needed: Rounds that it takes (k).
     """
 
-    novelty_low: int = 0
-    stability_high: int | None = None
-    not_blocked: int = 0
-    together: int = 0
-    needed: int
+    novelty_low_rounds: int = 0
+    stability_high_rounds: int | None = None
+    not_blocked_rounds: int = 0
+    all_held_rounds: int = 0
+    rounds_needed: int
 
     @property
     def met(self) -> bool:
         """True if all three held for long enough; never without the semantic level."""
-        return self.stability_high is not None and self.together >= self.needed
+        return self.stability_high_rounds is not None and self.all_held_rounds >= self.rounds_needed
 
     def after(self, *, low: bool, stable: bool | None, blocked: bool) -> Composite:
         """Returns the counts one round later.
@@ -42,21 +44,15 @@ class Composite:
             stable: True if it means the same as the one before; None if that is not known.
             blocked: True if it names a blocker.
         """
+        high = self.stability_high_rounds or 0
         return Composite(
-            novelty_low=self.novelty_low + 1 if low else 0,
-            stability_high=None if stable is None else (self.stability_high or 0) + 1 if stable else 0,
-            not_blocked=0 if blocked else self.not_blocked + 1,
-            together=self.together + 1 if low and stable and not blocked else 0,
-            needed=self.needed,
+            novelty_low_rounds=self.novelty_low_rounds + 1 if low else 0,
+            stability_high_rounds=None if stable is None else high + 1 if stable else 0,
+            not_blocked_rounds=0 if blocked else self.not_blocked_rounds + 1,
+            all_held_rounds=self.all_held_rounds + 1 if low and stable and not blocked else 0,
+            rounds_needed=self.rounds_needed,
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns the counts in the wire form."""
-        return {
-            "novelty_low_rounds": self.novelty_low,
-            "stability_high_rounds": self.stability_high,
-            "not_blocked_rounds": self.not_blocked,
-            "all_held_rounds": self.together,
-            "rounds_needed": self.needed,
-            "met": self.met,
-        }
+        """Returns the counts in the wire form, and whether the rule is met."""
+        return {**to_wire(self), "met": self.met}

@@ -98,7 +98,7 @@ class ConvergenceMeter(EngineState):
         self._stability = StabilityMeter(embedder) if embedder else None
         self._deferrals = Deferrals(embedder) if embedder else None
         self._outcome = WorkOutcome() if profile.stop.needs_witness else None
-        self._composite = Composite(needed=profile.novelty.low_rounds)
+        self._composite = Composite(rounds_needed=profile.novelty.low_rounds)
         self._rounds: dict[int, RoundSummary] = {}
         self._flags: list[GamingFlag] = []
         self._questions: tuple[str, ...] = ()

@@ -75,7 +75,7 @@ class WorkOutcome:
         self._dry_rounds = 0
 
     def update(self, item: Round, readiness: RoundReadiness, *, low: bool, dry: bool) -> Standing | None:
-        """Takes one more round.
+        """Takes one more round, and returns the standing of the work.
 
         Args:
             readiness: Readiness of the round.

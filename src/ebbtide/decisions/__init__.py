@@ -1,1 +1,1 @@
-"""Which sentences of an agent are decisions worth keeping: the gate, repeats, and turns."""
+"""Decisions in the sentences of an agent: the gate, repeats, and turns."""

@@ -1,4 +1,4 @@
-"""What the gate made of a candidate."""
+"""The assessment of a candidate by the gate."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ebbtide.codec import to_wire
 
 
 class Layer(StrEnum):
-    """Where in the gate a rule stands. Source: decision quality gate, layers 1 to 3."""
+    """The layer of the gate to which a rule belongs. Source: decision quality gate, layers 1 to 3."""
 
     INFORMATIONAL = "informational"  #: the turn says something, and decides nothing
     DUPLICATE = "duplicate"  #: it was decided already
@@ -41,7 +41,7 @@ class RuleFired:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assessment:
-    """What the gate made of a candidate.
+    """The assessment of a candidate by the gate.
 
     Args:
         keep: Whether it is worth keeping.

@@ -1,4 +1,4 @@
-"""What may become a decision: the words, what stands behind them, and how sure the agent is."""
+"""Candidates for decisions: the words, what stands behind them, and the confidence of the agent."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ebbtide.errors import ConfigError, shown
 
 
 class Stakes(StrEnum):
-    """What it costs to be wrong."""
+    """The cost of being wrong."""
 
     LOW = "low"
     MEDIUM = "medium"
@@ -18,7 +18,7 @@ class Stakes(StrEnum):
 
 
 class Source(StrEnum):
-    """How a candidate came up."""
+    """The source of a candidate."""
 
     AUTO = "auto"  #: taken from a turn by the caller's pipeline
     EXPLICIT = "explicit"  #: recorded on purpose, by the agent or a person
@@ -26,7 +26,7 @@ class Source(StrEnum):
 
 
 class ConfidenceSource(StrEnum):
-    """Where the confidence came from."""
+    """The source of a confidence."""
 
     STATED = "stated"  #: deliberated, by the agent or a person
     DEFAULT = "default"  #: nobody said anything
@@ -34,7 +34,7 @@ class ConfidenceSource(StrEnum):
 
 
 class ReasonKind(StrEnum):
-    """What kind of reason stands behind a decision."""
+    """The kind of a reason."""
 
     ANALYSIS = "analysis"
     PATTERN = "pattern"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ebbtide.divergence.moment import Moment
 from ebbtide.divergence.signals import LoopKind, Measurement
 from ebbtide.events.identity import Key
 
@@ -18,7 +19,7 @@ _OFTEN = 3  # reports from which on the count has to double in between
 
 @dataclass(slots=True)
 class Finding:
-    """What a rule finding at this event.
+    """What a detector finds at an event.
 
     Args:
         kind: The rule.
@@ -84,7 +85,7 @@ class Loop:
     is_told: bool = False
 
 
-#: What a rule gives for an event that goes on with a loop, and at which nothing is to be reported.
+#: What a detector gives for an event that it explains, and at which nothing is to be reported.
 CARRIED_ON = Finding(kind=LoopKind.REPEAT, key=b"", count=0, at=1, calls=0, first_event=0, begins=False)
 
 
@@ -114,17 +115,27 @@ class LoopRegistry:
         self,
         kind: LoopKind,
         key: Key,
-        tool: str,
+        moment: Moment,
         *,
         count: int,
         at: int,
         first: int,
-        now: int,
-        event: int,
-        is_proof: bool = True,
+        is_proof: bool = False,
+        step: int | None = None,
     ) -> Finding:
-        """A finding about calls of one tool in a row, each of which counts; CARRIED_ON if it is no news."""
-        if count != at and self.carry(key, count, now, event):
+        """A finding about calls of one tool in a row, each of which counts; CARRIED_ON if it is no news.
+
+        Args:
+            kind: What was found.
+            key: Identity of the loop.
+            moment: Its latest call.
+            count: Calls that belong to it.
+            at: Count from which the rule speaks.
+            first: Number of its first event.
+            is_proof: Whether nothing but a loop explains it.
+            step: Further counts from one report to the next, as in `Finding`.
+        """
+        if count != at and self.carry(key, count, moment.now, moment.number):
             return CARRIED_ON
         return Finding(
             kind=kind,
@@ -134,9 +145,10 @@ class LoopRegistry:
             calls=count,
             first_event=first,
             begins=count == at,
-            tools=(tool,),
-            tool=tool,
+            tools=(moment.name,),
+            tool=moment.name,
             is_proof=is_proof,
+            step=step,
         )
 
     def note(self, finding: Finding, now: int, event: int) -> tuple[Loop, bool]:

@@ -1,129 +1,227 @@
-"""One chain, as the loop monitor knows it: every detector, fed with its events in order."""
+"""One chain, as the loop monitor knows it: its events in order, and the detectors that see them."""
 
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
 
 from ebbtide.budget.tally import Tally
-from ebbtide.divergence.command_effects import CommandEffects
-from ebbtide.divergence.detectors.across_chains import Chains
+from ebbtide.divergence.answer_texts import AnswerTexts, Likeness, text_of
+from ebbtide.divergence.chain_memory import ChainMemory, Detector, SessionMemory, fields_of, item_of
+from ebbtide.divergence.detector_table import DETECTORS, EVERYTHING, Restart, Sees
 from ebbtide.divergence.detectors.failing import FailingTools
 from ebbtide.divergence.detectors.hand_offs import HandOffs
-from ebbtide.divergence.detectors.near_duplicates import stem_of
-from ebbtide.divergence.detectors.repetition import Repetition
-from ebbtide.divergence.detectors.same_tool import NO_CALL, SameTool
-from ebbtide.divergence.detectors.speech import Speech, may_tell
+from ebbtide.divergence.detectors.same_tool import SameTool
+from ebbtide.divergence.detectors.speech import Speech
 from ebbtide.divergence.detectors.spend import Spend
-from ebbtide.divergence.detectors.sweep import Sweeps
-from ebbtide.divergence.loop_registry import Finding, Loop, LoopRegistry
-from ebbtide.divergence.outcomes import AnswerTexts, Likeness, Outcomes, text_of
+from ebbtide.divergence.detectors.told import Told
+from ebbtide.divergence.loop_registry import Finding, Loop
+from ebbtide.divergence.moment import Command, Moment
+from ebbtide.divergence.numbering import Batch, Numbering
+from ebbtide.divergence.repetition import Repetition
 from ebbtide.divergence.signals import LoopKind
-from ebbtide.divergence.waiting import Batch, Numbering, Waits
 from ebbtide.events.effect import Effect
-from ebbtide.events.event import Event, Message, ModelCall, ModelPart, Notice, NoticeKind, ToolCall
-from ebbtide.events.identity import (
-    FAILED,
-    UNKNOWN,
-    Answer,
-    Key,
-    identify,
-    identify_answer,
-    is_failed,
-    key_of,
-    settled,
-    settled_answer,
-    without_notes,
+from ebbtide.events.event import Message, ModelCall, ModelPart, Notice, NoticeKind, ToolCall
+from ebbtide.events.identity import FAILED, UNKNOWN, Key, is_failed, key_of, settled_answer
+from ebbtide.events.outcome import (
+    NOTHING,
+    CallOutcome,
+    Ending,
+    counts_deeds,
+    is_under_way,
+    may_still_come,
+    outcome_of,
 )
-from ebbtide.events.outcome import NOTHING, CallOutcome, Ending, counts_deeds, outcome_of
 from ebbtide.events.tool_policy import ToolPolicy
 from ebbtide.profile.divergence import LoopRules
 
-if TYPE_CHECKING:
-    from ebbtide.divergence.told_calls import ToldCalls
-
 _CALLERS = 64  # agents whose calls are known to be recorded
+_COMMANDS = 64  # commands that wait
 _NAME = 64  # characters of a name that are kept; the rest counts by its hash
 _PASSIVE = (Effect.POLL, Effect.CLOCK)
-_DEEDS = (Effect.CHANGE, Effect.ACKNOWLEDGE)
-_MAYBE_DEEDS = (*_DEEDS, None)
+_MAYBE_DEEDS = (Effect.CHANGE, Effect.ACKNOWLEDGE, None)
 _CYCLES = (LoopKind.REPEAT, LoopKind.CYCLE)
+
+_PLAIN = (
+    "event",
+    "ts",
+    "gap_s",
+    "has_time_passed",
+    "unreadable",
+    "unrecorded",
+    "has_spoken",
+    "spending",
+    "retried",
+)
+
+_D = TypeVar("_D", bound=Detector)
+# A detector's `see`, the bit that stands for it, and the bits of those that it excuses.
+_Listener = tuple[Callable[[Moment], Finding | None], int, int]
+
+
+class _UnreadCommands:
+    """The commands of a chain whose effect is not known yet: what they did is found out when it matters.
+
+    Reading a command line takes longer than everything else that is done with a call, and most are new.
+
+    Args:
+        repetition: The calls of the chain with their answers.
+    """
+
+    __slots__ = ("_repetition", "_waiting")
+
+    def __init__(self, repetition: Repetition) -> None:
+        self._repetition = repetition
+        self._waiting: list[tuple[int, Command]] = []  # with their places
+
+    @property
+    def is_full(self) -> bool:
+        """Whether too many commands wait."""
+        return len(self._waiting) >= _COMMANDS
+
+    def wait(self, moment: Moment) -> bool:
+        """Let a call wait where it is a command that was not read yet: whether it is one."""
+        if moment.command is None:
+            return False
+        self._waiting.append((moment.now, moment.command))
+        return True
+
+    def to_state(self) -> list[list[Any]]:
+        """All that later findings depend on: the commands that wait, each with what it did."""
+        return [[now, policy.effect_of(args)] for now, (policy, args) in self._waiting]
+
+    def restore(self, state: list[list[Any]]) -> None:
+        """Take up what `to_state` gave."""
+        self._waiting = [(now, (ToolPolicy(effect=effect), None)) for now, effect in state]
+
+    def settle(self) -> bool:
+        """Find out what those that wait did; whether one of them changed something.
+
+        From a change on, what is looked up is a new look.
+        """
+        if not self._waiting:
+            return False
+        has_changed = False
+        repetition = self._repetition
+        answers, cycles, latest = repetition.answers, repetition.cycles, repetition.calls
+        for now, (policy, args) in self._waiting:
+            effect = policy.effect_of(args)
+            if effect is Effect.CHANGE:
+                symbols = cycles.recent[max(len(cycles) - (latest - now), 0) :]
+                answers.start = answers.latest_change = now
+                repetition.forget_stream()
+                has_changed = True
+                for symbol in symbols:
+                    cycles.push(symbol)
+            elif effect is None:
+                answers.latest_change = max(answers.latest_change, now)
+        self._waiting.clear()
+        return has_changed
 
 
 class LoopState:
     """What is known about one chain, in bounded memory.
 
-    Rules speak in the order in which they explain best, one an event: a cycle before a call that comes again
-    among others, before failures, before runs of one tool, before readings of known ground, before monotony.
-
     Args:
         name: The chain.
         rules: The thresholds.
-        chains: What the chains of the session have in common.
+        session: What the chains of the session share.
         tally: Counts what the chain takes.
+
+    Attributes:
+        event: Number of the latest event.
+        ts: Time of the chain; None where none is known.
+        gap_s: Seconds since the event before.
+        settle: Whether calls and answers are known by their settled keys alone.
+        moment: The latest call; None before the first.
+        outcome: What the answer of the latest call says.
+        same_since: Its place with the same answer before, or 0.
     """
 
-    def __init__(self, name: str, rules: LoopRules, chains: Chains, tally: Tally) -> None:
-        self._rules = rules
-        self._stale = rules.stale or (1 << 62)
-        self._tells = rules.told_actions
-        self._window = rules.entropy_window  # one window is measured after the other
+    def __init__(self, name: str, rules: LoopRules, session: SessionMemory, tally: Tally) -> None:
         self.name = name
-        self.settle = False  # whether calls and answers are known by their settled keys alone
-        self.chains = chains
-        self.registry = LoopRegistry()
-        self.repetition = Repetition(rules, self.registry, self._patience)
-        self.waiting = Waits(rules, self.repetition)
-        self.failing = FailingTools(rules, self.registry)
-        self.effects = CommandEffects(self.repetition, self.failing)
-        self.same_tool = SameTool(rules, self.registry)
-        self.sweeps = Sweeps(rules)
-        self.outcomes = Outcomes(rules, self.registry)
-        self.texts = AnswerTexts()
-        self.callers: dict[str | None, None] = {}  # agents whose calls are recorded
-        self.telling: ToldCalls | None = (
-            None  # made where an agent first tells an action, or is given an order
-        )
-        self.speech = Speech(rules)
-        self.hand_offs = HandOffs(rules)
+        self.settle = False
+        self.memory = memory = ChainMemory(name, rules, session, tally)
+        memory.take_deed = self._take_deed
+        self.registry = memory.registry
+        self.repetition = memory.repetition
         self.tally = tally
-        self.spend = Spend(rules, tally)
-        self.event = 0  # number of the latest event
+        self.detectors: dict[str, Detector] = {row.name: row.make(memory) for row in DETECTORS}
+        self._calls = self._listeners(Sees.CALL, Sees.KNOWN)
+        self._new_calls = self._listeners(Sees.CALL)
+        self._talk = self._listeners(Sees.TALK)
+        self.told = self._detector(Told)
+        self.spend = self._detector(Spend)
+        self.hand_offs = self._detector(HandOffs)
+        self._speech = self._detector(Speech)
+        self._same_tool = self._detector(SameTool)
+        self._failing = self._detector(FailingTools)
+        self._forgetful = {
+            news: [self.detectors[row.name] for row in DETECTORS if news in row.forgets] for news in Restart
+        }
+        self._effects = _UnreadCommands(self.repetition)
+        self._texts = AnswerTexts()
+        self._batch = Batch()
         self.numbering = Numbering()
+        self.event = 0
         self.ts: float | None = None
-        self.gap_s: float | None = None  # since the event before
-        self.runs = 0
+        self.gap_s: float | None = None
+        self.has_time_passed = False  # since the latest call
         self.unreadable = 0
         self.unrecorded = 0  # calls whose arguments are not known
         self.latest_user: Key = UNKNOWN
-        self.has_spoken = False  # whether `speech` has anything to forget
+        self.has_spoken = False  # whether `Speech` has anything to forget
         self.spending = False
         # Units of money, and tokens, spent before each of the latest calls.
         self.before_calls: deque[tuple[int, int]] = deque(maxlen=rules.max_period)
-        self.latest = NO_CALL
-        # Of the latest call: what its answer says, and its place with the same answer before, or 0.
+        self.moment: Moment | None = None
         self.outcome: CallOutcome | None = None
         self.same_since = 0
-        self.batch = Batch()
         self.retried = False
 
-    def see(self, event: Event) -> Finding | None:
+    def _listeners(self, *sees: Sees) -> tuple[_Listener, ...]:
+        rows = [row for row in DETECTORS if row.sees in sees]
+        bits = {row.name: 1 << place for place, row in enumerate(rows)}
+        return tuple(
+            (
+                self.detectors[row.name].see,
+                bits[row.name],
+                ~0 if row.excuses is EVERYTHING else sum(bits.get(name, 0) for name in row.excuses),
+            )
+            for row in rows
+        )
+
+    def _detector(self, kind: type[_D]) -> _D:
+        return next(one for one in self.detectors.values() if isinstance(one, kind))
+
+    @property
+    def effect(self) -> Effect | None:
+        """What the latest call does."""
+        return None if self.moment is None else self.moment.read_effect()
+
+    def see(self, moment: Moment) -> Finding | None:
         """Take an event that is no call of a tool, and say what it shows."""
+        event = moment.event
         if isinstance(event, ModelCall):
-            # Before the words: a call that is told ends what was said before it.
-            tells = self.telling is not None or (self._tells and may_tell(event.text, event.agent))
-            finding = self.hear_told().see(event, self.event) if tells else None
+            told = self.told.see(moment)  # before the words: a call that is told ends what was said before it
             self.has_spoken = True
-            return self._model(event) or finding
+            words = None
+            if event.text is not None and event.part is not ModelPart.CHUNK:
+                words = " ".join(event.text.split()).lower()
+            if words:
+                moment.key = key_of(event.part.value, words)
+            moment.text = words or None
+            return _explain(moment, self._talk) or told
         if isinstance(event, Message):
             self._message(event)
             return None
-        return self._notice(event) if isinstance(event, Notice) else None
+        return self._notice(moment, event) if isinstance(event, Notice) else None
 
     def pause(self) -> None:
         """So much time has passed that the same call is a new look at things."""
         self.repetition.pause()
-        self.latest = NO_CALL
+        self._forget(Restart.PAUSE)
 
     def goes_on(self, loop: Loop) -> bool:
         """Whether nothing has happened that ends a loop."""
@@ -133,180 +231,138 @@ class LoopState:
         answers = self.repetition.answers
         return loop.last >= max(answers.latest_change, answers.start)
 
-    def _new_run(self) -> None:
-        self.runs += 1
-        self._new_task()
-        self.sweeps.reset()
-        self.failing.tools.clear()
-        self.hand_offs.reset()
-        self.chains.several = True
-
-    # One pass over the rules, in one piece: calls between its parts would take a tenth of its time.
-    def call(  # noqa: PLR0915
-        self, call: ToolCall, policy: ToolPolicy | None, turn: int | None = None
+    def call(
+        self, moment: Moment, call: ToolCall, policy: ToolPolicy | None, turn: int | None
     ) -> Finding | None:
         """Take a call that has ended, and say what it shows.
 
         Args:
+            moment: The moment of it.
             call: The call.
             policy: What is declared about its tool.
             turn: Number of the turn of the model that asked for it; None where nobody counts them.
         """
-        name, args, result, failed = call.name, call.args, without_notes(call.result), call.error
-        if call.agent not in self.callers and len(self.callers) < _CALLERS:
-            self.callers[call.agent] = None
-        self.outcome, self.same_since = None, 0
-        effects = self.effects
-        effect = effects.begin(policy, args)
+        callers = self.memory.callers
+        if call.agent not in callers and len(callers) < _CALLERS:
+            callers[call.agent] = None
+        self.moment, self.outcome, self.same_since = moment, None, 0
+        moment.begin(call, policy)
+        if not self._counts(moment, call, turn):
+            return None
+        self._compare(moment)
+        self._remember(moment)
+        finding = _explain(moment, self._new_calls if moment.memory is None else self._calls)
+        moment.condense()
+        return finding
+
+    def _counts(self, moment: Moment, call: ToolCall, turn: int | None) -> bool:
+        """Find out what a call is known by; whether it counts as one."""
+        policy = moment.policy
         if policy is not None:
             if policy.exempt:
-                return None
-            if effect is Effect.WAIT:
-                self.waiting.has_time_passed = True
-                self.speech.reset()
-                return None
-            name = policy.group or name
-            args = policy.arguments(args)
-            failed = failed or policy.failed(result)
-            result = policy.answer(result)
-        if len(name) > _NAME:
-            name = f"{name[:_NAME]} {key_of(name).hex()}"
+                return False
+            if moment.effect is Effect.WAIT:
+                self.has_time_passed = True
+                self._speech.reset()
+                return False
+            moment.name = policy.group or call.name
+            moment.args = policy.arguments(call.args)
+        if len(moment.name) > _NAME:
+            moment.name = f"{moment.name[:_NAME]} {key_of(moment.name).hex()}"
         if self.has_spoken:
-            self.speech.reset()
+            self._speech.reset()
             self.has_spoken = False
-        if args is None:
+        if moment.args is None:
             self.unrecorded += 1
-            self._unreadable(name)
-            return None
-        identity = identify(name, args, settle=self.settle)
-        answer = identify_answer(result, settle=self.settle)
-        if identity is None or answer is None:
+            self._unreadable(moment.name)
+            return False
+        if not moment.identify(call, settle=self.settle):
             self.unreadable += 1
-            self._unreadable(name)
-            return None
-        key, size, numeric = identity
-        text = result if type(result) is str else text_of(result)
-        outcome = None
+            self._unreadable(moment.name)
+            return False
+        result = moment.result
+        text = moment.text = result if type(result) is str else text_of(result)
         if text is not None:
-            outcome = outcome_of(text, args, failed=failed)
-            if not text and effect is Effect.READ and policy is not None and not policy.is_command(args):
+            outcome = outcome_of(text, moment.args, failed=moment.is_flagged)
+            if not text and moment.effect is Effect.READ and not moment.is_command and policy is not None:
                 outcome = NOTHING  # a query that finds nothing says nothing; a command that is quiet is well
-            self.outcome = outcome
-        if failed:
-            answer = settled_answer(answer) + FAILED
-        if self.batch.has(key, call.batch, turn) or (self.retried and self._sent(key, answer)):
-            return None
-        repetition, waiting, event = self.repetition, self.waiting, self.event
-        answers, cycles = repetition.answers, repetition.cycles
+            self.outcome = moment.outcome = outcome
+            if outcome is not None and outcome.ending is Ending.FAILED:
+                moment.has_failed = True
+        if moment.is_flagged:
+            moment.answer = settled_answer(moment.answer) + FAILED
+        if self._batch.has(moment.key, call.batch, turn):
+            return False
+        return not (self.retried and self._is_sent_again(moment))
+
+    def _compare(self, moment: Moment) -> None:
+        """Hold the answer of a call against the one that it gave before, and give the call its place."""
+        key, text, answers = moment.key, moment.text, self.repetition.answers
         expected = answers.expected(key)
         if text:
-            if expected is None or expected == answer:
-                self.texts.put(key, text)
-            elif (likeness := self.texts.compare(key, text)) and is_failed(expected) == failed:
-                answer = expected
+            if expected is None or expected == moment.answer:
+                self._texts.put(key, text)
+            elif (likeness := self._texts.compare(key, text)) and is_failed(expected) == moment.is_flagged:
+                moment.answer = expected
                 if likeness is not Likeness.NOISE:
-                    repetition.loosen(key)
-        if expected == answer:
-            self.same_since = answers.place(key)
-        if expected is not None or outcome is not None or effects.is_full:
-            effect = effects.latest
-            effects.settle()
-        now = repetition.calls = repetition.calls + 1
-        if waiting.has_time_passed:
-            waiting.has_time_passed, waiting.latest = False, now
-        repetition.names.append(name)
-        repetition.steps.append(event - repetition.event)
-        repetition.event = event
+                    self.repetition.loosen(key)
+        if expected is not None:
+            moment.before = answers.place(key)
+            if expected == moment.answer:
+                self.same_since = moment.same_since = moment.before
+        if expected is not None or moment.outcome is not None or self._effects.is_full:
+            moment.read_effect()
+            if self._effects.settle():
+                self._failing.reset()
+        moment.now = now = self.repetition.count(moment.name, moment.number)
+        if self.has_time_passed:
+            self.has_time_passed, self.repetition.latest_wait = False, now
         if self.spending:
-            self.before_calls.append(self.spend.before(event))
-        if effect is not None and effect in _PASSIVE:
-            # Its work is waiting: only the same answer again and again counts, with more patience.
+            self.before_calls.append(self.spend.before(moment.number))
+
+    def _remember(self, moment: Moment) -> None:
+        """Enter a call, and say whether it brought news or changed something."""
+        repetition, now, effect = self.repetition, moment.now, moment.effect
+        answers, same = repetition.answers, moment.same_since > 0
+        if effect in _PASSIVE or (same and self._waits(moment)):
+            moment.is_look = True
             if effect is Effect.CLOCK:
-                answer = UNKNOWN  # what it says moves by itself
-            elif answer != expected:
+                moment.answer = UNKNOWN  # what it says moves by itself
+            elif not same:
                 answers.latest_news = answers.latest_change = now
                 if self.spending:
                     self.spend.news()
-            return waiting.look(name, key, answer, call)
-        if text and expected == answer and effect not in _DEEDS and waiting.is_wait(key, text, outcome):
-            return waiting.look(name, key, answer, call)
-        bad = failed or (outcome is not None and outcome.ending is Ending.FAILED)
-        is_look = bad or effect is Effect.READ
-        if expected is not None and effect in _MAYBE_DEEDS and text and not bad and counts_deeds(text):
-            answer = key_of("deed", now)  # something was done again, though it says the same
-        memory = answers.see(key, answer, failed, now)
+            moment.memory = answers.see(moment.key, moment.answer, False, now)  # noqa: FBT003
+            return
+        # Something was done again, though it says the same.
+        may_be_deed = moment.before > 0 and effect in _MAYBE_DEEDS and not moment.has_failed
+        if may_be_deed and moment.text and counts_deeds(moment.text):
+            moment.answer = key_of("deed", now)
+        memory = answers.see(moment.key, moment.answer, moment.is_flagged, now)
         if memory is None:
-            period = None
-            cycles.push_new((key, answer))
+            repetition.cycles.push_new((moment.key, moment.answer))
         else:
-            period = cycles.push((key, answer))
-        if memory is None or (memory.same_answers == 1 and not cycles.repeats_recent):
-            answers.latest_news = now
-            if bad or effects.wait(now):
-                pass
-            elif effect is Effect.CHANGE:
+            moment.memory, moment.times = memory, memory.same_answers
+            moment.period = repetition.cycles.push((moment.key, moment.answer))
+            if memory.same_answers > 1 or repetition.cycles.repeats_recent:
+                return
+        moment.has_news = True
+        answers.latest_news = now
+        if not moment.has_failed and not self._effects.wait(moment):
+            if effect is Effect.CHANGE:
                 self._changed(now)
             elif effect is None:
                 answers.latest_change = now
-            if self.spending:
-                self.spend.news()
-        finding = None
-        if period is not None or repetition.going_on is not None:
-            finding = repetition.cycle(
-                period, policy, call, is_change=effect in _DEEDS and not bad, is_look=is_look
-            )
-        if (
-            memory is not None
-            and finding is None
-            and ((memory.same_answers > 3 and (bad or effect not in _DEEDS)) or memory.failures > 2)
-        ):
-            finding = repetition.again(memory, key, name, policy, call, is_look=is_look)
-        before, self.latest = self.latest, (name, key, size, answer, event)
-        if name == before[0] or (answer == before[3] and stem_of(name) == stem_of(before[0])):
-            if answer == before[3]:
-                effect = effects.latest
-            run = self.same_tool.follow(
-                before, self.latest, args, result, policy, effect, now, is_told=outcome is not None
-            )
-            finding = finding or run
-        if numeric:
-            swept = self.sweeps.see(name, args, event, new=memory is None, known=answers.latest_news != now)
-            finding = finding or swept
-        if bad or self.failing.tools:
-            # A call that was sent before, and fails again after other work, is a check, not another attempt;
-            # and a service that is down says nothing about the attempts.
-            if not bad:
-                self.failing.succeeded(name)
-            elif (memory is None or memory.failures > 1) and not self._patience(call):
-                failing = self.failing.failed(
-                    name, args, result, policy, answers.latest_change, now, event, by_text=not failed
-                )
-                finding = finding or failing
-        if text is not None:
-            ended = self.outcomes.see(
-                name,
-                key,
-                answer,
-                args,
-                text,
-                outcome,
-                policy,
-                effect,
-                effects.command,
-                now,
-                event,
-                failed=bad,
-                times=0 if memory is None else memory.same_answers,
-            )
-            finding = finding or ended
-        if self.chains.several and memory is not None and (memory.same_answers > 1 or failed):
-            again, chain, call_key = memory.same_answers > 1, f"{self.name}#{self.runs}", settled(key)
-            pair = call_key + settled_answer(answer)
-            across = self.chains.see(pair, call_key, chain, name, event, repeated=again)
-            finding = finding or across
-        if finding is None and (now % self._window == 0 or now - answers.latest_news >= self._stale):
-            finding = repetition.monotony()
-        return finding
+        if self.spending:
+            self.spend.news()
+
+    def _waits(self, moment: Moment) -> bool:
+        """Whether a look that shows what it showed before waits for something."""
+        text = moment.text
+        if not text or moment.is_deed:
+            return False
+        time_passed = self.repetition.latest_wait > moment.before
+        return (time_passed or is_under_way(text)) and may_still_come(text, moment.outcome)
 
     def _unreadable(self, name: str) -> None:
         """A call that cannot be read matches nothing, not even itself."""
@@ -315,45 +371,27 @@ class LoopState:
         repetition.answers.latest_news = now
         repetition.cycles.push_new((b"unreadable %d" % now, UNKNOWN))
         repetition.going_on = None
-        self.latest = NO_CALL
+        self._same_tool.reset()
 
-    def _sent(self, key: Key, answer: Answer) -> bool:
+    def _is_sent_again(self, moment: Moment) -> bool:
         """Whether a call after a retry is the one before it, sent again."""
         self.retried = False
-        return self.repetition.answers.expected(key) == answer
+        return self.repetition.answers.expected(moment.key) == moment.answer
 
     def _changed(self, now: int) -> None:
         """A call that is declared to change something did so: what is looked up now is a new look."""
         answers = self.repetition.answers
         answers.start = answers.latest_change = now
         self.repetition.forget_stream()
-        self.latest = NO_CALL
-        self.sweeps.reset()
-        self.failing.tools.clear()
-        self.hand_offs.reset()
-        self.chains.reset()
+        self._forget(Restart.CHANGE)
 
-    def _patience(self, call: ToolCall | None) -> int:
-        return self.failing.patience(call, self.outcome, self.gap_s)
+    def _forget(self, news: Restart) -> None:
+        for detector in self._forgetful[news]:
+            detector.reset()
 
-    def _model(self, event: ModelCall) -> Finding | None:
-        text = event.text
-        if event.part is ModelPart.CHUNK:
-            return self.speech.stream(text, self.event) if text else None
-        words = None if text is None else " ".join(text.split()).lower()
-        if not words:
-            return None
-        key = key_of(event.part.value, words)
-        self.hand_offs.hear(key, self.event)
-        return self.speech.message(key, words, text or "", self.event)
-
-    def hear_told(self) -> ToldCalls:
-        """What reads what the agents tell of their actions; it is made where it is first needed."""
-        if self.telling is None:
-            from ebbtide.divergence.told_calls import ToldCalls  # hardly any run needs it
-
-            self.telling = ToldCalls(self._rules, self.registry, self.repetition, self.callers, self.call)
-        return self.telling
+    def _take_deed(self, call: ToolCall) -> Finding | None:
+        """Take a call that an agent tells of: nothing is declared about it."""
+        return self.call(Moment(call, self.event, self.ts, self.gap_s), call, None, None)
 
     def _message(self, event: Message) -> None:
         """New words of a person are news; the same words again come from a machine."""
@@ -364,34 +402,75 @@ class LoopState:
 
     def _new_task(self) -> None:
         self.pause()
-        self.speech.reset()
-        self.outcomes.reset()
-        if self.telling is not None:
-            self.telling.reset()
+        self._forget(Restart.TASK)
 
-    def _notice(self, event: Notice) -> Finding | None:
+    def _notice(self, moment: Moment, event: Notice) -> Finding | None:
         kind = event.kind
         if kind is NoticeKind.RUN_START:
-            self._new_run()
+            self.memory.runs += 1
+            self._new_task()
+            self._forget(Restart.RUN)
+            self.memory.session.several = True
         elif kind is NoticeKind.RETRY:
             self.retried = True
-            self.speech.reset()
+            self._speech.reset()
         elif kind is NoticeKind.COMPACTION:
             self.has_spoken = True
-            return self.speech.condensation(self.event)
-        elif kind is NoticeKind.HANDOFF and (event.source is not None or event.target is not None):
-            return self.hand_off(str(event.source), str(event.target))
-        return None
-
-    def hand_off(self, source: str, target: str) -> Finding | None:
-        """One agent hands over to another."""
-        repetition = self.repetition
-        return self.hand_offs.hand_off(
-            source, target, repetition.answers.latest_news, repetition.calls, self.event
-        )
+        return _explain(moment, self._talk)
 
     def spent_before(self, event: int) -> tuple[int, int]:
         """Units and tokens that were spent before an event, or before the oldest one that is known."""
         backs = range(len(self.before_calls), 0, -1)
         back = next((back for back in backs if self.repetition.event_of(back) >= event), None)
         return self.spend.before(self.event) if back is None else self.before_calls[-back]
+
+    def to_state(self) -> dict[str, Any]:
+        """Everything that later findings about the chain depend on."""
+        return {
+            **{name: getattr(self, name) for name in _PLAIN},
+            "runs": self.memory.runs,
+            "callers": list(self.memory.callers),
+            "numbering": self.numbering.to_state(),
+            "latest_user": self.latest_user.hex(),
+            "batch": self._batch.to_state(),
+            "before_calls": [list(amounts) for amounts in self.before_calls],
+            "tally": self.tally.to_state(),
+            "repetition": self.repetition.to_state(),
+            "texts": self._texts.to_state(),
+            "commands": self._effects.to_state(),
+            "detectors": {name: detector.to_state() for name, detector in self.detectors.items()},
+            "loops": [fields_of(loop) for loop in self.registry.loops.values()],
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Make a new chain what `to_state` described; it knows calls by their settled keys alone."""
+        self.settle = True
+        for name in _PLAIN:
+            setattr(self, name, state[name])
+        self.memory.runs = state["runs"]
+        self.memory.callers.update(dict.fromkeys(state["callers"]))
+        self.numbering.restore(state["numbering"])
+        self.latest_user = bytes.fromhex(state["latest_user"])
+        self._batch.restore(state["batch"])
+        self.before_calls.extend((cost, tokens) for cost, tokens in state["before_calls"])
+        self.tally.restore(state["tally"])
+        self.repetition.restore(state["repetition"])
+        self._texts.restore(state["texts"])
+        self._effects.restore(state["commands"])
+        for name, detector in self.detectors.items():
+            detector.restore(state["detectors"][name])
+        loops = (item_of(Loop, loop) for loop in state["loops"])
+        self.registry.loops = {loop.key: loop for loop in loops}
+
+
+def _explain(moment: Moment, listeners: Iterable[_Listener]) -> Finding | None:
+    """Show an event to the detectors that nobody excuses; the finding of the first that speaks."""
+    finding, excused = None, 0
+    for see, bit, excuses in listeners:
+        if excused and excused & bit:
+            continue
+        seen = see(moment)
+        if seen is not None:
+            finding = finding or seen
+            excused |= excuses
+    return finding

@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ebbtide.budget.prices import Prices
 from ebbtide.budget.tally import UNITS, Tally
+from ebbtide.divergence.chain_memory import SessionMemory
 from ebbtide.divergence.chain_table import LIVE_CHAINS, MOST_CHAINS, ChainTable
-from ebbtide.divergence.detectors.across_chains import Chains
-from ebbtide.divergence.detectors.near_duplicates import argument_display
 from ebbtide.divergence.loop_registry import CARRIED_ON, Finding, Loop
 from ebbtide.divergence.loop_state import LoopState
+from ebbtide.divergence.moment import Moment
+from ebbtide.divergence.near_duplicates import argument_display
 from ebbtide.divergence.next_call import loop_of
 from ebbtide.divergence.signals import LoopSignal, Measurement
-from ebbtide.divergence.state import chain_state, restore_chain
 from ebbtide.engine_state import EngineState
 from ebbtide.errors import LONGEST, ConfigError, error_text, expect, shown, warn_degraded
-from ebbtide.events.event import Event, Phase, ToolCall, content, is_plain_event, is_total, title
+from ebbtide.events.event import Event, Phase, ToolCall, content, is_plain_event, title
 from ebbtide.events.shipped_tools import shipped
 from ebbtide.events.tool_policy import ToolPolicies
 from ebbtide.profile import Profile
@@ -100,11 +100,11 @@ class LoopMonitor(EngineState):
         self._tools = tools_of(tools, self._rules)
         self._prices = prices
         self.chains: ChainTable[LoopState, None] = ChainTable(
-            self._new_chain, chain_state, restore_chain, live=live_chains, most=max_chains
+            self._new_chain, LoopState.to_state, LoopState.restore, live=live_chains, most=max_chains
         )
         self.tally = Tally(prices)
         self.latest: LoopState | None = None
-        self._across = Chains(self._rules)
+        self._session = SessionMemory()
         self._lock = threading.RLock()  # a signal handler may save in the middle of an event
         self._pause_s = math.inf if self._rules.pause_s is None else self._rules.pause_s
         self.degraded = 0
@@ -179,17 +179,21 @@ class LoopMonitor(EngineState):
             elif chain.gap_s is not None:
                 chain.gap_s = None
             if chain.gap_s is not None and chain.gap_s >= self._rules.wait_s:
-                chain.waiting.has_time_passed = True
+                chain.has_time_passed = True
             chain.tally.add(event, chain.ts if ts is not None else None)
             signals: tuple[LoopSignal, ...] = ()
+            moment = Moment(event, chain.event, chain.ts, chain.gap_s)
             if event.usage is not None:
                 chain.spending = chain.spending or chain.spend.is_known
-                burst = chain.spend.see(chain.ts, chain.event, is_total=is_total(event))
+                burst = chain.spend.see(moment)
                 if burst is not None:
                     signals = self._report(chain, event, burst)
             if event.agent is not None and event.agent != chain.hand_offs.agent:
-                signals += self._hand_off(chain, event, event.agent)
-            finding = chain.see(event) if call is None else chain.call(call, self._tools.get(call.name), turn)
+                signals += self._report(chain, event, chain.hand_offs.take_over(event.agent, moment))
+            if call is None:
+                finding = chain.see(moment)
+            else:
+                finding = chain.call(moment, call, self._tools.get(call.name), turn)
             return signals if finding is None else signals + self._report(chain, event, finding)
         except Exception as error:  # noqa: BLE001 - watching must never break the run that is watched
             self._fault(error_text(error))
@@ -244,13 +248,13 @@ class LoopMonitor(EngineState):
             return {
                 "chains": self.chains.to_state(),
                 "tally": self.tally.to_state(),
-                "across": self._across.to_state(),
+                "across": self._session.to_state(),
                 "counts": [self.degraded, self.last_fault, self._duplicates],
             }
 
     def restore(self, content: Mapping[str, Any]) -> None:
         """Take up what `content` gave; for a monitor that has seen nothing yet."""
-        self._across.restore(content["across"])
+        self._session.restore(content["across"])
         self.tally.restore(content["tally"])
         self.chains.restore(content["chains"])
         self.latest = self.chains.latest
@@ -260,19 +264,14 @@ class LoopMonitor(EngineState):
     def _settings(self) -> dict[str, Any]:
         return self._how
 
-    def _hand_off(self, chain: LoopState, event: Event, agent: str) -> tuple[LoopSignal, ...]:
-        """Another agent acts than before."""
-        before, chain.hand_offs.agent = chain.hand_offs.agent, agent
-        return () if before is None else self._report(chain, event, chain.hand_off(before, agent))
-
     def _chain(self, chain_id: str) -> LoopState:
         """A chain, which is the latest now."""
         chain = self.latest = self.chains.take(chain_id)
-        self._across.several = self._across.several or len(self.chains) > 1
+        self._session.several = self._session.several or len(self.chains) > 1
         return chain
 
     def _new_chain(self, chain_id: str) -> LoopState:
-        return LoopState(chain_id, self._rules, self._across, Tally(self._prices, self.tally))
+        return LoopState(chain_id, self._rules, self._session, Tally(self._prices, self.tally))
 
     def _is_new(self, chain: LoopState, seq: int) -> bool:
         """Whether the event of that number comes for the first time; it is the latest event then."""

@@ -68,19 +68,24 @@ _HINTS: Final = (
 _NUMBERED: Final = 200  # characters up to which a zero may say that nothing was found
 _TOP_HINT, _BOTTOM_HINT = 120, 240  # characters at either end of a long answer in which hints are looked for
 
-#: What a program prints of its own failure, in any line that is looked at.
-_STRONG: Final = re.compile(
-    r"^\W*(?:[\w./\\ -]{1,60}:\s*)?(?:fatal|error|failed|failure|panic|uncaught|unhandled|exception|"
+#: What a program prints of its own failure, at the beginning of a line that is looked at.
+_STRONG_START: Final = re.compile(
+    r"\W*(?:[\w./\\ -]{1,60}:\s*)?(?:fatal|error|failed|failure|panic|uncaught|unhandled|exception|"
     r"npm (?:ERR!|error)|E:)\b(?!\W*(?:none|no(?! ['\"\w])|0|null|false|nil)\b)"
-    r"|^Traceback \(most recent"
-    r"|^\W*[\w.]*(?:Error|Exception|Failure|Fault)(?:\[\w+\])?(?::|\W*$)"
-    r"|^\W*(?:Failed|Unable|Cannot|Could not|Couldn't) (?!find\b|locate\b)"
-    r"|\berror\[\w+\]|: error:|\berror TS\d+|ERR!"
+    r"|Traceback \(most recent"
+    r"|\W*[\w.]*(?:Error|Exception|Failure|Fault)(?:\[\w+\])?(?::|\W*$)"
+    r"|\W*(?:Failed|Unable|Cannot|Could not|Couldn't) (?!find\b|locate\b)"
+    r"|\W*[\d:T.,Z+ -]{8,}+\W*+(?-i:ERROR|FATAL|CRITICAL|SEVERE|PANIC)\b"
+    r"|(?:---? )?FAIL(?:ED)?\b|make(?:\[\d+\])?: \*\*\*|<tool_use_error>",
+    re.IGNORECASE,
+)
+#: The same, anywhere in it.
+_STRONG_ANYWHERE: Final = re.compile(
+    r"\berror\[\w+\]|: error:|\berror TS\d+|ERR!"
     r"|\b[1-9]\d* (?:tests? )?(?:failed|failing|failures?|errors?)\b(?!: 0)"
     r"|\b(?:failed|failures|errors)[:=] ?[1-9]"
     r"|(?-i:\b(?:FAIL(?:ED|URE)?|TIMEOUT)\b)|\b(?:CrashLoopBackOff|ImagePullBackOff|ErrImagePull|OOMKilled)\b"
-    r"|^\W*[\d:T.,Z+ -]{8,}+\W*+(?-i:ERROR|FATAL|CRITICAL|SEVERE|PANIC)\b"
-    r"|^(?:---? )?FAIL(?:ED)?\b|\bBUILD FAILED\b|\bTests? failed\b|^make(?:\[\d+\])?: \*\*\*"
+    r"|\bBUILD FAILED\b|\bTests? failed\b"
     r"|\b(?:exit(?:ed)?(?: with)?(?: code| status)?|return ?code|exit_code|rc)\W{1,5}"
     r"(?:code\W{1,3})?-?[1-9]\d*"
     r"|: (?:command not found|No such file or directory|Permission denied|not found)$"
@@ -89,12 +94,20 @@ _STRONG: Final = re.compile(
     r"Service Unavailable|Too Many Requests|Conflict|Gateway Time-?out|Client Error|Server Error)"
     r"|\"(?:success|ok)\": ?false|\"(?:is_?error)\": ?true|\"status\": ?\"(?:error|failed|failure)\""
     r"|\"error(?:s|_message|Message|_code)?\": ?(?:\"[^\"]|\{|\[[^\]])"
-    r"|\bIntroduced new syntax error|^<tool_use_error>|##\[error\]"
+    r"|\bIntroduced new syntax error|##\[error\]"
     r"|\b(?:verify(?:ing)? (?:that )?you are (?:a )?human|are you a robot|"
     r"checking (?:your browser|if the site connection)"
     r"|unusual traffic|captcha|enable javascript and cookies)\b",
     re.IGNORECASE,
 )
+#: In small letters, one of these stands in every line of ASCII that either matches, but for codes.
+_STRONG_HINTS: Final = (
+    "err", "fail", "fatal", "panic", "uncaught", "unhandled", "exception", "e:", "traceback", "fault",
+    "unable ", "cannot ", "could", "critical", "severe", "make", "tool_use", "timeout", "backoff", "oomk",
+    "exit", "returncode", "return code", ": command", ": no such", ": not found", ": perm", '"success"',
+    '"ok"', "human", "robot", "checking ", "unusual ", "captcha", "enable java",
+)  # fmt: skip
+_STATUS: Final = re.compile(r"[45]\d\d")
 #: What a short answer says in words.
 _WEAK: Final = re.compile(
     r"\b(?:(?:can|could|would|did|does|do)(?: ?not|n't) (?!need|any|only|yet been|produce)"
@@ -183,7 +196,7 @@ def outcome_of(answer: str, args: object = "", *, failed: bool = False) -> CallO
     ends = lines if is_short else [*lines[:_TOP], *lines[_TOP:][-_BOTTOM:]]
     hinted = [line for line in ends if _is_hinted(line)] if is_hinted else []
     hinted = [line for line in hinted if not _ALL_WELL.search(line) and not _HARMLESS.search(line)]
-    salient = [line for line in hinted if _STRONG.search(line)]
+    salient = [line for line in hinted if _is_strong(line)]
     ending, is_weak = Ending.FAILED, False
     if not salient and is_short and not failed and _EMPTY.search(ends[0] if ends else ""):
         salient, ending = ends[:1], Ending.EMPTY
@@ -192,7 +205,7 @@ def outcome_of(answer: str, args: object = "", *, failed: bool = False) -> CallO
         salient = [line for line in hinted if _WEAK.search(line)] or salient
     elif not is_short and (salient or failed) and all(map(_is_code, salient)):
         # It failed, and its end does not say why: somewhere before it may.
-        salient = [line for line in lines if _STRONG.search(line) and not _ALL_WELL.search(line)] or salient
+        salient = [line for line in lines if _is_strong(line) and not _ALL_WELL.search(line)] or salient
     if not salient:
         if not failed:
             return None
@@ -274,6 +287,20 @@ def counts_deeds(answer: str) -> bool:
     (True, False, True)
     """
     return bool(_DEEDS.search(answer[:_TOP_READ]))
+
+
+def _is_strong(line: str) -> bool:
+    """Returns True if a line is what a program prints of its own failure."""
+    if line.isascii():
+        small = line.lower()
+        for hint in _STRONG_HINTS:
+            if hint in small:
+                break
+        else:
+            has_code = "rc" in small and "rc" in small.replace("src", "")
+            if not has_code and not _STATUS.search(small):
+                return False
+    return _STRONG_START.match(line) is not None or _STRONG_ANYWHERE.search(line) is not None
 
 
 def _is_hinted(text: str) -> bool:

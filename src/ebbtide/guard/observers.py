@@ -64,7 +64,7 @@ class Observers:
             self.last_fault = words
 
     def emit(self, event: dict[str, Any]) -> None:
-        """Forwards an event."""
+        """Forwards an event to the pipeline."""
         if self._pipeline is not None:
             try:
                 self._pipeline.emit_safety_event(event)

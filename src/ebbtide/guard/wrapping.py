@@ -103,7 +103,7 @@ class Stream:
         return item
 
     def close(self) -> None:
-        """Ends the call here."""
+        """Ends the call before the last item."""
         self._running.dispatcher.abandon(self._running)
         if hasattr(self._items, "close"):
             self._items.close()
@@ -141,7 +141,7 @@ class AsyncStream:
         return item
 
     async def aclose(self) -> None:
-        """Ends the call here."""
+        """Ends the call before the last item."""
         self._running.dispatcher.abandon(self._running)
         if hasattr(self._items, "aclose"):
             await self._items.aclose()

@@ -148,7 +148,7 @@ class IgnoreRules:
         )
 
     def and_also(self, rules: Iterable[str], tools: Iterable[str]) -> IgnoreRules:
-        """Returns these and more.
+        """Returns these rules and tools with others added.
 
         Raises:
             ConfigError: There is no such rule.

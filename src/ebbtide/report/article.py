@@ -15,7 +15,7 @@ from ebbtide.supervision.summary.run_summary import RunSummary
 def article(
     summary: RunSummary, number: int, ends: Sequence[Projection], *, folder: str = "", state: str = ""
 ) -> Markup:
-    """Returns everything about a run.
+    """Returns the article of a run: verdict, bill, findings, charts and tables.
 
     Args:
         number: Its number on the page, from 1.

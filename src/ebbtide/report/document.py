@@ -15,7 +15,7 @@ from ebbtide.report.markup import Markup, element
 
 
 def document(title: str, *body: str | None, scripts: Sequence[str] = (), styles: Sequence[str] = ()) -> str:
-    """Returns a whole page.
+    """Returns the HTML of a whole page.
 
     Args:
         body: Content of the page.

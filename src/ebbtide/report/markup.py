@@ -39,7 +39,7 @@ def escaped(text: str) -> Markup:
 
 
 def element(name: str, /, *children: str | None, **attributes: str | bool | float | None) -> Markup:
-    """Returns an element.
+    """Returns an element of HTML.
 
     Args:
         *children: Texts, which are escaped, and markup; None is left out.

@@ -82,7 +82,7 @@ def word_tone(summary: RunSummary) -> str:
 
 
 def calls(summary: RunSummary) -> Markup | None:
-    """Returns what is known of its calls beside loops, and what was not recorded."""
+    """Returns the part about calls beside loops, and what was not recorded."""
     missing, facts = wording.missing(summary), wording.call_facts(summary)
     if missing is None and not facts:
         return None
@@ -102,7 +102,7 @@ def tone(action: Action) -> str:
 
 
 def tiles(summary: RunSummary) -> Markup:
-    """Returns what it took beside money, as numbers."""
+    """Returns tiles with what the run took beside money."""
     spending = summary.spent
     timed = None if summary.timed else "Some events have no time, so there are no rates."
     return element(
@@ -142,7 +142,7 @@ def saving(summary: RunSummary) -> Markup | None:
 
 
 def findings(summary: RunSummary) -> Markup:
-    """Returns what went wrong, most expensive first, each with its evidence to open."""
+    """Returns the part about findings, most expensive first, each with its evidence to open."""
     items = summary.findings
     if not items:
         return element("p", "No loop, no limit passed, no runaway cost.", class_="quiet")
@@ -166,13 +166,13 @@ def findings(summary: RunSummary) -> Markup:
 
 
 def convergence(summary: RunSummary) -> Markup:
-    """Returns whether it converged."""
+    """Returns the part about convergence, with the chart of the rounds."""
     sentence = wording.convergence(summary)
     return element("p", f"{sentence[:1].upper()}{sentence[1:]}.", class_="statement", dir="auto")
 
 
 def rounds_table(summary: RunSummary) -> Markup:
-    """Returns the numbers behind the chart of the rounds."""
+    """Returns a table of the numbers in the chart of the rounds."""
     visible = summary.rounds[-_ROUNDS:]
     title = "As a table" if len(visible) == len(summary.rounds) else f"As a table: the last {len(visible)}"
     return table(
@@ -235,7 +235,7 @@ def budget_sentence(item: Projection) -> str:
 
 
 def decisions(summary: RunSummary) -> Markup:
-    """Returns what was decided, and what only looked like it."""
+    """Returns the part about decisions, and about sentences that only looked like one."""
     kept_items = [item for item in summary.decisions if item.kept]
     refused_items = [item for item in summary.decisions if not item.kept]
     omitted = summary.decisions_left_out
@@ -274,7 +274,7 @@ def decisions(summary: RunSummary) -> Markup:
 
 
 def faults(summary: RunSummary) -> Markup | None:
-    """Returns what could not be read."""
+    """Returns the part about what could not be read; None if all could."""
     if not summary.degraded and not summary.faults:
         return None
     number = max(summary.degraded, len(summary.faults))

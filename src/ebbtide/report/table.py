@@ -1,4 +1,4 @@
-"""A table to open."""
+"""Tables of the page that a click opens."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def table(
     words: Collection[str] = (),
     most: int | None = None,
 ) -> Markup:
-    """Returns rows behind their title.
+    """Returns a table that is closed but for its title.
 
     Args:
         title: Text that opens it.

@@ -11,7 +11,7 @@ from ebbtide.divergence.signals import SPENDING, LoopKind
 from ebbtide.profile import Profile
 from ebbtide.supervision.active_verdicts import BURN, ROUNDS, ActiveVerdict, ActiveVerdicts, Subject
 from ebbtide.supervision.facts import LoopFacts
-from ebbtide.supervision.rounds import ChainRounds, Moment
+from ebbtide.supervision.rounds import ChainRounds, RoundMoment
 from ebbtide.text.embedding.vectors import Embedder
 
 _RATES = (LoopKind.SPEND_RATE, LoopKind.BUDGET_END)
@@ -124,15 +124,15 @@ class ChainState:
         items = self.active.items
         self.active.lift([key for key in (ROUNDS, BURN) if key in items and not items[key].is_final])
 
-    def moment(self, loops: LoopState | None) -> Moment:
+    def moment(self, loops: LoopState | None) -> RoundMoment:
         """Where the chain stands now.
 
         Args:
             loops: What it spent; None where that is not watched.
         """
-        return Moment(self.turn, SpentSoFar() if loops is None else loops.spend.spent)
+        return RoundMoment(self.turn, SpentSoFar() if loops is None else loops.spend.spent)
 
-    def progress_made(self, moment: Moment) -> None:
+    def progress_made(self, moment: RoundMoment) -> None:
         """Something new came, from a round or a person: spending is measured from there."""
         # A round that is read late may be older than what a tool or a person brought since.
         self.progress = max(self.progress, moment.spent)

@@ -31,7 +31,7 @@ _WAITING = 64  # turns that wait to be read; the oldest are forgotten
 _TALK = 10  # turns a call, from which a chain is a conversation: an agent at work has one or two
 
 
-class Moment(NamedTuple):
+class RoundMoment(NamedTuple):
     """Where a chain stood when a round was complete.
 
     Args:
@@ -66,7 +66,7 @@ class Utterance(NamedTuple):
     counts: bool = True
     talk: bool = False
     person: bool = False
-    moment: Moment = Moment()
+    moment: RoundMoment = RoundMoment()
 
 
 class ReadRound(NamedTuple):
@@ -75,7 +75,7 @@ class ReadRound(NamedTuple):
     reading: RoundReading
     item: Round
     event: int
-    moment: Moment
+    moment: RoundMoment
 
 
 class ChainRounds:
@@ -147,7 +147,7 @@ class ChainRounds:
         """Whether there are rounds that were not read yet."""
         return bool(self._waiting)
 
-    def settle(self, moment: Moment, latest_news: int, *, eager: bool = False) -> Iterator[ReadRound]:
+    def settle(self, moment: RoundMoment, latest_news: int, *, eager: bool = False) -> Iterator[ReadRound]:
         """Nothing was called after the turn that is held: it is a round.
 
         Args:
@@ -170,7 +170,7 @@ class ChainRounds:
         yield from self._wait(turn, eager=eager)
 
     def listen(
-        self, turn: Utterance, moment: Moment, latest_news: int, *, eager: bool = False
+        self, turn: Utterance, moment: RoundMoment, latest_news: int, *, eager: bool = False
     ) -> Iterator[ReadRound]:
         """Take what a person says in a conversation; the other arguments are those of `settle`."""
         answered = latest_news != self._latest_news
@@ -207,7 +207,7 @@ class ChainRounds:
             )
             yield from self._read(item, turn)
 
-    def take(self, item: Round, event: int, moment: Moment, latest_news: int) -> Iterator[ReadRound]:
+    def take(self, item: Round, event: int, moment: RoundMoment, latest_news: int) -> Iterator[ReadRound]:
         """Read a round that the caller hands over; one whose number was there before counts once."""
         if item.number <= self._explicit:
             return
@@ -302,5 +302,5 @@ def _plain(turn: Utterance) -> list[Any]:
 
 def _restored(state: Sequence[Any]) -> Utterance:
     text, agent, event, fresh, answered, counts, talk, person, turn, *spent = state
-    moment = Moment(turn, SpentSoFar(*spent))
+    moment = RoundMoment(turn, SpentSoFar(*spent))
     return Utterance(text, agent, event, fresh, answered, counts, talk, person, moment)

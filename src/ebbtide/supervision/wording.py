@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ebbtide.budget.limit_alerts import LimitAlert, Nearness
 from ebbtide.budget.limits import LimitKind, uncounted
 from ebbtide.budget.tally import dollars
+from ebbtide.divergence.detector_table import LOOPS
 from ebbtide.divergence.signals import SPENDING, LoopKind, LoopSignal, Unit
 from ebbtide.supervision.facts import (
     BudgetFacts,
@@ -21,68 +22,6 @@ from ebbtide.supervision.facts import (
 _NAMED = 3  # tools of one turn that are named
 _TOOL = 40  # characters of a tool's name
 
-#: What a loop was: with known answers, and with unknown ones where that makes a difference.
-_LOOPS: dict[LoopKind, str] = {
-    LoopKind.REPEAT: "{tools} {n} times in a row, same arguments, {same} answer",
-    LoopKind.CYCLE: "{tools} in turn, {n} times, {same} answers",
-    LoopKind.NO_PROGRESS: "{tools} {n} times with other calls in between, same arguments, {same} answer",
-    LoopKind.FAILING_CALL: "{tools} sent {n} times unchanged, failing every time",
-    LoopKind.SAME_ERROR: "{tools} failed {n} times in a row with the same errors",
-    LoopKind.FAILING_TOOL: "{tools} failed {n} times in a row",
-    LoopKind.SAME_ANSWER: "{tools} {n} times in a row, other arguments, {same} answer",
-    LoopKind.NEAR_DUPLICATE: "{tools} {n} times in a row, nearly the same arguments, {same} answer",
-    LoopKind.GROWING_CALL: "{tools} {n} times in a row, each call the one before and more",
-    LoopKind.SWEEP: "{tools} read the same pages from the start again, {n} pages",
-    LoopKind.COVERED_RANGE: "{tools} read {n} times what it had read before",
-    LoopKind.RECURRENCE: "{tools}: {n} attempts ended in the same way, whatever was tried",
-    LoopKind.STAGNATION: "{n} calls whose answers held nothing new ({tools})",
-    LoopKind.UNSEEN_CHANGES: "{tools} showed the same {n} times, each time after another change of it",
-    LoopKind.UNDONE_CHANGES: "{tools} changed the same thing to and fro {n} times",
-    LoopKind.WAITING: "{tools} looked {n} times at the same state",
-    LoopKind.MONOTONY: "{n} calls that brought nothing new",
-    LoopKind.HANDOFF_CYCLE: "agents handed the work round in a circle {n} times",
-    LoopKind.ACROSS_CHAINS: "{tools} in several agents' runs, {n} times, {same} answer",
-    LoopKind.MONOLOGUE: "the same message {n} times in a row, nothing done in between",
-    LoopKind.CHANTING: "a text that ends in {n} copies of itself",
-    LoopKind.KNOWN_GROUND: "{n} steps that led nowhere new ({tools})",
-    LoopKind.REPEATED_ORDER: "nearly the same {tools}, {n} times, and nothing new came of it",
-    LoopKind.CONDENSATION: "the context was condensed {n} times in a row, nothing done in between",
-    LoopKind.SPEND_RATE: "money left faster than allowed",
-    LoopKind.BUDGET_END: "the budget was about to end",
-    LoopKind.SPEND_WITHOUT_NEWS: "spending continued without new results",
-}
-_NUDGES: dict[LoopKind, str] = {
-    LoopKind.REPEAT: "The same call gave the same answer again: it will not change by asking.",
-    LoopKind.CYCLE: "The same calls gave the same answers in turn, several times over.",
-    LoopKind.NO_PROGRESS: "This call keeps giving the same answer, and nothing done in between changed it.",
-    LoopKind.FAILING_CALL: "This call keeps failing: sending it again unchanged will not help.",
-    LoopKind.SAME_ERROR: "This tool fails in the same way whatever the arguments.",
-    LoopKind.FAILING_TOOL: "This tool keeps failing, one way or another.",
-    LoopKind.SAME_ANSWER: "This tool gives the same answer whatever it is asked.",
-    LoopKind.NEAR_DUPLICATE: "These calls barely differ, and their answer does not.",
-    LoopKind.GROWING_CALL: "Each call repeats the one before and appends to it.",
-    LoopKind.SWEEP: "These pages were read to the end before, with the same content.",
-    LoopKind.COVERED_RANGE: "These ranges lie inside what was read before.",
-    LoopKind.RECURRENCE: "Several attempts in a row ended in the same way: what was varied is not the cause.",
-    LoopKind.STAGNATION: "The last answers held nothing that was not known already.",
-    LoopKind.UNSEEN_CHANGES: (
-        "The changes do not show: something sets them back, or they go to the wrong place. Find out which "
-        "first."
-    ),
-    LoopKind.UNDONE_CHANGES: "The same change is made and undone in turn: settle what it should be first.",
-    LoopKind.WAITING: "Nothing has changed for a long time: wait longer between two looks.",
-    LoopKind.MONOTONY: "The last calls brought nothing new.",
-    LoopKind.HANDOFF_CYCLE: "The work goes round between agents without getting on.",
-    LoopKind.ACROSS_CHAINS: "Several runs of this session repeat the same call with the same answer.",
-    LoopKind.MONOLOGUE: "The same message again, and nothing done in between.",
-    LoopKind.CHANTING: "The text ends in copies of itself.",
-    LoopKind.KNOWN_GROUND: "The last steps went over known ground: no new search, no new page.",
-    LoopKind.REPEATED_ORDER: "The same order again will not bring another result.",
-    LoopKind.CONDENSATION: "The context is condensed again and again with nothing done in between.",
-    LoopKind.SPEND_RATE: "Spending is faster than allowed.",
-    LoopKind.BUDGET_END: "At this rate the budget ends soon.",
-    LoopKind.SPEND_WITHOUT_NEWS: "Spending goes on and nothing new has come.",
-}
 _TOLD = "as the agent tells it"
 _UNKNOWN_NUDGE = "The same calls were made again and again."
 _WAY_OUT = "Try something else, or say what is missing and finish."
@@ -155,9 +94,9 @@ def reason(facts: Facts) -> str:
 def nudge(facts: Facts) -> str:
     """The text for the model about it."""
     if isinstance(facts, LoopFacts):
-        kind = facts.signal.kind
-        proof = facts.answers_known or "{same}" not in _LOOPS[kind]
-        return f"{_NUDGES[kind] if proof else _UNKNOWN_NUDGE} {_WAY_OUT}"
+        row = LOOPS[facts.signal.kind]
+        proof = facts.answers_known or "{same}" not in row.sentence
+        return f"{row.nudge if proof else _UNKNOWN_NUDGE} {_WAY_OUT}"
     if isinstance(facts, LimitFacts):
         if facts.alert.nearness is not Nearness.WARN:
             return _LAST_CALL_OF_LIMIT
@@ -174,7 +113,7 @@ def loop(signal: LoopSignal, copies: int, *, answers_known: bool = True) -> str:
         copies: What its rule counts, so far.
         answers_known: Whether the answers of its calls are known: what is not known is not the same.
     """
-    text = _LOOPS[signal.kind]
+    text = LOOPS[signal.kind].sentence
     if signal.kind is LoopKind.CYCLE and len(set(signal.tools)) == 1:
         text = f"{{tools}} with {signal.period} different arguments in turn, {{n}} times, {{same}} answers"
     if not answers_known:

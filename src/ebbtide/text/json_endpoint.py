@@ -21,7 +21,7 @@ _SHOWN = 200  # characters of a reply in a message
 
 
 class JsonEndpoint:
-    """``POST {base_url}/{path}``.
+    """Endpoint for ``POST {base_url}/{path}``.
 
     Time-outs, refused connections and the statuses 408, 429 and 5xx are tried again: after the seconds that
     the reply's ``Retry-After`` asks for, else after a wait that doubles each time. Redirects are not

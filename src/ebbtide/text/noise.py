@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 
 class NoiseRule(NamedTuple):
-    """One kind of noise.
+    """Pattern of one kind of noise.
 
     Args:
         id: Its name, which takes the place of the noise, in angle brackets.

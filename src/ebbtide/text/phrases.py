@@ -37,7 +37,7 @@ def _compiled(anchor: Anchor, pattern: str) -> re.Pattern[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PhraseRule:
-    """One wording.
+    """Wording that means something.
 
     Args:
         id: Stable name, shown as evidence.

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ebbtide.divergence.detectors.cycles import CycleDetector
+from ebbtide.divergence.cycles import CycleDetector
 from ebbtide.errors import ConfigError
 
 blocks = st.lists(

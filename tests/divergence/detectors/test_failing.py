@@ -2,7 +2,7 @@
 
 import pytest
 
-from ebbtide.divergence.detectors.failing import is_outage
+from ebbtide.divergence.moment import says_outage
 from ebbtide.divergence.monitor import find_loops
 from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.event import ToolCall
@@ -23,13 +23,13 @@ from ebbtide.events.event import ToolCall
 )
 def test_a_status_that_says_a_service_is_down(status: int, down: bool) -> None:
     """429 and 500 to 599; where there is a status, the answer is not read."""
-    assert is_outage(status, "503 at first sight" if not down else "fine") is down
+    assert says_outage(status, "503 at first sight" if not down else "fine") is down
 
 
 @pytest.mark.parametrize(("answer", "down"), [("HTTP 503", True), ("port 5030", False), (503, False)])
 def test_an_answer_that_says_a_service_is_down(answer: object, down: bool) -> None:
     """Without a status, a number of its own in the text is one."""
-    assert is_outage(None, answer) is down
+    assert says_outage(None, answer) is down
 
 
 def test_a_streak_of_one_error_begins_with_its_first_call() -> None:

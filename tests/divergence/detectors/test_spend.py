@@ -7,7 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ebbtide.budget.tally import Tally
+from ebbtide.divergence.chain_memory import ChainMemory, SessionMemory
 from ebbtide.divergence.detectors.spend import Spend, Window
+from ebbtide.divergence.moment import Moment
 from ebbtide.divergence.monitor import LoopMonitor, find_loops
 from ebbtide.divergence.signals import LoopKind, Measurement, Unit
 from ebbtide.events.event import Event, ModelCall, Notice, NoticeKind, ToolCall
@@ -153,15 +155,16 @@ def test_unknown_stays_unknown() -> None:
 def test_an_event_without_spending_says_nothing_about_it() -> None:
     """What was out of bounds is not reported again by it, and the time of spending does not begin with it."""
     tally = Tally()
-    spend = Spend(LoopRules(usd_without_news=1.0), tally)
+    spend = Spend(ChainMemory("main", LoopRules(usd_without_news=1.0), SessionMemory(), tally))
     unpaid = ToolCall(name="ls", usage=Usage())
     tally.add(unpaid)
-    assert spend.see(0.0, 1) is None
+    assert spend.see(Moment(unpaid, 1, 0.0)) is None
     assert spend.first_ts is None
-    tally.add(ModelCall(usage=Usage(cost_usd=2.0)))
-    excess = spend.see(60.0, 2)
+    paid = ModelCall(usage=Usage(cost_usd=2.0))
+    tally.add(paid)
+    excess = spend.see(Moment(paid, 2, 60.0))
     assert excess is not None
     assert excess.kind is LoopKind.SPEND_WITHOUT_NEWS
     tally.add(unpaid)
-    assert spend.see(120.0, 3) is None
+    assert spend.see(Moment(unpaid, 3, 120.0)) is None
     assert (spend.first_ts, spend.exceeded) == (60.0, LoopKind.SPEND_WITHOUT_NEWS)

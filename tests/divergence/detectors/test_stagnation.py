@@ -86,5 +86,5 @@ def test_a_stretch_takes_little_room_whatever_its_tools_are_called() -> None:
     sizes = []
     for number in range(400):
         monitor.update(call(f"look {number}", HITS[number % 3], q=f"{number} " * 5_000))
-        sizes.append(len(str(monitor.to_state()["chains"]["chains"][0][1]["outcomes"]["stagnation"])))
+        sizes.append(len(str(monitor.to_state()["chains"]["chains"][0][1]["detectors"]["stagnation"])))
     assert sizes[-1] < 2 * sizes[19]

@@ -206,7 +206,7 @@ def test_endpoint_that_is_down_is_told() -> None:
     [
         ("localhost:11434/v1", {}, "expected a URL"),
         ("http://me:pw@localhost/v1", {}, "expected a URL"),
-        ("http://localhost/v1", {"attempts": 0}, "attempts = 0: expected 1 or more"),
+        ("http://localhost/v1", {"attempts": 0}, "attempts = 0: expected a whole number, 1 or more"),
     ],
 )
 def test_arguments_that_cannot_be_used(url: str, options: dict[str, Any], told: str) -> None:

@@ -1,86 +1,111 @@
-"""`ebbtide decisions list | search | show | overdue | stats | sample | verify`: what is only read."""
+"""`ebbtide decisions list | show | stats | verify`: what is only read."""
 
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+import click
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from ebbtide.cli.decisions.place import Identifier, Limit, Place, Since, Until, past_moment_of, with_log
+from ebbtide.cli.declaration import Argument, AsJson, Command, Option
+from ebbtide.cli.exits import Exit
 from ebbtide.cli.terminal import console, plain, print_json, styled, warn
-from ebbtide.decision_log.record.entry import FoundBy
+from ebbtide.decision_log.exchange.record_fields import record_fields
+from ebbtide.decision_log.log.meaning import search_by_meaning
 from ebbtide.decision_log.record.particulars import Particulars, RecordStatus
 from ebbtide.decision_log.record.record import Decision, DecisionOutcome, SourceDocument, Status
+from ebbtide.decision_log.record.results import FoundBy, Page
 from ebbtide.decision_log.record.review import outcome_of
 from ebbtide.decision_log.record.wire import decision_document
-from ebbtide.decisions.candidate import Source
-from ebbtide.errors import ConfigError, SemanticError, StoreError
+from ebbtide.errors import ConfigError, SemanticError
 from ebbtide.rate import Rate
 from ebbtide.report.plurals import count
 from ebbtide.settings_file import read_text
 
 if TYPE_CHECKING:
-    from ebbtide.decision_log.log.decision_log import DecisionLog
     from ebbtide.text.embedding.vectors import Embedder
-
 
 _LARGEST_HEADS = 16 << 20  # bytes of a file
 
 
+Statuses = Annotated[
+    list[Status] | None, Option("--status", metavar="STATUS", help="Only these. Repeatable.")
+]
+
+
+@click.command(name="list", cls=Command)
+@with_log(session=True)
 def list_decisions(
     place: Place,
-    *,
-    status: tuple[Status, ...] | None,
-    category: str | None,
-    source: Source | None,
-    since: float | None,
-    until: float | None,
-    limit: int,
-    cursor: str | None,
-    as_json: bool,
+    words: Annotated[
+        str | None, Argument(metavar="[WORDS]", help="Words to look for; the best hits come first.")
+    ] = None,
+    meaning: Annotated[
+        bool, Option("--meaning", help="Find what says the same in other words, too; extra semantic.")
+    ] = False,
+    overdue: Annotated[
+        bool, Option("--overdue", help="Those whose review date has passed, and that nobody reviewed.")
+    ] = False,
+    status: Statuses = None,
+    category: Annotated[
+        str | None, Option("--category", "-c", metavar="NAME", help="Of this category.")
+    ] = None,
+    since: Since = None,
+    until: Until = None,
+    limit: Limit = 50,
+    cursor: Annotated[
+        str | None, Option("--cursor", metavar="CURSOR", help="Where the page before ended.")
+    ] = None,
+    as_json: AsJson = False,
 ) -> None:
-    """Print a page of decisions, the newest first.
-
-    Raises:
-        UnknownDecisionError: The page before ended at none of them.
-    """
-    with place.open() as log:
-        if cursor is not None:
-            log.get(cursor)
-        page = log.list(
-            status=status,
-            category=category,
-            source=source,
-            since=since,
-            until=until,
-            limit=limit,
-            cursor=cursor,
+    """List decisions, the newest first, or find them by words; with --status quarantined what was refused."""
+    states = tuple(status) if status else None
+    filters = {"--category": category, "--since": since, "--until": until, "--cursor": cursor}
+    others = [name for name, value in filters.items() if value is not None]
+    if (words is not None or overdue) and others:
+        raise ConfigError(
+            f"{others[0]} goes with the whole list: not with {'WORDS' if words else '--overdue'}"
         )
+    if words is not None:
+        _search(place, words, meaning=meaning, status=states, limit=limit, as_json=as_json)
+        return
+    if meaning:
+        raise ConfigError("--meaning needs WORDS to look for")
+    with place.open() as log:
+        if overdue:
+            page = Page(decisions=tuple(log.overdue(limit=limit)))
+        else:
+            if cursor is not None:
+                log.get(cursor)  # an unknown one is an error
+            page = log.list(
+                status=states,
+                category=category,
+                since=past_moment_of(since, "--since"),
+                until=past_moment_of(until, "--until"),
+                limit=limit,
+                cursor=cursor,
+            )
     if as_json:
         print_json(page.to_dict())
         return
-    quarantined = status is not None and Status.QUARANTINED in status
-    _print_list(list(page.decisions), notes=_objections(page.decisions) if quarantined else None)
+    quarantined = states is not None and Status.QUARANTINED in states
+    empty = "No review is overdue." if overdue else "No decisions."
+    notes = _objections(page.decisions) if quarantined else None
+    _print_list(list(page.decisions), notes=notes, empty=empty)
     if page.cursor:
         warn(f"there are more: --cursor {page.cursor}")
 
 
-def search(
-    place: Place,
-    query: str,
-    *,
-    meaning: bool,
-    status: tuple[Status, ...] | None,
-    limit: int,
-    as_json: bool,
+def _search(
+    place: Place, query: str, *, meaning: bool, status: tuple[Status, ...] | None, limit: int, as_json: bool
 ) -> None:
     """Print the decisions that have words, or mean the same; the best first."""
     embedder = _embedder(place) if meaning else None
@@ -88,8 +113,6 @@ def search(
         if embedder is None:
             hits = log.search(query, limit=limit, status=status)
         else:
-            from ebbtide.decision_log.log.meaning import search_by_meaning
-
             with console(stderr=True).status("Reading what the decisions mean"):
                 hits = search_by_meaning(log, query, embedder, limit=limit, status=status)
     if as_json:
@@ -102,7 +125,7 @@ def search(
 
 
 def _embedder(place: Place) -> Embedder | None:
-    """What makes vectors; None, with a hint, where it is not installed."""
+    """Returns the embedder; None, with a hint, where it is not installed."""
     from ebbtide.text.embedding.embedder import open_embedder
 
     try:
@@ -112,36 +135,52 @@ def _embedder(place: Place) -> Embedder | None:
         return None
 
 
-def show(place: Place, beginning: str, *, events: bool, as_json: bool) -> None:
-    """Print everything about a decision."""
+@click.command(cls=Command)
+@with_log(session=False)
+def show(
+    place: Place,
+    decision: Identifier,
+    events: Annotated[bool, Option("--events", help="With everything that happened to it.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show everything that is known of a decision."""
     with place.open() as log:
-        decision_id = log.resolve(beginning)
-        decision = log.get(decision_id)
+        decision_id = log.resolve(decision)
+        found = log.get(decision_id)
         history = log.events(decision_id) if events else ()
     if as_json:
-        wire = decision_document(decision)
+        wire = decision_document(found)
         print_json({**wire, "events": [event.to_dict() for event in history]} if events else wire)
         return
     terminal = console()
-    print_decision(terminal, decision)
+    print_decision(terminal, found)
     for event in history:
         body = json.dumps(event.body, ensure_ascii=False) if event.body is not None else "(purged)"
         line = Text.assemble((f"  {event.seq:>6} {when(event.ts)}  {event.kind.value:<12} ", "dim"))
         terminal.print(line.append(plain(body, 200)), soft_wrap=True)
 
 
-def overdue(place: Place, *, limit: int, as_json: bool) -> None:
-    """Print the decisions that somebody should have looked at by now."""
-    with place.open() as log:
-        decisions = log.overdue(limit=limit)
-    if as_json:
-        print_json({"schema": 1, "decisions": [decision_document(decision) for decision in decisions]})
+@click.command(cls=Command)
+@with_log(session=False)
+def stats(
+    place: Place,
+    prometheus: Annotated[bool, Option("--prometheus", help="Print metrics for Prometheus.")] = False,
+    sample: Annotated[
+        int | None,
+        Option(
+            "--sample",
+            metavar="N",
+            at_least=1,
+            at_most=10_000,
+            help="Draw so many kept and refused ones to look at, with the rates of those reviewed.",
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Count what was kept and what was refused, by rule."""
+    if sample is not None:
+        _sample(place, size=sample, as_json=as_json)
         return
-    _print_list(list(decisions), empty="No review is overdue.")
-
-
-def stats(place: Place, *, prometheus: bool, as_json: bool) -> None:
-    """Print how much was kept and refused, and by which rule."""
     with place.open() as log:
         counters = log.counts()
     if prometheus:
@@ -169,7 +208,7 @@ def stats(place: Place, *, prometheus: bool, as_json: bool) -> None:
             _print_counts(f"by {name}", lines)
 
 
-def sample(place: Place, *, size: int, as_json: bool) -> None:
+def _sample(place: Place, *, size: int, as_json: bool) -> None:
     """Print decisions for people to look at, and what those who did found."""
     with place.open() as log:
         samples = log.sample(size)
@@ -193,15 +232,26 @@ def sample(place: Place, *, size: int, as_json: bool) -> None:
     )
 
 
-def verify(place: Place, *, heads: Path | None, write_heads: Path | None, as_json: bool) -> bool:
-    """Print whether the chains of events are as they were written.
-
-    Returns:
-        Whether they are.
-
-    Raises:
-        ConfigError: The noted heads cannot be read or written.
-    """
+@click.command(
+    cls=Command,
+    exits={
+        Exit.DONE: "everything is as it was written",
+        Exit.NOT_VERIFIED: "something was changed or is missing",
+    },
+)
+@with_log(session=False)
+def verify(
+    place: Place,
+    heads: Annotated[
+        Path | None,
+        Option("--heads", metavar="FILE", help="Heads that --write-heads noted; they must be in the log."),
+    ] = None,
+    write_heads: Annotated[
+        Path | None, Option("--write-heads", metavar="FILE", help="Note the heads of the chains in FILE.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Check the chain of hashes over all events."""
     heads_before = None if heads is None else _noted(heads)
     with place.open() as log:
         verification = log.verify(heads=heads_before)
@@ -221,7 +271,8 @@ def verify(place: Place, *, heads: Path | None, write_heads: Path | None, as_jso
             write_heads.write_text(text, encoding="utf-8")
         except OSError as error:
             raise ConfigError(f"{write_heads}: cannot be written: {error.strerror or error}") from error
-    return verification.ok
+    if not verification.ok:
+        raise SystemExit(Exit.NOT_VERIFIED)
 
 
 def _noted(path: Path) -> dict[str, str]:
@@ -273,77 +324,6 @@ def _rate(rate: Rate) -> str:
         return "nobody looked yet"
     low, high = rate.interval
     return f"{rate.value:.0%} ({low:.0%} to {high:.0%}), {rate.hits} of {rate.total} looked at"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
-    """Which log, and which part of it.
-
-    Args:
-        log: Path or URL; None takes the file in the user's data folder.
-        tenant: Whose log.
-        agent: Of which agent; None: of all.
-        session: Of which session; None: of all.
-    """
-
-    log: str | None = None
-    tenant: str = "default"
-    agent: str | None = None
-    session: str | None = None
-
-    @property
-    def vectors(self) -> Path | None:
-        """Where the vectors of its decisions are kept; None for a log that is no file, which keeps none."""
-        place = self.log or str(default_file())
-        return None if "://" in place or place == ":memory:" else Path(f"{place}.vectors")
-
-    def forget_vectors(self) -> None:
-        """Delete the vectors; they are made anew where they are needed."""
-        if self.vectors is not None:
-            for suffix in ("", "-wal", "-shm"):
-                Path(f"{self.vectors}{suffix}").unlink(missing_ok=True)
-
-    def open(self, *, new: bool = False) -> DecisionLog:
-        """The log.
-
-        Args:
-            new: Whether it may be made where there is none.
-
-        Raises:
-            StoreError: There is none, or it cannot be used.
-            ConfigError: A name cannot be one.
-        """
-        from ebbtide.decision_log.log.decision_log import DecisionLog
-
-        place = self.log or str(default_file())
-        if not new and "://" not in place and place != ":memory:" and not Path(place).exists():
-            raise StoreError(
-                f"{place}: there is no decision log. `ebbtide decisions record` or `import` begins one; "
-                "--log or EBBTIDE_LOG names another place"
-            )
-        if new and self.log is None:
-            _make_folder(Path(place).parent)
-        return DecisionLog.open(place, tenant=self.tenant, agent=self.agent, session=self.session, create=new)
-
-
-def default_file() -> Path:
-    """The log in the user's data folder.
-
-    Source: XDG Base Directory Specification, XDG_DATA_HOME; on Windows the local application data.
-    """
-    folder = os.environ.get("XDG_DATA_HOME") or (os.environ.get("LOCALAPPDATA") if os.name == "nt" else None)
-    # A relative path is to be ignored, says that specification.
-    data = Path(folder) if folder and Path(folder).is_absolute() else Path.home() / ".local" / "share"
-    return data / "ebbtide" / "decisions.db"
-
-
-def _make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StoreError(
-            f"{folder}: cannot be made: {error.strerror or error}. --log names another place"
-        ) from error
 
 
 STATUS_STYLES = {
@@ -484,9 +464,7 @@ def _facts(decision: Decision) -> Iterator[tuple[str, str]]:
 
 
 def _record_facts(document: SourceDocument) -> Iterator[tuple[str, str]]:
-    """What the record says that a decision has no place for."""
-    from ebbtide.decision_log.exchange.record_fields import record_fields
-
+    """Fields of the record that a decision has no place for."""
     fields = record_fields(document.text, document.name)
     rows = (
         ("record", document.name),
@@ -522,7 +500,7 @@ def _status(decision: Decision) -> Text:
 
 
 def _status_word(decision: Decision) -> str:
-    """Where it stands, or what the team says of it where that is not that it is accepted."""
+    """Returns the status, or that of its record where it is another one than accepted."""
     standing = decision.particulars.standing if decision.particulars else None
     is_said = standing not in (None, RecordStatus.ACCEPTED) and decision.status is Status.KEPT
     return standing.value if standing and is_said else decision.status.value

@@ -2,45 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Iterator
 
+import click
 from rich.table import Table
 
-from ebbtide.cli.decisions.browsing import Place
+from ebbtide.cli.decisions.place import Place, with_log
+from ebbtide.cli.declaration import AsJson, Command
 from ebbtide.cli.terminal import console, plain, print_json, styled
-from ebbtide.decision_log.calibration.calibrate import Calibration, GroupScores, calibrate_decisions
-from ebbtide.decision_log.calibration.diagram import (
-    reliability_html,
-    reliability_lines,
-    reliability_png,
-    reliability_svg,
-)
-from ebbtide.errors import ConfigError
-
-_PLOTS: dict[str, Callable[[Calibration], str | bytes]] = {
-    ".svg": reliability_svg,
-    ".html": reliability_html,
-    ".png": reliability_png,
-}
+from ebbtide.decision_log.calibration.calibrate import Calibration, GroupScores, Scores, calibrate_decisions
 
 
-def calibration(place: Place, *, plot: Path | None, as_json: bool) -> None:
-    """Print how well confidence foretold outcomes, and draw it.
-
-    Raises:
-        ConfigError: The diagram cannot be written.
-    """
+@click.command(cls=Command)
+@with_log(session=False)
+def calibration(
+    place: Place,
+    as_json: AsJson = False,
+) -> None:
+    """Say how right the stated confidence was: Brier score, and reliability by bin, category and agent."""
     with place.open() as log:
         result = calibrate_decisions(log.iterate())
-    if plot is not None:
-        _draw(plot, result)
     if as_json:
         print_json(result.to_dict())
         return
     terminal = console()
-    for line in reliability_lines(result):
-        terminal.print(styled_line(line), soft_wrap=True)
+    if result.scores is None:
+        terminal.print(f"no forecasts among {result.decisions} decisions")
+    else:
+        terminal.print(_reliability(result.scores))
+        terminal.print()
+        for line in _summary(result, result.scores):
+            terminal.print(line, soft_wrap=True)
     for title, groups in (("category", result.by_category), ("agent", result.by_agent)):
         if groups:
             terminal.print()
@@ -50,28 +42,41 @@ def calibration(place: Place, *, plot: Path | None, as_json: bool) -> None:
         terminal.print(styled(f"\nLeft out of {result.decisions}: {left_out}", "dim"), soft_wrap=True)
 
 
-def styled_line(line: str) -> str:
-    """A line of a diagram as it is: its spaces are its layout."""
-    return line
+def _reliability(scores: Scores) -> Table:
+    """Each bin: what was said, and what turned out right with its 95 % interval."""
+    table = _table("confidence", "n", "said", "right", "95 % interval")
+    for row in scores.bins:
+        span = f"{row.low:.2f}" if row.low == row.high else f"{row.low:.2f} to {row.high:.2f}"
+        low, high = row.interval
+        interval = f"{low:.2f} to {high:.2f}"
+        table.add_row(span, str(row.n), f"{row.mean_confidence:.2f}", f"{row.rate:.2f}", interval)
+    return table
 
 
-def _draw(path: Path, result: Calibration) -> None:
-    draw = _PLOTS.get(path.suffix.lower())
-    if draw is None:
-        raise ConfigError(f"--plot {path}: expected a name that ends in {', '.join(_PLOTS)}")
-    picture = draw(result)
-    try:
-        path.write_bytes(picture if isinstance(picture, bytes) else picture.encode())
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be written: {error.strerror or error}") from error
+def _summary(result: Calibration, scores: Scores) -> Iterator[str]:
+    brier, error, drift = scores.brier, scores.error, result.drift
+    skill = "unknown" if brier.skill is None else f"{brier.skill:.3f}"
+    yield f"{result.n} of {result.decisions} decisions"
+    yield f"Brier score {brier.score:.4f}, skill {skill}"
+    yield f"base rate {brier.base_rate:.3f}, scores {brier.uncertainty:.4f}"
+    yield f"reliability {brier.reliability:.4f}, resolution {brier.resolution:.4f}"
+    yield f"calibration error {error.value:.3f}"
+    yield f"a perfect forecaster: {error.expected:.3f} on average, usually below {error.usual_below:.3f}"
+    if drift is not None and drift.changed:
+        yield f"errors changed: {drift.before:.3f} to {drift.after:.3f} (p = {drift.p_value:.2g})"
 
 
 def _groups(title: str, groups: tuple[GroupScores, ...], least: int) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column(title, overflow="fold")
-    table.add_column("n", justify="right")
-    table.add_column("Brier", justify="right")
+    table = _table(title, "n", "Brier")
     for group in groups:
         score = f"under {least}" if group.scores is None else f"{group.scores.brier.score:.3f}"
         table.add_row(plain(group.name or "-", 60), str(group.n), score)
+    return table
+
+
+def _table(first: str, *others: str) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column(first, overflow="fold")
+    for name in others:
+        table.add_column(name, justify="right")
     return table

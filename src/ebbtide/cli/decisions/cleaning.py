@@ -1,20 +1,21 @@
-"""`ebbtide decisions audit | apply | restore | purge`: noise out of a log, and back."""
+"""`ebbtide decisions audit | restore | purge`: noise out of a log, and back."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
+import click
 from rich.console import Console
 from rich.text import Text
 
-from ebbtide.cli.decisions.browsing import Place
-from ebbtide.cli.decisions.guarding import breaches_in, print_breaches
+from ebbtide.cli.decisions.place import By, Limit, Place, Why, Yes, past_moment_of, with_log
+from ebbtide.cli.declaration import Argument, AsJson, Command, Option, Output, ProfileName
 from ebbtide.cli.terminal import console, plain, print_json, styled
 from ebbtide.decision_log.cleaning import cleanup
 from ebbtide.decision_log.cleaning.cleaning_plan import Plan, PlannedRow
-from ebbtide.decision_log.deliberation.guardrails import load_guardrails
 from ebbtide.decision_log.record.record import Decision, Status
 from ebbtide.errors import ConfigError, StaleDecisionError
 from ebbtide.profile import Profile
@@ -28,41 +29,56 @@ _LISTED = 20  # decisions that came back
 _PURGED = (Status.QUARANTINED, Status.ABANDONED)
 
 
+_PLAN = Option("--plan", metavar="FILE", help="A plan that audit wrote.")
+
+
+@click.command(cls=Command)
+@with_log(session=True)
 def audit(
     place: Place,
-    *,
-    profile: str,
-    output: Path | None,
-    guardrails: str | None,
-    limit: int,
-    as_json: bool,
+    output: Output = None,
+    plan: Annotated[Path | None, _PLAN] = None,
+    yes: Yes = False,
+    leave: Annotated[
+        list[str] | None, Option("--except", metavar="ID", help="Id of a row that stays. Repeatable.")
+    ] = None,
+    by: By = "clean-up",
+    profile: ProfileName = "default",
+    limit: Limit = 50,
+    as_json: AsJson = False,
 ) -> None:
-    """Print what a clean-up would take out and what breaks a guardrail, and write the first as a plan."""
+    """Say which rows of the log are noise or duplicates, and write that as a plan; or do what a plan says.
+
+    With --plan and --yes the rows of the plan go to quarantine, unless one of them changed since; restore
+    undoes it. Without --yes nothing is changed.
+    """
+    if plan is not None:
+        _apply(place, plan, leave=tuple(leave or ()), by=by, really=yes, as_json=as_json)
+        return
+    if yes or leave:
+        raise ConfigError("--yes and --except go with --plan FILE, which `audit --output FILE` writes")
     rules = Profile.load(profile)
-    breaches = [] if guardrails is None else breaches_in(place, load_guardrails(guardrails))
     with place.open() as log:
-        plan = cleanup.audit(log, rules)
+        found = cleanup.audit(log, rules)
     if output is not None:
-        text = json.dumps(plan.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+        text = json.dumps(found.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
         try:
             output.write_text(f"{text}\n", encoding="utf-8")
         except OSError as error:
             raise ConfigError(f"{output}: cannot be written: {error.strerror or error}") from error
     if as_json:
-        print_json(plan.to_dict())
+        print_json(found.to_dict())
         return
     terminal = console()
-    _print_plan(terminal, plan, limit)
-    if breaches:
-        print_breaches(breaches, limit)
-    if output is not None and plan.going:
+    _print_plan(terminal, found, limit)
+    if output is not None and found.going:
         terminal.print(
-            styled(f"Nothing is changed yet. `ebbtide decisions apply --plan {output} --yes` does it."),
+            styled(f"Nothing is changed yet. `ebbtide decisions audit --plan {output} --yes` does it."),
             soft_wrap=True,
         )
 
 
-def apply(place: Place, path: Path, *, leave: Sequence[str], by: str, really: bool, as_json: bool) -> None:
+def _apply(place: Place, path: Path, *, leave: Sequence[str], by: str, really: bool, as_json: bool) -> None:
     """Put the rows of a plan into quarantine, or say what would be done.
 
     Raises:
@@ -93,27 +109,32 @@ def apply(place: Place, path: Path, *, leave: Sequence[str], by: str, really: bo
     )
 
 
+@click.command(cls=Command)
+@with_log(session=True)
 def restore(
-    place: Place, beginnings: Sequence[str], path: Path | None, *, by: str, why: str, as_json: bool
+    place: Place,
+    decisions: Annotated[
+        list[str] | None, Argument(metavar="[ID...]", help="Ids, or their beginnings.")
+    ] = None,
+    plan: Annotated[Path | None, _PLAN] = None,
+    by: By = "a person",
+    why: Why = "",
+    as_json: AsJson = False,
 ) -> None:
-    """Bring decisions back from quarantine.
-
-    Raises:
-        ConfigError: Neither ids nor a plan are given, or both.
-    """
-    if bool(beginnings) == (path is not None):
+    """Bring decisions back from quarantine: those named, or all that a plan put there."""
+    if bool(decisions) == (plan is not None):
         raise ConfigError("what is to come back? Name decisions by their ids, or give --plan FILE")
     with place.open() as log:
-        if path is not None:
-            restored: Sequence[Decision] = cleanup.restore(log, _read_plan(path), by=by)
+        if plan is not None:
+            restored: Sequence[Decision] = cleanup.restore(log, _read_plan(plan), by=by)
         else:
-            restored = log.restore_batch([log.resolve(name) for name in beginnings], by=by, why=why)
+            restored = log.restore_batch([log.resolve(name) for name in decisions or ()], by=by, why=why)
     if as_json:
         print_json({"schema": 1, "restored": [decision.id for decision in restored]})
         return
     terminal = console()
-    decisions = count(len(restored), "decision")
-    terminal.print(Text.assemble(("restored", "bold green"), f": {decisions}"))
+    number = count(len(restored), "decision")
+    terminal.print(Text.assemble(("restored", "bold green"), f": {number}"))
     for decision in restored[:_LISTED]:
         line = f"{decision.id} {plain(decision.candidate.description, _SHOWN)}"
         terminal.print(styled(line, indent=2), soft_wrap=True)
@@ -121,18 +142,33 @@ def restore(
         terminal.print(styled(f"and {len(restored) - _LISTED} more", "dim", indent=2))
 
 
-def purge(place: Place, *, before: float, by: str, why: str, really: bool, as_json: bool) -> None:
-    """Erase the texts of what was refused or given up before a time, or say what would be erased."""
+@click.command(cls=Command)
+@with_log(session=False)
+def purge(
+    place: Place,
+    before: Annotated[
+        str, Option("--before", metavar="WHEN", help="Settled before: 2026-03-01, or 90d ago.")
+    ],
+    yes: Yes = False,
+    by: By = "retention",
+    why: Why = "",
+    as_json: AsJson = False,
+) -> None:
+    """Erase the texts of quarantined and abandoned decisions, which cannot be undone.
+
+    That they were there stays on record.
+    """
+    end = past_moment_of(before, "--before") or 0.0
     with place.open() as log:
-        if really:
-            ids: Sequence[str] = log.purge(before=before, status=_PURGED, by=by, why=why)
+        if yes:
+            ids: Sequence[str] = log.purge(before=end, status=_PURGED, by=by, why=why)
             place.forget_vectors()  # a vector says much of its text
         else:
             there = log.iterate(status=_PURGED)
-            ids = [each.id for each in there if each.opened_at is not None and each.opened_at < before]
+            ids = [each.id for each in there if each.opened_at is not None and each.opened_at < end]
     if as_json:
-        print_json({"schema": 1, "purged": really, "ids": list(ids)})
-    elif really:
+        print_json({"schema": 1, "purged": yes, "ids": list(ids)})
+    elif yes:
         console().print(f"{len(ids)} purged: their texts are gone, that they were there is not.")
     else:
         console().print(f"{len(ids)} would be purged, which cannot be undone. --yes does it.")

@@ -6,26 +6,23 @@ import sys
 from collections.abc import Iterator, Sequence
 from itertools import chain, groupby, islice
 from pathlib import Path
+from typing import Annotated
 
+import click
 from rich.progress import track
 from rich.text import Text
 
-from ebbtide.cli.decisions.browsing import Place
+from ebbtide.cli.decisions.browsing import Statuses
+from ebbtide.cli.decisions.place import Place, with_log
+from ebbtide.cli.declaration import FORMAT, Argument, AsJson, Command, Fields, Option
+from ebbtide.cli.exits import Exit
 from ebbtide.cli.terminal import console, plain, print_json, warn
 from ebbtide.decision_log.exchange.arrivals import Arrival, Broken
-from ebbtide.decision_log.exchange.folder import (
-    assign_numbers,
-    export_folder,
-    madr_page,
-    nygard_page,
-    read_files,
-)
+from ebbtide.decision_log.exchange.folder import export_folder, read_files
 from ebbtide.decision_log.exchange.full import write_full
 from ebbtide.decision_log.exchange.importing import Imported, import_decisions, survey
-from ebbtide.decision_log.exchange.json_adr import write_json_adr
 from ebbtide.decision_log.exchange.jsonl import write_jsonl
 from ebbtide.decision_log.exchange.reading import FileFormat, WriteFormat, read_decisions
-from ebbtide.decision_log.exchange.record_fields import is_nygard
 from ebbtide.decision_log.exchange.record_links import linked_records
 from ebbtide.decision_log.exchange.rows import RowFields
 from ebbtide.decision_log.record.record import Decision, Status
@@ -36,7 +33,6 @@ from ebbtide.traces.input.source import STDIN, gather, read_pieces, source_name
 
 _IN_FORCE = (Status.KEPT, Status.SUPERSEDED)
 _WITH_TEXT = tuple(status for status in Status if status is not Status.PURGED)
-_PAGES = {WriteFormat.MADR: madr_page, WriteFormat.NYGARD: nygard_page}
 _SUFFIXES = {".jsonl": WriteFormat.JSONL, ".ndjson": WriteFormat.JSONL}
 _RECORDS = ("*.md", "*.markdown")
 #: What stands beside the records of a folder.
@@ -45,34 +41,37 @@ _SHOWN = 20  # problems
 _LARGEST = 256 << 20  # bytes of a file
 
 
+@click.command(cls=Command)
+@with_log(session=True)
 def export(
     place: Place,
-    to: Path | None,
-    *,
-    kind: WriteFormat | None,
-    status: tuple[Status, ...] | None,
-    as_json: bool,
+    to: Annotated[
+        Path | None,
+        Argument(metavar="[FILE|DIR]", help="Folder for pages, file for JSON; none prints JSON."),
+    ] = None,
+    kind: Annotated[WriteFormat | None, Option("--format", metavar="FORMAT", help=FORMAT)] = None,
+    status: Statuses = None,
+    as_json: AsJson = False,
 ) -> None:
-    """Write decisions into a folder or a file, or print them.
+    """Write decisions as markdown records, one a page, or as JSON that import reads back.
 
-    Raises:
-        ConfigError: It cannot be written there.
+    The format is told by the name: madr for a folder, jsonl or json for a file.
     """
     kind = kind or _told(to)
-    states = status or (_IN_FORCE if kind in _PAGES else _WITH_TEXT)
+    states = tuple(status or ()) or (_IN_FORCE if kind is WriteFormat.MADR else _WITH_TEXT)
     with place.open() as log:
-        if status is None and kind in _PAGES:
+        if status is None and kind is WriteFormat.MADR:
             # A record that was rejected is one of the folder that it came from.
             every = log.iterate(status=(*_IN_FORCE, Status.ABANDONED))
             decisions = iter([each for each in every if each.status in _IN_FORCE or each.document])
         else:
             decisions = log.iterate(status=states)
-        if kind not in _PAGES:
+        if kind is not WriteFormat.MADR:
             _export_file(list(decisions), to, kind)
             return
         if to is None:
             raise ConfigError(f"--format {kind} writes a page a decision: name a folder for them")
-        result = export_folder(decisions, to, _PAGES[kind])
+        result = export_folder(decisions, to)
     if as_json:
         print_json(result.to_dict())
         return
@@ -81,27 +80,28 @@ def export(
     console().print(f"{pages} in {plain(str(to))}, {summary}.", soft_wrap=True)
 
 
+@click.command(
+    cls=Command,
+    name="import",
+    exits={Exit.BAD_INPUT: "wrong usage, or a file or a part of one that cannot be used"},
+)
+@with_log(session=True)
 def import_files(
     place: Place,
-    names: Sequence[str],
-    *,
-    kind: FileFormat | None,
-    fields: str | None,
-    dry_run: bool,
-    as_json: bool,
-) -> bool:
-    """Read decisions of other logs into one.
+    files: Annotated[
+        list[str], Argument(metavar="FILE...", help="Files, folders of records, or - for standard input.")
+    ],
+    kind: Annotated[FileFormat | None, Option("--format", metavar="FORMAT", help=FORMAT)] = None,
+    fields: Fields = None,
+    dry_run: Annotated[bool, Option("--dry-run", help="Read only, and say what there is.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Read decisions of another log. Importing the same file again is safe.
 
-    Returns:
-        Whether every part could be read.
-
-    Raises:
-        ConfigError: `fields` cannot be used, or names a key that no row has.
-        TranscriptError: There is one file, and it cannot be read.
-        StoreError: The log cannot be written.
+    The format is recognised by the content. In tables, --fields description=COLUMN,time=COLUMN names columns.
     """
     keys = None if fields is None else RowFields.parse(fields)
-    paths = [path for name in names for path in _expanded(name)]
+    paths = [path for name in files for path in _expanded(name)]
     arrivals = _linked(_shown(paths, kind, keys))
     if keys is not None:
         arrivals = iter(list(arrivals))  # every row is read before one is put in
@@ -117,7 +117,8 @@ def import_files(
         print_json({**result.to_dict(), "dry_run": dry_run})
     else:
         _print_import(result, dry_run=dry_run)
-    return not result.broken
+    if result.broken:
+        raise SystemExit(Exit.BAD_INPUT)
 
 
 def _told(to: Path | None) -> WriteFormat:
@@ -125,21 +126,12 @@ def _told(to: Path | None) -> WriteFormat:
         return WriteFormat.JSON
     if to.suffix == ".json":
         return WriteFormat.JSON
-    return _SUFFIXES.get(to.suffix.lower()) or (WriteFormat.NYGARD if _is_nygard(to) else WriteFormat.MADR)
-
-
-def _is_nygard(folder: Path) -> bool:
-    """Whether most records of a folder are in Nygard's style."""
-    pages = sorted(folder.glob("*.md")) if folder.is_dir() else []
-    texts = (page.read_bytes().decode("utf-8", "surrogateescape") for page in pages if page.is_file())
-    return sum(1 if is_nygard(text) else -1 for text in texts) > 0
+    return _SUFFIXES.get(to.suffix.lower()) or WriteFormat.MADR
 
 
 def _export_file(decisions: Sequence[Decision], to: Path | None, kind: WriteFormat) -> None:
     if kind is WriteFormat.JSONL:
         text = "".join(f"{line}\n" for line in write_jsonl(decisions))
-    elif kind is WriteFormat.JSON_ADR:
-        text = write_json_adr(decisions, assign_numbers((decision.id for decision in decisions), {}))
     else:
         text = "".join(write_full(decisions))
     if to is None:
@@ -170,7 +162,7 @@ def _expanded(name: str) -> list[str]:
 
 
 def _linked(pairs: Iterator[tuple[str, Arrival]]) -> Iterator[Arrival]:
-    """What is in the files; records of one folder with links to each other."""
+    """Yields the decisions of the files; records of one folder with links to each other."""
     for folder, group in groupby(pairs, key=lambda pair: _folder(pair[0])):
         arrivals = (arrival for _, arrival in group)
         if folder is None:
@@ -187,7 +179,7 @@ def _folder(path: str) -> Path | None:
 def _shown(
     paths: Sequence[str], kind: FileFormat | None, keys: RowFields | None
 ) -> Iterator[tuple[str, Arrival]]:
-    """What is in each file, with a bar on a terminal where that takes a while."""
+    """Yields the decisions of each file, with a bar on a terminal where that takes a while."""
     progress = console(stderr=True)
     quiet = not progress.is_terminal
     for path in track(paths, "Files", console=progress, transient=True, disable=quiet or len(paths) < 2):
@@ -225,8 +217,6 @@ def _print_import(result: Imported, *, dry_run: bool) -> None:
     verb = "could be imported" if dry_run else "imported"
     line = Text.assemble((f"{len(result.created)} {verb}", "bold green" if result.created else "bold"))
     line.append(f", {result.present} there already" if result.present else "")
-    for kind, number in result.passed_over.items():
-        line.append(f", {number} {plain(kind)} passed over")
     terminal = console()
     terminal.print(line, soft_wrap=True)
     if result.broken:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
+import click
 from rich.table import Table
 from rich.text import Text
 
 from ebbtide.checking import refuse_nothing
-from ebbtide.cli.decisions.browsing import Place
+from ebbtide.cli.decisions.place import Place, Users, with_log
+from ebbtide.cli.declaration import Argument, AsJson, Command, Option, ProfileName, Redact
+from ebbtide.cli.single_file import single_file
 from ebbtide.cli.terminal import console, plain, print_json, styled, warn
 from ebbtide.decision_log.exchange.arrivals import Origins
 from ebbtide.decision_log.exchange.importing import import_decisions
-from ebbtide.decision_log.record.entry import Entry
-from ebbtide.decision_log.record.record import Status
+from ebbtide.decision_log.record.record import Decision, DecisionScope
 from ebbtide.decisions.turns.filtered_turns import (
     Disposition,
     FilteredCandidate,
@@ -31,7 +33,8 @@ from ebbtide.events.event import Event, Message, ModelCall, ToolCall
 from ebbtide.profile import Profile
 from ebbtide.report.plurals import count
 from ebbtide.text.extraction.turn import Speaker
-from ebbtide.text.redaction import redact, redacted
+from ebbtide.text.redaction import redact as masked
+from ebbtide.text.redaction import redacted
 from ebbtide.traces.input.source import STDIN
 from ebbtide.traces.reading import Trace, open_trace
 from ebbtide.traces.records.readers import TraceItem
@@ -45,54 +48,42 @@ _STYLES = {
 _NAME = 100  # characters of a speaker
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TraceOptions:
-    """What is asked of a conversation.
-
-    Args:
-        everyone: Read what users say too.
-        save: Record what is kept.
-        refused: List what is refused.
-        redact: Mask keys and passwords in what is printed; what is recorded keeps its words.
-        as_json: Print JSON for machines.
-    """
-
-    everyone: bool
-    save: bool
-    refused: bool
-    redact: bool
-    as_json: bool
-
-
-def from_trace(name: str, place: Place, profile: str, options: TraceOptions) -> None:
-    """Print what the gate makes of a conversation, and record it where that is asked for.
-
-    Raises:
-        TranscriptError: It cannot be read.
-        StoreError: The log cannot be written.
-    """
+@click.command(cls=Command, name="from")
+@with_log(session=True)
+def from_trace(
+    place: Place,
+    file: Annotated[str, Argument(metavar="FILE", help="A conversation, or - for standard input.")],
+    everyone: Users = False,
+    save: Annotated[bool, Option("--save", help="Record what is kept in the log.")] = False,
+    refused: Annotated[bool, Option("--refused/--no-refused", help="List what is refused.")] = True,
+    profile: ProfileName = "default",
+    redact: Redact = True,
+    as_json: AsJson = False,
+) -> None:
+    """Run a conversation through the gate: what would be kept, what not, and why."""
+    name = single_file(file, "Name one of its files.")
     rules = Profile.load(profile)
     trace = open_trace(name)
-    filtered = filtered_trace(trace, rules, everyone=options.everyone)
+    filtered = filtered_trace(trace, rules, everyone=everyone)
     refuse_nothing(trace.source, trace.events, trace.faults)
-    saved = _save(name, place, filtered) if options.save else None
-    if options.redact:
+    saved = _save(name, place, filtered) if save else None
+    if redact:
         filtered = redacted(filtered)
-    if options.as_json:
+    if as_json:
         print_json({**filtered.to_dict(), "saved": saved})
     else:
-        _print(filtered, options)
+        _print(filtered, refusals_too=refused)
         if saved is not None:
             new, present = saved["new"], saved["present"]
             console().print(f"{new} recorded" + (f", {present} there already" if present else ""))
     if trace.fault_count:
         warn(f"{count(trace.fault_count, 'part')} of the trace could not be read:")
         for fault in trace.faults:
-            print(f"  {plain(redact(str(fault)))}", file=sys.stderr)
+            print(f"  {plain(masked(str(fault)))}", file=sys.stderr)
 
 
 def filtered_trace(trace: Trace, rules: Profile, *, everyone: bool) -> FilteredTurns:
-    """What the gate makes of a conversation, with the calls that carry out what was decided.
+    """Takes a conversation through the gate, with the calls that carry out what was decided.
 
     Args:
         trace: The conversation; it is read to its end.
@@ -137,13 +128,13 @@ def _save(name: str, place: Place, filtered: FilteredTurns) -> dict[str, int]:
     session = place.session or ("stdin" if name == STDIN else Path(name).name)[:_NAME]
     origins = Origins("trace")
     entries = [
-        Entry(
+        Decision(
+            scope=DecisionScope(
+                agent=plain(each.turn.speaker, _NAME) or DecisionScope().agent, session=plain(session, _NAME)
+            ),
             candidate=each.candidate(),
-            agent=plain(each.turn.speaker, _NAME) or None,
-            session=plain(session, _NAME),
             opened_at=each.turn.ts,
             settled_at=each.turn.ts,
-            status=Status.KEPT,
             assessment=each.assessment,
             origin=origins.of({"session": session, "turn": each.turn.number, "text": each.sentence.text}),
         )
@@ -154,10 +145,10 @@ def _save(name: str, place: Place, filtered: FilteredTurns) -> dict[str, int]:
     return {"new": len(report.created), "present": report.present}
 
 
-def _print(filtered: FilteredTurns, options: TraceOptions) -> None:
+def _print(filtered: FilteredTurns, *, refusals_too: bool) -> None:
     terminal = console()
     for disposition in Disposition:
-        if disposition is Disposition.REFUSED and not options.refused:
+        if disposition is Disposition.REFUSED and not refusals_too:
             continue
         candidates = filtered.having(disposition)
         if not candidates:
@@ -214,7 +205,7 @@ def _line(each: FilteredCandidate) -> Text:
 
 
 def _slots(sentence: TurnCandidate) -> str:
-    """What was chosen, over what, and why, as far as the sentence says more than itself."""
+    """Returns the choice, its alternative and its reason, as far as the sentence says more than itself."""
     choice = sentence.choice if sentence.choice != sentence.text else None
     slots = {"chosen": choice, "over": sentence.over, "why": sentence.why}
     return " \N{MIDDLE DOT} ".join(f"{name}: {plain(words)}" for name, words in slots.items() if words)

@@ -6,14 +6,16 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Annotated
 
 import click
 from rich.console import Console
 from rich.text import Text
 
 from ebbtide.checking import refuse_nothing
-from ebbtide.cli.decisions.browsing import Place
 from ebbtide.cli.decisions.from_trace import filtered_trace
+from ebbtide.cli.decisions.place import Place, Users, with_log
+from ebbtide.cli.declaration import Argument, AsJson, Command, Option, ProfileName
 from ebbtide.cli.settings.options import current_settings
 from ebbtide.cli.single_file import single_file
 from ebbtide.cli.terminal import console, plain, print_json, styled
@@ -89,23 +91,49 @@ def import_labels(source: Path, path: Path, *, as_json: bool) -> None:
         click.echo(f"{count(new, 'label')} added, {len(by_key)} in {path}")
 
 
-def label(
-    place: Place, traces: Sequence[str], path: Path, *, profile: str, everyone: bool, as_json: bool
-) -> None:
-    """Ask about candidates until there are no more or somebody quits, and keep each label at once.
+Labels = Annotated[
+    Path | None,
+    Option(
+        "--labels",
+        metavar="FILE",
+        help="The labels; without it decision-labels.jsonl beside the settings of the project, or here.",
+    ),
+]
 
-    Raises:
-        ConfigError: The file of labels cannot be read or written.
-        TranscriptError: A trace cannot be read.
-        StoreError: There is no log.
+
+@click.command(cls=Command)
+@with_log(session=True)
+def label(
+    place: Place,
+    traces: Annotated[
+        list[str] | None, Argument(metavar="[FILE...]", help="Traces; without them what is in the log.")
+    ] = None,
+    labels: Labels = None,
+    come_with: Annotated[
+        Path | None, Option("--from", metavar="FILE", help="Add labels from a JSONL file: text and label.")
+    ] = None,
+    everyone: Users = False,
+    profile: ProfileName = "default",
+    as_json: AsJson = False,
+) -> None:
+    """Say of candidates whether they are decisions, a key each; train makes a model of it.
+
+    Half of them are drawn by lot, half because the gate is least sure. Keys: y decision, n none, s skip,
+    u undo, q quit. Without a terminal each line of standard input is a key. Labels are kept at once, so that
+    the next call goes on where this one stopped.
     """
+    path = labels_file(labels)
+    if come_with is not None:
+        import_labels(come_with, path, as_json=as_json and not traces)
+        if not traces:
+            return
     rules = rules_alone(profile)
-    labels = labels_in(path)
+    kept = labels_in(path)
     terminal = console(stderr=as_json)
     questions = list(_of_traces(traces, rules, everyone=everyone) if traces else _of_log(place, rules))
-    session = _Labelling(questions, labels, path, rules, terminal)
+    session = _Labelling(questions, kept, path, rules, terminal)
     new = session.run()
-    counts = {kind.value: sum(each.label is kind for each in labels) for kind in LabelKind}
+    counts = {kind.value: sum(each.label is kind for each in kept) for kind in LabelKind}
     left_open = len(session.open_questions())
     if as_json:
         print_json({"schema": 1, "labels": str(path), "new": new, "open": left_open, "counts": counts})
@@ -152,7 +180,7 @@ class _Labelling:
         self._learned_at = 0
 
     def open_questions(self) -> list[OpenQuestion]:
-        """What nobody answered yet."""
+        """Returns the questions that nobody answered yet."""
         answered = {each.text for each in self._labels}
         return [question for text, question in self._questions.items() if text not in answered]
 

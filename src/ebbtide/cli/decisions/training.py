@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import click
 from rich.table import Table
 
 from ebbtide import __version__
-from ebbtide.cli.decisions.browsing import Place, default_file
-from ebbtide.cli.decisions.labelling import labelled_candidates, labels_in, rules_alone
+from ebbtide.cli.decisions.labelling import Labels, labelled_candidates, labels_file, labels_in, rules_alone
+from ebbtide.cli.decisions.place import Place, default_file, with_log
+from ebbtide.cli.declaration import AsJson, Command, Output, ProfileName
 from ebbtide.cli.terminal import console, print_json, styled
 from ebbtide.decision_log.log.decision_labels import labels_of
 from ebbtide.decisions.learning.decision_label import DecisionLabel, LabelKind
@@ -34,19 +36,26 @@ class _Labels:
         return [*self.of_file, *(each for each in self.of_log if each.text not in texts)]
 
 
-def train_gate(place: Place, file: Path, output: Path | None, *, profile: str, as_json: bool) -> None:
-    """Train on a file of labels and on the log, write the model, and print what it brings.
+@click.command(cls=Command)
+@with_log(session=True)
+def train(
+    place: Place,
+    labels: Labels = None,
+    output: Output = None,
+    profile: ProfileName = "default",
+    as_json: AsJson = False,
+) -> None:
+    """Make a model of your labels and of the reviews in the log, and say what it brings.
 
-    Raises:
-        ConfigError: There are no labels, or a file cannot be read or written.
-        SemanticError: The extra ``semantic`` is not installed.
-        StoreError: The log that was named cannot be read.
+    It is weighed beside the rules of the gate where a profile names it as model under [decisions]. It needs
+    the extra semantic.
     """
+    file = labels_file(labels)
     rules = Profile.load(profile)
     if not rules.decisions.weighs:
         raise ConfigError(f"--profile {profile}: a model is weighed beside the rules, and weighs = false")
-    labels = _Labels(of_file=_answered(labels_in(file)), of_log=_of_log(place))
-    candidates = labelled_candidates(labels.all, rules_alone(profile))
+    both = _Labels(of_file=_answered(labels_in(file)), of_log=_of_log(place))
+    candidates = labelled_candidates(both.all, rules_alone(profile))
     if not candidates:
         raise ConfigError(f"{file}: there are no labels. `ebbtide decisions label FILE` asks for some")
     # numpy takes long to load, and may not be there.
@@ -66,10 +75,10 @@ def train_gate(place: Place, file: Path, output: Path | None, *, profile: str, a
     path = output or Path(rules.decisions.model or file.parent / _NAME)
     model.save(path)
     if as_json:
-        sizes = {"labels_of_file": len(labels.of_file), "labels_of_log": len(labels.of_log)}
+        sizes = {"labels_of_file": len(both.of_file), "labels_of_log": len(both.of_log)}
         print_json({"schema": 1, "model": str(path), **sizes, **report.to_dict()})
         return
-    of_log = f", {len(labels.of_log)} of them from the log" if labels.of_log else ""
+    of_log = f", {len(both.of_log)} of them from the log" if both.of_log else ""
     terminal.print(
         styled(
             f"{count(len(candidates), 'label')}{of_log}: {count(report.decisions, 'decision')}, "
@@ -107,7 +116,7 @@ def _answered(labels: list[DecisionLabel]) -> list[DecisionLabel]:
 
 
 def _of_log(place: Place) -> list[DecisionLabel]:
-    """What reviews say, where there is a log; one that is named has to be there."""
+    """Returns the labels of a log, where there is one; one that is named has to be there."""
     if place.log is None and not default_file().exists():
         return []
     with place.open() as log:

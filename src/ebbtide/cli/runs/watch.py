@@ -28,7 +28,7 @@ from ebbtide.cli.runs.session_filter import SessionFilter, with_session_filter
 from ebbtide.cli.runs.verdict_command import VerdictCommand
 from ebbtide.cli.single_file import single_file
 from ebbtide.cli.terminal import Line, console, plain, print_json, print_lines, terminal_width, warn
-from ebbtide.divergence.detectors.near_duplicates import argument_display
+from ebbtide.divergence.near_duplicates import argument_display
 from ebbtide.errors import ConfigError, TranscriptError
 from ebbtide.events.event import Event, content, title
 from ebbtide.events.transcript import Round

@@ -9,8 +9,7 @@ from typing import Annotated
 import click
 
 from ebbtide.cli.budgets import BudgetsFile
-from ebbtide.cli.decisions.browsing import Place
-from ebbtide.cli.decisions.recording import Log
+from ebbtide.cli.decisions.place import Log, Place
 from ebbtide.cli.declaration import FILE, AsJson, Command, Idle, Option, Redact
 from ebbtide.cli.settings.options import refuse_unnamed
 from ebbtide.cli.terminal import print_json

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ebbtide.cli.settings.project_settings import ProjectSettings
 
 
-_SETTABLE = frozenset("profile tools prices limits fail_on baseline ignore guardrails budgets alerts".split())
+_SETTABLE = frozenset("profile tools prices limits fail_on baseline ignore budgets alerts".split())
 _NAMED = "ebbtide.named_settings"
 _NONE = "ebbtide.no_settings"
 _HERE = "ebbtide.settings"

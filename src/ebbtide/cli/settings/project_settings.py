@@ -21,12 +21,10 @@ KEYS = {
     "fail-on": "fail_on",
     "baseline": "baseline",
     "ignore": "ignore",
-    "guardrails": "guardrails",
     "budgets": "budgets",
     "alerts": "alerts",
 }
 _TABLES = ("tools", "prices", "limits", "budgets", "alerts")
-_LISTS = ("guardrails",)
 _IGNORED = ("rules", "tools", "runs")
 
 
@@ -76,15 +74,13 @@ class ProjectSettings:
         for key, value in table.items():
             if key == "fail-on":
                 options["fail_on"] = [value] if isinstance(value, str) else _texts(key, value)
-            elif (key in _TABLES and isinstance(value, Mapping)) or (
-                key in _LISTS and isinstance(value, list)
-            ):
+            elif key in _TABLES and isinstance(value, Mapping):
                 options[key] = name
             elif key == "profile" and isinstance(value, str) and not value.endswith(".toml"):
                 options[key] = value
             elif key != "ignore":
                 if not isinstance(value, str) or not value:
-                    form = "a file, or a table" if key in (*_TABLES, *_LISTS) else "a text"
+                    form = "a file, or a table" if key in _TABLES else "a text"
                     raise ConfigError(f"{key} = {value!r:.60}: expected {form}")
                 options[key] = os.path.join(folder, value)  # noqa: PTH118
         ignore = table.get("ignore", {})

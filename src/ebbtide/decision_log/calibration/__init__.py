@@ -1,1 +1,1 @@
-"""Whether an agent that is sure is right: its stated confidence against how its decisions turned out."""
+"""Calibration: the stated confidence of an agent against the outcomes of its decisions."""

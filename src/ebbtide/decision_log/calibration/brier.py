@@ -18,7 +18,7 @@ from ebbtide.errors import ConfigError
 
 
 class Forecast(NamedTuple):
-    """How sure somebody was, and what happened.
+    """A stated probability, and the outcome.
 
     Args:
         confidence: 0 to 1.

@@ -14,6 +14,7 @@ from itertools import accumulate
 from operator import itemgetter
 from typing import Any
 
+from ebbtide.codec import to_wire
 from ebbtide.decision_log.calibration.brier import Brier, Forecast, read_brier, squared_error
 from ebbtide.decision_log.calibration.reliability import (
     Binning,
@@ -35,7 +36,7 @@ LEAST = 30
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scores:
-    """What forecasts are worth.
+    """Scores of forecasts.
 
     Args:
         brier: The score and its parts, with one bin for each distinct confidence.
@@ -70,18 +71,10 @@ class GroupScores:
     n: int
     scores: Scores | None
 
-    def to_dict(self) -> dict[str, Any]:
-        """The wire form."""
-        return {
-            "name": self.name,
-            "n": self.n,
-            "scores": None if self.scores is None else self.scores.to_dict(),
-        }
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
-    """How well the confidence of decisions foretold how they turned out.
+    """Calibration of the stated confidence of decisions against their outcomes.
 
     What was reviewed is no random sample of what was decided: what went wrong is looked at more often.
 
@@ -120,8 +113,8 @@ class Calibration:
             "binning": self.binning.value,
             "scores": None if self.scores is None else self.scores.to_dict(),
             "drift": None if self.drift is None else self.drift.to_dict(),
-            "by_category": [group.to_dict() for group in self.by_category],
-            "by_agent": [group.to_dict() for group in self.by_agent],
+            "by_category": [to_wire(group) for group in self.by_category],
+            "by_agent": [to_wire(group) for group in self.by_agent],
             "least": self.least,
         }
 
@@ -129,7 +122,7 @@ class Calibration:
 def score_forecasts(
     forecasts: Sequence[Forecast], *, binning: Binning = Binning.WIDTH, bins: int = 10
 ) -> Scores:
-    """What forecasts are worth, wherever they come from.
+    """Scores forecasts, wherever they come from.
 
     Args:
         forecasts: At least one.
@@ -155,7 +148,7 @@ def calibrate_decisions(
     least: int = LEAST,
     drift_below: float = 0.01,
 ) -> Calibration:
-    """How well the confidence of decisions foretold how they turned out.
+    """Calibration of the stated confidence of decisions against their outcomes.
 
     Args:
         decisions: Any; those that say nothing of confidence are counted by reason.
@@ -214,7 +207,7 @@ _TERMS = 50  # of the series of the distribution
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drift:
-    """Whether the squared errors of forecasts in time have one mean.
+    """A test that the squared errors of forecasts in time have one mean.
 
     It says that the error changed, not why: the agent, its confidence or its work may have.
 
@@ -239,12 +232,12 @@ class Drift:
 
     @property
     def changed(self) -> bool:
-        """Whether chance is no good explanation."""
+        """True where chance is no good explanation."""
         return self.p_value < self.below
 
     @property
     def worse(self) -> bool:
-        """Whether there is a change, and the error is larger after it."""
+        """True where there is a change, and the error is larger after it."""
         return self.changed and self.after > self.before
 
     def to_dict(self) -> dict[str, Any]:
@@ -263,7 +256,7 @@ class Drift:
 
 
 def find_drift(forecasts: Sequence[Forecast], *, below: float = 0.01) -> Drift | None:
-    """Whether the squared errors changed, and where most.
+    """Tests the squared errors for a change, and finds its place.
 
     Args:
         forecasts: In any order; their times order them, and those without one are left out.
@@ -296,7 +289,7 @@ def find_drift(forecasts: Sequence[Forecast], *, below: float = 0.01) -> Drift |
 
 
 def _bridge(height: float) -> float:
-    """How probable it is that a Brownian bridge goes further than that from zero."""
+    """Returns the probability that a Brownian bridge goes further than that from zero."""
     if height < 0.2:
         return 1.0  # the series converges slowly there, and its sum is 1 to 12 digits
     terms = ((-1) ** (at - 1) * math.exp(-2 * (at * height) ** 2) for at in range(1, _TERMS))
@@ -304,7 +297,7 @@ def _bridge(height: float) -> float:
 
 
 class PartialPolicy(StrEnum):
-    """What a partial outcome counts as."""
+    """The value of a partial outcome."""
 
     HALF = "half"  #: half a success
     EXCLUDE = "exclude"  #: nothing: the strict score knows right and wrong only
@@ -343,7 +336,7 @@ _WORTH = {DecisionOutcome.SUCCESS: 1.0, DecisionOutcome.PARTIAL: 0.5, DecisionOu
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Eligibility:
-    """What counts.
+    """The decisions that count.
 
     Args:
         partial: What a partial outcome counts as.
@@ -357,7 +350,7 @@ class Eligibility:
 
 
 def confidence_source(candidate: Candidate) -> ConfidenceSource | None:
-    """Where the confidence came from; where nobody said, exactly 0.5 is the default and the rest stated."""
+    """Returns the source of the confidence; unstated, exactly 0.5 is the default and the rest is stated."""
     if candidate.confidence is None:
         return None
     if candidate.confidence_source is not None:
@@ -366,7 +359,7 @@ def confidence_source(candidate: Candidate) -> ConfidenceSource | None:
 
 
 def forecast_of(decision: Decision, eligibility: Eligibility) -> Forecast | Exclusion:
-    """What a decision says of confidence, or why it says nothing.
+    """Returns the forecast of a decision, or the reason why it has none.
 
     Args:
         decision: With its reviews.

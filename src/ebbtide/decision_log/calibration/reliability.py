@@ -26,7 +26,7 @@ _ONE_SIDED = 1.644854  # 95 %
 
 
 class Binning(StrEnum):
-    """How confidences are put together."""
+    """The binning of confidences."""
 
     WIDTH = "width"  #: bins of one width; a confidence on an edge belongs to the bin below
     COUNT = "count"  #: bins of about one count; equal confidences stay together
@@ -35,7 +35,7 @@ class Binning(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReliabilityBin:
-    """What was said with about one confidence.
+    """The forecasts with about one confidence.
 
     Args:
         low: Lower edge; for bins of one count and for distinct ones the lowest confidence.
@@ -60,7 +60,7 @@ class ReliabilityBin:
 
     @property
     def covers(self) -> bool:
-        """Whether the interval of the rate holds the mean confidence."""
+        """True where the interval of the rate holds the mean confidence."""
         return self.interval[0] <= self.mean_confidence <= self.interval[1]
 
     def to_dict(self) -> dict[str, Any]:
@@ -95,7 +95,7 @@ class CalibrationError:
 
     @property
     def is_chance(self) -> bool:
-        """Whether a perfectly calibrated forecaster would usually show as much."""
+        """True where a perfectly calibrated forecaster would usually show as much."""
         return self.value <= self.usual_below
 
     def to_dict(self) -> dict[str, Any]:
@@ -149,7 +149,7 @@ def split(
 def reliability_bins(
     forecasts: Sequence[Forecast], binning: Binning = Binning.WIDTH, bins: int = 10
 ) -> tuple[ReliabilityBin, ...]:
-    """What happened to the forecasts of each bin; empty bins are absent.
+    """Returns the bins with their outcomes; empty bins are absent.
 
     Args:
         forecasts: At least one.
@@ -220,7 +220,7 @@ def _perfect(chances: Sequence[float]) -> tuple[float, float]:
 
 
 def _distribution(chances: Sequence[float]) -> list[float]:
-    """How probable each number of successes is, from 0 to all."""
+    """Returns the probability of each number of successes, from 0 to all."""
     weights = [1.0]
     for chance in chances:
         longer = [p * (1 - chance) for p in weights] + [0.0]

@@ -1,4 +1,4 @@
-"""What a clean-up would take out of a log, as a file that people read before anything is done.
+"""Plans of clean-ups, as files that people read before anything is done.
 
 Source: decision quality gate, phase 4 (clause Q15).
 """
@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import Any
 
 from ebbtide.decision_log.record.record import Decision
-from ebbtide.decision_log.record.wire import decision_document, from_wire
+from ebbtide.decision_log.record.wire import decision_document, from_wire, to_wire
 from ebbtide.decisions.assessment import Assessment
 from ebbtide.errors import ConfigError
 
@@ -61,17 +61,7 @@ class PlannedRow:
 
     def to_dict(self) -> dict[str, Any]:
         """The wire form."""
-        return {
-            "id": self.id,
-            "rule": self.rule,
-            "reason": self.assessment.reason,
-            "description": self.description,
-            "duplicate_of": self.duplicate_of,
-            "version": self.version,
-            "state": self.state,
-            "protected": None if self.protected is None else self.protected.value,
-            "assessment": self.assessment.to_dict(),
-        }
+        return {"rule": self.rule, "reason": self.assessment.reason, **to_wire(self)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,14 +78,10 @@ class Reversal:
     of: str
     difference: str
 
-    def to_dict(self) -> dict[str, Any]:
-        """The wire form."""
-        return {"id": self.id, "of": self.of, "difference": self.difference}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What a clean-up would take out of a log.
+    """A plan of a clean-up.
 
     Args:
         tenant: Whose log.
@@ -122,7 +108,7 @@ class Plan:
 
     @property
     def by_rule(self) -> dict[str, int]:
-        """How many rows would go, by the rule that refuses them, the most frequent first."""
+        """Counts the rows that would go, by the rule that refuses them, the most frequent first."""
         return dict(Counter(row.rule for row in self.going).most_common())
 
     @property
@@ -138,15 +124,9 @@ class Plan:
         return {
             "schema": 1,
             "kind": "ebbtide.clean-up",
-            "tenant": self.tenant,
-            "agent": self.agent,
-            "session": self.session,
-            "profile": self.profile,
-            "examined": self.examined,
             "going": len(self.going),
             "by_rule": self.by_rule,
-            "rows": [row.to_dict() for row in self.rows],
-            "reversals": [reversal.to_dict() for reversal in self.reversals],
+            **to_wire(self),
         }
 
     @classmethod
@@ -159,17 +139,9 @@ class Plan:
         if table.get("kind") != "ebbtide.clean-up" or table.get("schema") != 1:
             raise ConfigError("this is no plan of a clean-up; `ebbtide decisions audit --output` writes one")
         try:
-            plan = cls(
-                tenant=table["tenant"],
-                agent=table["agent"],
-                session=table["session"],
-                profile=table["profile"],
-                examined=table["examined"],
-                rows=tuple(map(_row, table["rows"])),
-                reversals=tuple(Reversal(**reversal) for reversal in table["reversals"]),
-            )
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise ConfigError(f"the plan cannot be read: {error!r}. Make a new one.") from error
+            plan = from_wire(cls, table)
+        except ConfigError as error:
+            raise ConfigError(f"the plan cannot be read: {error}. Make a new one.") from error
         if plan.hash != table.get("hash"):
             raise ConfigError(
                 "the plan was changed after it was made; make a new one, and leave rows out with --except"
@@ -205,16 +177,3 @@ def digest(table: Mapping[str, Any]) -> str:
     """SHA-256 of plain data, written in one way: keys sorted, no spaces."""
     text = json.dumps(table, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _row(table: Mapping[str, Any]) -> PlannedRow:
-    protected = table["protected"]
-    return PlannedRow(
-        id=table["id"],
-        description=table["description"],
-        assessment=from_wire(Assessment, table["assessment"]),
-        duplicate_of=table["duplicate_of"],
-        version=table["version"],
-        state=table["state"],
-        protected=None if protected is None else Protection(protected),
-    )

@@ -19,8 +19,8 @@ from ebbtide.decision_log.cleaning.cleaning_plan import (
     state_of,
 )
 from ebbtide.decision_log.log.decision_log import DecisionLog
-from ebbtide.decision_log.record.entry import Change
 from ebbtide.decision_log.record.record import Decision, Relation, Status
+from ebbtide.decision_log.record.results import Change
 from ebbtide.decisions.candidate import Source
 from ebbtide.decisions.gate.assess import assess
 from ebbtide.decisions.repeats.duplicate_assessment import duplicate_assessment
@@ -33,7 +33,7 @@ BY = "clean-up"  #: who says so, in the events of the log
 
 
 def audit(log: DecisionLog, profile: Profile = Profile.DEFAULT) -> Plan:
-    """What a clean-up would take out of the rows that a view of a log sees. Nothing is changed.
+    """Plans a clean-up of the rows that a view of a log sees. Nothing is changed.
 
     Looked at are the kept rows; in time, so that of two equal decisions the later one is the duplicate. A row
     that was recorded on purpose, brought back, reviewed or linked, or that took the place of another one, is

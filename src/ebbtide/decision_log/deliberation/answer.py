@@ -1,4 +1,4 @@
-"""What a deliberation answers: what became of a candidate, and why."""
+"""Answers of a deliberation: the verdict on a candidate, and the reason."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from ebbtide.decision_log.deliberation.guardrails import PREFIX
 from ebbtide.decision_log.record.record import Decision, Mode
 from ebbtide.decision_log.record.wire import decision_document
 from ebbtide.decisions.assessment import Assessment
@@ -14,7 +13,7 @@ from ebbtide.decisions.repeats.duplicate_verdict import DuplicateVerdict
 
 
 class DecisionVerdict(StrEnum):
-    """What became of a candidate."""
+    """The verdict on a candidate."""
 
     OPENED = "opened"  #: it is being thought about
     KEPT = "kept"
@@ -25,7 +24,7 @@ class DecisionVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecisionAnswer:
-    """What became of a candidate, and why.
+    """The verdict on a candidate, and the reason.
 
     Args:
         verdict: What became of it.
@@ -51,21 +50,15 @@ class DecisionAnswer:
 
     @property
     def kept(self) -> bool:
-        """Whether it is in the log, or being thought about."""
+        """True where it is in the log, or being thought about."""
         return self.verdict in {DecisionVerdict.OPENED, DecisionVerdict.KEPT}
 
     @property
     def reason(self) -> str | None:
-        """What speaks against it, in one sentence; None where nothing does. It may be kept all the same."""
+        """The objection to it, in one sentence; None where nothing does. It may be kept all the same."""
         if self.verdict is DecisionVerdict.NOT_CAPTURED:
             return "nothing is recorded in this frame; record_decision works in any frame"
         return None if self.assessment is None else self.assessment.reason
-
-    @property
-    def asks(self) -> tuple[str, ...]:
-        """What guardrails ask for, in a sentence each, of a decision that is kept all the same."""
-        rules = () if self.assessment is None else self.assessment.rules
-        return tuple(rule.reason for rule in rules if rule.id.startswith(PREFIX) and not rule.decides)
 
     @property
     def reversals(self) -> tuple[str, ...]:
@@ -89,7 +82,6 @@ class DecisionAnswer:
             "kept": self.kept,
             "mode": self.mode.value,
             "reason": self.reason,
-            "asks": list(self.asks),
             "assessment": None if self.assessment is None else self.assessment.to_dict(),
             "duplicate": None if self.duplicate is None else self.duplicate.to_dict(),
             "reversals": list(self.reversals),

@@ -12,7 +12,6 @@ from typing import Protocol, TypeVar, Unpack
 
 from ebbtide.decision_log.deliberation import gated_steps
 from ebbtide.decision_log.deliberation.answer import DecisionAnswer, DecisionVerdict
-from ebbtide.decision_log.deliberation.guardrails import Guardrail
 from ebbtide.decision_log.deliberation.proposal import (
     FinalWords,
     Proposal,
@@ -37,10 +36,10 @@ _REMEMBERED = 4096  # opened decisions of this process that need not be read aga
 
 
 class Gate(Protocol):
-    """What judges candidates; `ebbtide.decisions.gate.assess.assess` is one."""
+    """A judge of candidates; `ebbtide.decisions.gate.assess.assess` is one."""
 
     def __call__(self, candidate: Candidate, context: TurnContext | None, profile: Profile, /) -> Assessment:
-        """What speaks against a candidate and what for it."""
+        """Assesses a candidate."""
 
 
 class Deliberation:
@@ -57,7 +56,6 @@ class Deliberation:
         duplicates: Window and thresholds; None takes those of the profile.
         gate: What judges candidates. Where it fails, the candidate is kept and the answer says `degraded`.
         frames: Frames in which turns are recorded; None takes those of the profile.
-        guardrails: Rules of the team, asked when a decision is taken; see `load_guardrails`.
 
     >>> from ebbtide.decision_log.log.decision_log import DecisionLog
     >>> with DecisionLog.open(":memory:") as log:
@@ -79,7 +77,6 @@ class Deliberation:
         duplicates: DuplicateRules | None = None,
         gate: Gate = assess,
         frames: Sequence[str] | None = None,
-        guardrails: Sequence[Guardrail] = (),
     ) -> None:
         expect("log", log, DecisionLog)
         expect("profile", profile, Profile)
@@ -89,9 +86,7 @@ class Deliberation:
         self.mode = Mode(mode)
         self.frames = frozenset(profile.decisions.frames if frames is None else frames)
         window = profile.duplicates if duplicates is None else duplicates
-        self._rules = gated_steps.StepRules(
-            profile=profile, duplicates=window, mode=self.mode, guardrails=tuple(guardrails)
-        )
+        self._rules = gated_steps.StepRules(profile=profile, duplicates=window, mode=self.mode)
         self._gate = gate
         self._opened: OrderedDict[str, Decision] = OrderedDict()
         self._lock = threading.Lock()
@@ -103,7 +98,7 @@ class Deliberation:
         return getattr(self._local, "answer", None)
 
     def assess(self, candidate: Candidate, context: TurnContext | None = None) -> Assessment:
-        """What the gate says; nothing is stored or counted."""
+        """Asks the gate; nothing is stored or counted."""
         return self._gate(candidate, context, self.profile)
 
     def start(
@@ -213,11 +208,11 @@ class Deliberation:
         Source: decision quality gate, layers 1 to 3 (clauses Q06, Q13).
         """
         latest = self._recall(decision_id)
-        proposal = self._propose(latest.candidate, description, words)
+        proposal = self._propose(latest, description, words)
         answer = self._write(
             latest.scope.agent,
             lambda tx: gated_steps.finalize(tx, self._rules, tx.fresh(latest), proposal),
-            gated_steps.subjects(self._rules, latest.scope, proposal),
+            gated_steps.subjects(self._rules, proposal.taken),
         )
         with self._lock:
             self._opened.pop(decision_id, None)
@@ -252,12 +247,12 @@ class Deliberation:
 
         Source: decision quality gate, 1c (clause Q05).
         """
-        scope, proposal = self._proposed(description, agent_id, session, frame, source, **words)
+        proposal = self._proposed(description, agent_id, session, frame, source, **words)
         return self._remember_answer(
             self._write(
-                scope.agent,
-                lambda tx: gated_steps.finalize_at_once(tx, self._rules, scope, proposal),
-                gated_steps.subjects(self._rules, scope, proposal),
+                proposal.taken.scope.agent,
+                lambda tx: gated_steps.finalize_at_once(tx, self._rules, proposal),
+                gated_steps.subjects(self._rules, proposal.taken),
             )
         )
 
@@ -279,17 +274,12 @@ class Deliberation:
         proposals = [self._proposed(**row) for row in rows]
 
         def work(tx: Transaction) -> tuple[DecisionAnswer, ...]:
-            for agent in sorted({scope.agent for scope, _ in proposals}):
+            for agent in sorted({each.taken.scope.agent for each in proposals}):
                 tx.lock(self.log.tenant, agent)
-            return tuple(
-                gated_steps.finalize_at_once(tx, self._rules, scope, proposal)
-                for scope, proposal in proposals
-            )
+            return tuple(gated_steps.finalize_at_once(tx, self._rules, each) for each in proposals)
 
         subjects = [
-            subject
-            for scope, proposal in proposals
-            for subject in gated_steps.subjects(self._rules, scope, proposal)
+            subject for each in proposals for subject in gated_steps.subjects(self._rules, each.taken)
         ]
         answers = self._write(self.log.agent or "", work, subjects)
         for answer in answers[-1:]:
@@ -304,17 +294,17 @@ class Deliberation:
         frame: str = "decision",
         source: Source = Source.EXPLICIT,
         **words: Unpack[FinalWords],
-    ) -> tuple[DecisionScope, Proposal]:
-        """Whose a decision is that nobody opened, and what the gate says of it."""
+    ) -> Proposal:
+        """A decision that nobody opened, with the assessment of the gate."""
         candidate = Candidate(
             description=checked_text(description, "description"),
             frame=checked_text(frame, "frame"),
             source=checked_source(source),
         )
         scope = self.log.view.scope(agent_id, session)
-        return scope, self._propose(candidate, None, words)
+        return self._propose(Decision(scope=scope, candidate=candidate), None, words)
 
-    def _propose(self, opened: Candidate, description: str | None, words: FinalWords) -> Proposal:
+    def _propose(self, opened: Decision, description: str | None, words: FinalWords) -> Proposal:
         return propose(opened, description, words, self.log.clock(), self._judge)
 
     def _judge(

@@ -1,18 +1,15 @@
-"""What the gate, the window and the guardrails make of a decision in the log.
+"""The verdict of the gate and the window on a decision in the log.
 
 Comparing with earlier decisions and writing are one transaction, which the caller opens and commits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ebbtide.decision_log.deliberation.answer import DecisionAnswer, DecisionVerdict
-from ebbtide.decision_log.deliberation.guardrails import Guarded, Guardrail, with_guardrails
 from ebbtide.decision_log.deliberation.proposal import Proposal
 from ebbtide.decision_log.log import steps
-from ebbtide.decision_log.log.steps import Settlement
 from ebbtide.decision_log.record.record import (
     Decision,
     DecisionScope,
@@ -38,27 +35,25 @@ _VERDICTS = {Status.KEPT: DecisionVerdict.KEPT, Status.QUARANTINED: DecisionVerd
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepRules:
-    """What is asked, and what the answer may do.
+    """The rules of the gate and the window, and the power of their answer.
 
     Args:
         profile: The rules of the gate.
         duplicates: Window and thresholds.
         mode: What a refusal does.
-        guardrails: The rules of the team.
     """
 
     profile: Profile
     duplicates: DuplicateRules
     mode: Mode
-    guardrails: Sequence[Guardrail] = ()
 
 
-def subjects(rules: StepRules, scope: DecisionScope, proposal: Proposal) -> tuple[OnSubject, ...]:
-    """What is asked of the decisions that stand when one is taken: nothing of what the gate refuses."""
-    settlement, most = proposal.settlement, rules.duplicates.rivals_at_most
-    if not most or (settlement.assessment is not None and not settlement.assessment.keep):
+def subjects(rules: StepRules, taken: Decision) -> tuple[OnSubject, ...]:
+    """The questions about the decisions that stand when one is taken: none where the gate refuses it."""
+    scope, most = taken.scope, rules.duplicates.rivals_at_most
+    if not most or taken.refused:
         return ()
-    text, at = settlement.candidate.description, settlement.at
+    text, at = taken.candidate.description, taken.settled_at or 0.0
     return (OnSubject(tenant=scope.tenant, agent=scope.agent, text=text, at=at, most=most),)
 
 
@@ -102,21 +97,19 @@ def finalize(tx: Transaction, rules: StepRules, decision: Decision, proposal: Pr
     """
     if decision.status not in {Status.OPENED, Status.ABANDONED}:
         return _repeat_answer(decision, proposal, rules)
-    return _judge_and_settle(tx, rules, decision.scope, proposal, decision)
+    return _judge_and_settle(tx, rules, proposal, decision)
 
 
-def finalize_at_once(
-    tx: Transaction, rules: StepRules, scope: DecisionScope, proposal: Proposal
-) -> DecisionAnswer:
+def finalize_at_once(tx: Transaction, rules: StepRules, proposal: Proposal) -> DecisionAnswer:
     """Take a decision that nobody opened, into the log or into quarantine."""
-    return _judge_and_settle(tx, rules, scope, proposal, None)
+    return _judge_and_settle(tx, rules, proposal, None)
 
 
 def _judge_and_settle(
-    tx: Transaction, rules: StepRules, scope: DecisionScope, proposal: Proposal, opened: Decision | None
+    tx: Transaction, rules: StepRules, proposal: Proposal, opened: Decision | None
 ) -> DecisionAnswer:
-    settlement = proposal.settlement
-    candidate, at, assessment = settlement.candidate, settlement.at, settlement.assessment
+    taken = proposal.taken
+    scope, candidate, at, assessment = taken.scope, taken.candidate, taken.settled_at or 0.0, taken.assessment
     duplicate = None
     if assessment is None or assessment.keep:
         # What is noise is no decision, and so no duplicate of one either.
@@ -125,30 +118,27 @@ def _judge_and_settle(
         if duplicate is not None and duplicate.is_duplicate:
             assessment = duplicate_assessment(duplicate, assessment, rules.profile)
         elif duplicate is not None and not duplicate.contradicts:
-            rivals = [rival for subject in subjects(rules, scope, proposal) for rival in tx.standing(subject)]
+            rivals = [rival for subject in subjects(rules, taken) for rival in tx.standing(subject)]
             duplicate = find_reversal(candidate.description, rivals) or duplicate
-    assessment = with_guardrails(
-        assessment, rules.guardrails, _guarded(settlement, opened), rules.profile.name
-    )
     is_refused = assessment is not None and not assessment.keep
     enforced = is_refused and rules.mode is Mode.ENFORCE and not proposal.force
-    settlement = replace(
-        settlement,
+    settled = replace(
+        taken,
         assessment=assessment,
-        verdict=Status.QUARANTINED if enforced else Status.KEPT,
+        status=Status.QUARANTINED if enforced else Status.KEPT,
         mode=rules.mode,
         forced=is_refused and proposal.force,
         links=(
             *_links(duplicate),
-            *(link for link in settlement.links if link.relation is not Relation.SUPERSEDES and not enforced),
+            *(link for link in taken.links if link.relation is not Relation.SUPERSEDES and not enforced),
         ),
     )
     if opened is None:
-        decision = steps.settle_at_once(tx, scope, settlement)
+        decision = steps.settle_at_once(tx, settled)
     else:
-        decision = steps.settle_opened(tx, opened, settlement)
+        decision = steps.settle_opened(tx, opened, settled)
     if not enforced:
-        decision = _superseding(tx, decision, proposal.settlement)
+        decision = _superseding(tx, decision, taken)
     verdict = _VERDICTS[decision.status]
     if enforced and duplicate is not None and duplicate.is_duplicate and duplicate.of is not None:
         verdict = DecisionVerdict.DUPLICATE
@@ -166,35 +156,20 @@ def _judge_and_settle(
     )
 
 
-def _guarded(settlement: Settlement, opened: Decision | None) -> Guarded:
-    """What the guardrails look at: what is said now, and where nothing is, what was said before."""
-    if opened is None:
-        return Guarded(
-            candidate=settlement.candidate,
-            particulars=settlement.particulars,
-            review_by=settlement.review_by,
-            links=settlement.links,
-        )
-    return Guarded(
-        candidate=settlement.candidate,
-        particulars=settlement.particulars or opened.particulars,
-        review_by=opened.review_by if settlement.review_by is None else settlement.review_by,
-        links=(*opened.links, *settlement.links),
-    )
-
-
-def _superseding(tx: Transaction, decision: Decision, settlement: Settlement) -> Decision:
+def _superseding(tx: Transaction, decision: Decision, taken: Decision) -> Decision:
     """The decision, once those are out of force whose place it takes."""
     scope = decision.scope
-    for link in settlement.links:
+    for link in taken.links:
         if link.relation is Relation.SUPERSEDES:
-            steps.supersede(tx, tx.load(scope.tenant, None, link.to), decision, settlement.at, why=link.why)
+            steps.supersede(
+                tx, tx.load(scope.tenant, None, link.to), decision, taken.settled_at or 0.0, why=link.why
+            )
             decision = tx.load(scope.tenant, scope.agent, decision.id)
     return decision
 
 
 def _links(duplicate: DuplicateVerdict | None) -> tuple[Link, ...]:
-    """What a comparison says about two decisions, for later readers."""
+    """Returns the links that a comparison makes between two decisions."""
     if duplicate is None or duplicate.of is None:
         return ()
     if duplicate.is_duplicate:
@@ -205,7 +180,7 @@ def _links(duplicate: DuplicateVerdict | None) -> tuple[Link, ...]:
 
 
 def _repeat_answer(decision: Decision, proposal: Proposal, rules: StepRules) -> DecisionAnswer:
-    same = decision.candidate.description == proposal.settlement.candidate.description
+    same = decision.candidate.description == proposal.taken.candidate.description
     if not same or decision.status is Status.PURGED:
         raise LifecycleError(
             f"decision {decision.id} is {decision.status.value} already, with another text; "
@@ -247,7 +222,7 @@ def compare(
     final: bool,
     not_id: str | None = None,
 ) -> DuplicateVerdict | None:
-    """What a text is to the earlier decisions of its tenant, agent and session; None for one without words.
+    """Compares a text with the earlier decisions of its session; None for one without words.
 
     What is about to be thought about is compared with what others were called when they were opened, and a
     final text with final texts. Nobody else can write to the stream in between.

@@ -1,14 +1,14 @@
-"""What a decision says when it is taken, and what the gate makes of that."""
+"""A decision that is about to be taken, with the assessment of the gate."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Required, TypedDict
+from enum import StrEnum
+from typing import Any, Required, TypedDict, get_args, get_origin, get_type_hints
 
-from ebbtide.decision_log.log.steps import Settlement
 from ebbtide.decision_log.record.particulars import Particulars
-from ebbtide.decision_log.record.record import Link
+from ebbtide.decision_log.record.record import Decision, Link
 from ebbtide.decision_log.store.transaction import checked_time
 from ebbtide.decisions.assessment import Assessment
 from ebbtide.decisions.candidate import Candidate, ConfidenceSource, Reason, Source, Stakes, TurnContext
@@ -72,33 +72,37 @@ class RecordWords(FinalWords, total=False):
 _ARGUMENTS = frozenset(FinalWords.__annotations__)
 
 
+#: Fields of a candidate that are stated when it is taken, with their types.
+_OF_CANDIDATE = {name: hint for name, hint in get_type_hints(Candidate).items() if name in _ARGUMENTS}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
-    """A decision that is about to be taken, and what the gate made of it.
+    """A decision that is about to be taken, with the assessment of the gate; whether it is kept is open.
 
     Args:
-        settlement: What it says; whether it is kept is open.
+        taken: As it would be kept.
         degraded: Why the gate could not be asked; None where it was.
         force: Keep it whatever the gate says.
     """
 
-    settlement: Settlement
+    taken: Decision
     degraded: str | None
     force: bool
 
 
 def propose(
-    opened: Candidate,
+    opened: Decision,
     description: str | None,
     words: Mapping[str, Any],
     now: float,
     judge: Callable[[Candidate, TurnContext | None], tuple[Assessment | None, str | None]],
 ) -> Proposal:
-    """Put a candidate and its final words together, and ask the gate.
+    """Puts a decision and its final words together, and asks the gate.
 
     Args:
-        opened: What it was when it was opened.
-        description: What it is now; None leaves it.
+        opened: As it was opened, or what is known of one that was not.
+        description: The final text; None leaves that of before.
         words: `FinalWords`.
         now: When, where they do not say.
         judge: Gives the assessment, or why there is none.
@@ -109,42 +113,39 @@ def propose(
     """
     if unknown := set(words) - _ARGUMENTS:
         raise TypeError(f"unexpected argument {min(unknown)!r}")
+    stated = {name: words[name] for name in words if words[name] is not None}
+    before = opened.candidate
+    facts = {
+        name: _of_type(hint, stated[name], name) for name, hint in _OF_CANDIDATE.items() if name in stated
+    }
     candidate = Candidate(
-        description=opened.description if description is None else checked_text(description, "description"),
-        frame=opened.frame,
-        source=opened.source,
-        options=_texts(words, "options"),
-        reasons=tuple(map(_reason, _row(words, "reasons"))),
-        assumptions=_texts(words, "assumptions"),
-        stakes=_optional_member(Stakes, words, "stakes"),
-        category=_optional_text(words, "category"),
-        confidence=words.get("confidence"),
-        confidence_source=_optional_member(ConfidenceSource, words, "confidence_source"),
+        description=before.description if description is None else checked_text(description, "description"),
+        frame=before.frame,
+        source=before.source,
+        **facts,
     )
-    ts, review_by = words.get("ts"), words.get("review_by")
-    at = checked_time(now if ts is None else ts)
-    due = None if review_by is None else checked_time(review_by, "review_by")
-    prediction = _optional_text(words, "prediction")
-    particulars = words.get("particulars")
+    at = checked_time(stated.get("ts", now))
+    review_by = checked_time(stated["review_by"], "review_by") if "review_by" in stated else None
+    prediction = checked_text(stated["prediction"], "prediction") if "prediction" in stated else None
+    particulars = stated.get("particulars")
     expect("particulars", particulars, Particulars, optional=True)
-    assessment, degraded = judge(candidate, words.get("context"))
-    return Proposal(
-        settlement=Settlement(
-            candidate=candidate,
-            at=at,
-            assessment=assessment,
-            prediction=prediction,
-            review_by=due,
-            particulars=particulars,
-            links=tuple(_row(words, "links")),
-        ),
-        degraded=degraded,
-        force=bool(words.get("force", False)),
+    links = tuple(_row(words.get("links", ()), "links"))
+    assessment, degraded = judge(candidate, stated.get("context"))
+    taken = Decision(
+        scope=opened.scope,
+        candidate=candidate,
+        settled_at=at,
+        assessment=assessment,
+        prediction=prediction,
+        review_by=review_by,
+        particulars=particulars,
+        links=links,
     )
+    return Proposal(taken=taken, degraded=degraded, force=bool(words.get("force", False)))
 
 
 def checked_text(value: object, name: str) -> str:
-    """A text, of whatever length and characters.
+    """Returns a text, of whatever length and characters.
 
     Raises:
         ConfigError: It is none.
@@ -155,42 +156,32 @@ def checked_text(value: object, name: str) -> str:
 
 
 def checked_source(value: object) -> Source:
-    """How a candidate came up.
+    """Returns the source of a candidate.
 
     Raises:
         ConfigError: No such source.
     """
-    source: Source = _member(Source, value, "source")
+    source: Source = _of_type(Source, value, "source")
     return source
 
 
-def _reason(value: object) -> Reason:
-    return value if isinstance(value, Reason) else Reason(text=checked_text(value, "reasons"))
+def _of_type(hint: Any, value: object, name: str) -> Any:
+    """A value as the field has it, from what a caller may write: a list, a word of an enumeration."""
+    kinds = get_args(hint) or (hint,)
+    kind = kinds[0]
+    if get_origin(hint) is tuple:
+        return tuple(_of_type(kind, item, name) for item in _row(value, name))
+    if kind is Reason:
+        return value if isinstance(value, Reason) else Reason(text=checked_text(value, name))
+    if issubclass(kind, StrEnum):
+        try:
+            return kind(value)
+        except ValueError as error:
+            raise ConfigError(f"{name} = {value!r:.60}: expected one of {', '.join(kind)}") from error
+    return checked_text(value, name) if kind is str else value  # numbers are checked by the candidate
 
 
-def _optional_text(words: Mapping[str, Any], name: str) -> str | None:
-    value = words.get(name)
-    return None if value is None else checked_text(value, name)
-
-
-def _texts(words: Mapping[str, Any], name: str) -> tuple[str, ...]:
-    return tuple(checked_text(item, name) for item in _row(words, name))
-
-
-def _row(words: Mapping[str, Any], name: str) -> Sequence[Any]:
-    value = words.get(name, ())
+def _row(value: object, name: str) -> Sequence[Any]:
     if isinstance(value, str) or not isinstance(value, Sequence):
         raise ConfigError(f"{name} = {value!r:.60}: expected a list")
     return value
-
-
-def _optional_member(labels: Any, words: Mapping[str, Any], name: str) -> Any:
-    value = words.get(name)
-    return None if value is None else _member(labels, value, name)
-
-
-def _member(labels: Any, value: object, name: str) -> Any:
-    try:
-        return labels(value)
-    except ValueError as error:
-        raise ConfigError(f"{name} = {value!r:.60}: expected one of {', '.join(labels)}") from error

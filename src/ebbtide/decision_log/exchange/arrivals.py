@@ -1,4 +1,4 @@
-"""What a file of another log gives: an entry, or a line that could not be read."""
+"""Arrivals of another log: decisions, and lines that could not be read."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, TypeVar
 
-from ebbtide.decision_log.record.entry import Entry
+from ebbtide.decision_log.record.record import Decision
 from ebbtide.errors import ConfigError, TranscriptError
 
 
@@ -32,7 +32,7 @@ class Broken:
 
     @classmethod
     def of(cls, error: TranscriptError | ConfigError, source: str, line: int | None = None) -> Broken:
-        """What an error says, and where."""
+        """Makes one of an error and its place."""
         if isinstance(error, TranscriptError):
             line = line if error.line is None else error.line
             what = str(TranscriptError(error.what, path=error.path, hint=error.hint))
@@ -43,23 +43,8 @@ class Broken:
     def __str__(self) -> str:
         return f"{self.source}{'' if self.line is None else f':{self.line}'}: {self.what}"
 
-    def to_dict(self) -> dict[str, Any]:
-        """The wire form."""
-        return {"what": self.what, "source": self.source, "line": self.line}
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PassedOver:
-    """A line of another kind, such as a note in a log of events.
-
-    Args:
-        kind: What it is.
-    """
-
-    kind: str
-
-
-Arrival = Entry | Broken | PassedOver
+Arrival = Decision | Broken
 
 
 class Origins:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ebbtide.decision_log.exchange.madr import folder_naming, title_of, write_madr, write_nygard
+from ebbtide.codec import to_wire
+from ebbtide.decision_log.exchange.madr import folder_naming, title_of, write_madr
 from ebbtide.decision_log.exchange.record_edits import edited_record
 from ebbtide.decision_log.exchange.record_fields import number_of, record_fields
 from ebbtide.decision_log.exchange.record_page import RecordPage
@@ -17,20 +18,10 @@ from ebbtide.decision_log.record.identifiers import origin_id
 from ebbtide.decision_log.record.record import Decision, page_name
 from ebbtide.errors import ConfigError
 
-PageWriter = Callable[[Decision, int, Mapping[str, str]], str]
-
-
-def madr_page(decision: Decision, _number: int, names: Mapping[str, str]) -> str:
-    """A page in the style of MADR; its number stands in the name of its file."""
-    return write_madr(decision, names)
-
-
-nygard_page: PageWriter = write_nygard
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exported:
-    """What was written.
+    """The result of an export.
 
     Args:
         files: Name of the page of each decision, by id.
@@ -44,10 +35,10 @@ class Exported:
 
     def to_dict(self) -> dict[str, Any]:
         """The wire form."""
-        return {"schema": 1, "files": dict(self.files), "new": self.new, "changed": self.changed}
+        return {"schema": 1, **to_wire(self)}
 
 
-def export_folder(decisions: Iterable[Decision], folder: Path, page: PageWriter = madr_page) -> Exported:
+def export_folder(decisions: Iterable[Decision], folder: Path) -> Exported:
     """Write a page for each decision into a folder, which may hold an earlier export.
 
     Numbers given earlier stay, and so do names of files. Pages that somebody else numbered are left alone.
@@ -57,7 +48,6 @@ def export_folder(decisions: Iterable[Decision], folder: Path, page: PageWriter 
     Args:
         decisions: The decisions; new ones are numbered in this order.
         folder: Made where it is not there.
-        page: What a page looks like.
 
     Raises:
         ConfigError: The folder cannot be written, or what it remembers is broken.
@@ -70,7 +60,7 @@ def export_folder(decisions: Iterable[Decision], folder: Path, page: PageWriter 
         pages = {
             entry.id: _record(entry, folder, plan.names, titles)
             if entry.document
-            else page(entry, plan.numbers[entry.id], plan.names)
+            else write_madr(entry, plan.names)
             for entry in rows
         }
         remembered = {identifier: plan.names[identifier] for identifier in _not_told(rows, plan.names, pages)}
@@ -87,7 +77,7 @@ def export_folder(decisions: Iterable[Decision], folder: Path, page: PageWriter 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Plan:
-    """Which page each decision gets."""
+    """The page of each decision."""
 
     names: Mapping[str, str]
     numbers: Mapping[str, int]
@@ -141,7 +131,7 @@ def _not_told(rows: Iterable[Decision], names: Mapping[str, str], pages: Mapping
 
 
 def _is_of(entry: Decision, path: Path) -> bool:
-    """Whether a file is not there, or is the record of this decision, perhaps edited by hand since."""
+    """Returns True where no file is there, or the record of this decision, perhaps edited since."""
     return not path.exists() or RecordPage(_read(path)).title == _heading(entry)
 
 
@@ -167,7 +157,7 @@ def _read(path: Path) -> str:
 
 
 def _write(path: Path, text: str) -> bool:
-    """Whether the file said something else before."""
+    """Writes a file; returns True where its content changed."""
     content = text.encode("utf-8", "surrogateescape")
     if path.is_file() and path.read_bytes() == content:
         return False
@@ -243,6 +233,6 @@ def numbers_in(folder: Path) -> set[int]:
 
 
 def numbers_text(numbers: Mapping[str, int], files: Mapping[str, str] | None = None) -> str:
-    """What the file that remembers holds."""
+    """Returns the content of the file that remembers the numbers."""
     pages = {"files": dict(files)} if files else {}
     return json.dumps({"schema": 1, "numbers": dict(numbers), **pages}, indent=2) + "\n"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from ebbtide.decision_log.exchange.arrivals import Arrival, Broken, number, shown, tables, text
-from ebbtide.decision_log.record.entry import Entry
-from ebbtide.decision_log.record.record import Decision, Status
+from ebbtide.decision_log.record.record import Decision, DecisionScope, Status
 from ebbtide.decision_log.record.wire import decision_json, from_wire, to_wire
 from ebbtide.errors import ConfigError, TranscriptError
 
@@ -42,24 +42,26 @@ def read_document(document: Mapping[str, Any], source: str) -> Iterator[Arrival]
 
 
 def is_full(row: Mapping[str, Any]) -> bool:
-    """Whether this is a decision as `decision_json` writes it."""
+    """Returns True for a decision as `decision_json` writes it."""
     return isinstance(row.get("candidate"), Mapping)
 
 
-def read_full(table: Mapping[str, Any]) -> Entry:
+def read_full(table: Mapping[str, Any]) -> Decision:
     """The decision that `decision_json` wrote. Its tenant is that of the log it goes to.
 
     Raises:
         TranscriptError: A text is not UTF-8, a number is not finite, or there is no description.
         ConfigError: A key is missing, or a value is of another kind.
     """
+    if not table.get("id"):
+        raise TranscriptError("the key 'id' is missing")
     decision = from_wire(Decision, {key: value for key, value in table.items() if value is not None})
     if not decision.candidate.description.strip():
         raise TranscriptError("there is no description", path="candidate.description")
     if decision.status is Status.PURGED:
         raise TranscriptError("the text of this decision was purged; there is nothing to import")
     _check(to_wire(decision), "")
-    return Entry.of(decision)
+    return replace(decision, scope=replace(decision.scope, tenant=DecisionScope().tenant), version=0)
 
 
 def _check(value: Any, path: str) -> None:

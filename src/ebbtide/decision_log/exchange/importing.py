@@ -1,47 +1,38 @@
-"""What was read goes into a log, some hundred entries a transaction; what is there already stays as it is."""
+"""Import of decisions into a log, some hundred a transaction; those that are there stay as they are."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
-from ebbtide.decision_log.exchange.arrivals import Arrival, Broken, PassedOver
+from ebbtide.codec import to_wire
+from ebbtide.decision_log.exchange.arrivals import Arrival, Broken
 from ebbtide.decision_log.log.decision_log import DecisionLog
-from ebbtide.decision_log.record.entry import Entry
 from ebbtide.decision_log.record.identifiers import is_id, origin_id
-from ebbtide.decision_log.record.record import DecisionScope
+from ebbtide.decision_log.record.record import Decision
 
 _BATCH = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Imported:
-    """What became of a file, or of several.
+    """The result of an import of one file or several.
 
     Args:
         created: Ids of the decisions that are new.
         present: How many were there already.
         broken: What could not be read.
-        passed_over: How many lines were of another kind, by kind.
     """
 
     created: tuple[str, ...]
     present: int
     broken: tuple[Broken, ...]
-    passed_over: Mapping[str, int] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """The wire form."""
-        return {
-            "schema": 1,
-            "created": list(self.created),
-            "present": self.present,
-            "broken": [broken.to_dict() for broken in self.broken],
-            "passed_over": dict(self.passed_over),
-        }
+        return {"schema": 1, **to_wire(self)}
 
 
 def import_decisions(log: DecisionLog, arrivals: Iterable[Arrival]) -> Imported:
@@ -59,15 +50,12 @@ def import_decisions(log: DecisionLog, arrivals: Iterable[Arrival]) -> Imported:
     """
     created: list[str] = []
     broken: list[Broken] = []
-    passed_over: Counter[str] = Counter()
     present = 0
 
-    def entries() -> Iterator[Entry]:
+    def entries() -> Iterator[Decision]:
         for arrival in arrivals:
             if isinstance(arrival, Broken):
                 broken.append(arrival)
-            elif isinstance(arrival, PassedOver):
-                passed_over[arrival.kind] += 1
             else:
                 yield _placed(log, arrival)
 
@@ -78,23 +66,20 @@ def import_decisions(log: DecisionLog, arrivals: Iterable[Arrival]) -> Imported:
                 created.append(result.id)
             else:
                 present += 1
-    return Imported(
-        created=tuple(created), present=present, broken=tuple(broken), passed_over=dict(passed_over)
-    )
+    return Imported(created=tuple(created), present=present, broken=tuple(broken))
 
 
 def survey(arrivals: Iterable[Arrival]) -> Imported:
-    """What an import would find, with nothing put anywhere; ids are not given yet, so they are origins."""
+    """Returns what an import would find, and writes nothing; ids are not given yet, so they are origins."""
     parts = list(arrivals)
-    names = [entry.id or entry.origin or "?" for entry in parts if isinstance(entry, Entry)]
-    kinds = Counter(entry.kind for entry in parts if isinstance(entry, PassedOver))
+    names = [entry.id or entry.origin or "?" for entry in parts if isinstance(entry, Decision)]
     broken = tuple(entry for entry in parts if isinstance(entry, Broken))
-    return Imported(created=tuple(names), present=0, broken=broken, passed_over=dict(kinds))
+    return Imported(created=tuple(names), present=0, broken=broken)
 
 
-def _by_id(log: DecisionLog, entries: Iterable[Entry]) -> Iterator[Entry]:
+def _by_id(log: DecisionLog, entries: Iterable[Decision]) -> Iterator[Decision]:
     """Records come last, when the ids of all are known: the links between them name origins until then."""
-    records: list[Entry] = []
+    records: list[Decision] = []
     for entry in entries:
         if entry.document is None or entry.origin is None:
             yield entry
@@ -107,14 +92,16 @@ def _by_id(log: DecisionLog, entries: Iterable[Entry]) -> Iterator[Entry]:
         yield replace(entry, links=links, superseded_by=by and ids.get(by, by))
 
 
-def _id_of(log: DecisionLog, entry: Entry) -> str:
-    if entry.id is not None and is_id(entry.id):
+def _id_of(log: DecisionLog, entry: Decision) -> str:
+    if is_id(entry.id):
         return entry.id
-    agent = entry.agent or DecisionScope().agent
     at = entry.settled_at if entry.opened_at is None else entry.opened_at
-    return origin_id(log.tenant, agent, entry.origin or "", at)
+    return origin_id(log.tenant, entry.scope.agent, entry.origin or "", at)
 
 
-def _placed(log: DecisionLog, entry: Entry) -> Entry:
+def _placed(log: DecisionLog, entry: Decision) -> Decision:
     """The entry as the view of the log takes it."""
-    return replace(entry, agent=log.agent or entry.agent, session=log.session or entry.session)
+    scope = replace(
+        entry.scope, agent=log.agent or entry.scope.agent, session=log.session or entry.scope.session
+    )
+    return replace(entry, scope=scope)

@@ -63,7 +63,7 @@ def file_name(decision: Decision, number: int, *, digits: int = 4) -> str:
 
 
 def folder_naming(names: Iterable[str]) -> Callable[[Decision, int], str]:
-    """How pages of a folder are named: by a number of so many digits, or by the day.
+    """Returns the naming of the pages of a folder: by a number of so many digits, or by the day.
 
     Args:
         names: The pages that are in the folder.
@@ -133,7 +133,7 @@ def write_madr(decision: Decision, names: Mapping[str, str]) -> str:
 
 
 def _rest(decision: Decision) -> dict[str, object]:
-    """What the page does not say."""
+    """The fields that the page does not state."""
     table = to_wire(decision)
     candidate = {key: value for key, value in table["candidate"].items() if key not in _IN_PAGE}
     left_out = ["tenant", "thoughts", "prediction", "version", "document", "particulars"]
@@ -195,7 +195,7 @@ def _page(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
 
 
 def argument_items(option: RecordOption) -> Iterator[str]:
-    """What speaks for and against an option, as items of a list."""
+    """Yields the arguments for and against an option as items of a list."""
     for side, words in SIDES.items():
         yield from (f"* {words}{item(text)[2:]}" for text in getattr(option, side))
 
@@ -222,44 +222,3 @@ def _known(decision: Decision) -> Iterator[str]:
         yield f"confidence {candidate.confidence:g}{source}"
     if decision.review_by is not None:
         yield f"to be reviewed by {day(decision.review_by)}"
-
-
-def write_nygard(decision: Decision, number: int, names: Mapping[str, str]) -> str:
-    """The page of a decision, for people; it leaves out what that style has no place for.
-
-    Args:
-        decision: The decision.
-        number: Its number.
-        names: The file of each decision, by id.
-    """
-    return "\n".join([*_nygard_page(decision, number, names), ""])
-
-
-def _nygard_page(decision: Decision, number: int, names: Mapping[str, str]) -> Iterator[str]:
-    candidate, beside = decision.candidate, decision.particulars or Particulars()
-    yield f"# {number}. {inline(title_of(decision))}"
-    yield f"\nDate: {day(decision.settled_at or decision.opened_at)}"
-    if beside.deciders:
-        yield f"\nDeciders: {', '.join(map(inline, beside.deciders))}"
-    yield f"\n## Status\n\n{status_line(decision, names).capitalize()}"
-    yield "\n## Context\n"
-    context = [*decision.thoughts, *(f"Option: {option}" for option in candidate.options)]
-    if beside.context:
-        yield f"{block(beside.context)}{_GAP if context else ''}"
-    elif not context:
-        yield "Not recorded."
-    yield from map(item, context)
-    yield f"\n## Decision\n\n{block(beside.choice or candidate.description)}"
-    if candidate.reasons:
-        yield "\nBecause:\n"
-        yield from (item(reason.text) for reason in candidate.reasons)
-    for option in beside.options:
-        yield f"\n{inline(option.title)}:\n"
-        yield from argument_items(option)
-    yield "\n## Consequences\n"
-    expected = (decision.prediction,) if decision.prediction else ()
-    consequences = [*beside.consequences, *expected]
-    if len(consequences) > 1:
-        yield from map(item, consequences)
-    else:
-        yield block(next(iter(consequences), "Not recorded."))

@@ -26,8 +26,7 @@ from ebbtide.decision_log.exchange.record_fields import (
     plain,
     record_fields,
 )
-from ebbtide.decision_log.record.entry import Entry
-from ebbtide.decision_log.record.record import SourceDocument, Status, page_name
+from ebbtide.decision_log.record.record import Decision, SourceDocument, Status, page_name
 from ebbtide.decisions.candidate import Candidate, Reason, ReasonKind, Source
 from ebbtide.errors import TranscriptError
 
@@ -47,7 +46,7 @@ _HEADINGS = {
 }
 
 
-def read_record(page: str, source: str, origins: Origins) -> Entry:
+def read_record(page: str, source: str, origins: Origins) -> Decision:
     """The decision of a page.
 
     Args:
@@ -74,7 +73,7 @@ def read_record(page: str, source: str, origins: Origins) -> Entry:
     return replace(entry, document=document, status=status, particulars=particulars_of(fields))
 
 
-def _own(own: Mapping[str, Any], values: Mapping[str, Any], parts: Sequence[Section]) -> Entry:
+def _own(own: Mapping[str, Any], values: Mapping[str, Any], parts: Sequence[Section]) -> Decision:
     weighed = _weighed(parts)
     under = {part.title: part for part in parts if part not in weighed}
     makers = values.get("decision-makers")
@@ -131,7 +130,7 @@ def _context(under: Mapping[str, Section]) -> str:
 
 
 def _consequences(under: Mapping[str, Section]) -> tuple[str | None, list[str]]:
-    """What is expected to happen, and what else follows."""
+    """Reads the prediction and the other consequences."""
     texts = items(_lines(under, madr.CONSEQUENCES))
     expected = (text.removeprefix(madr.EXPECTED) for text in texts if text.startswith(madr.EXPECTED))
     others = [unescape(text) for text in texts if not text.startswith(madr.EXPECTED)]
@@ -139,7 +138,7 @@ def _consequences(under: Mapping[str, Section]) -> tuple[str | None, list[str]]:
 
 
 def _outcome(under: Mapping[str, Section]) -> tuple[str, str | None]:
-    """What is decided, and the option that was chosen where that is said beside it."""
+    """Reads the decision, and the chosen option where the page states it apart."""
     text = under[madr.OUTCOME].text if madr.OUTCOME in under else ""
     words = text.removeprefix(madr.CHOSEN).lstrip("\n").removeprefix(" ")
     first, _, more = words.partition("\n\n")
@@ -164,7 +163,7 @@ def _reason(text: str) -> dict[str, str]:
 
 def _foreign(
     values: Mapping[str, Any], parts: Sequence[Section], body: str, origins: Origins, *, numbered: bool
-) -> Entry:
+) -> Decision:
     headed = next((part for part in parts if part.level and part.title.strip()), None)
     if headed is None:
         raise TranscriptError("there is no heading", hint="A record starts with '# ' and what was decided.")
@@ -188,7 +187,7 @@ def _foreign(
     # What is not the choice itself stays as it is.
     thoughts = [more.strip()] if choice else [part.text for part in below]
     adds_to_title = outcome.casefold() not in ("", title.casefold())
-    return Entry(
+    return Decision(
         candidate=Candidate(
             description=f"{title}: {outcome}" if adds_to_title and outcome else title,
             options=tuple(_list_items(parts_of, "options")),

@@ -32,7 +32,7 @@ _INDENT = "  "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """What stands under a heading, up to the next one of any level.
+    """The part of a page under a heading, up to the next one of any level.
 
     Args:
         level: 1 for ``#`` to 6; 0 for what stands before the first heading.
@@ -78,7 +78,7 @@ def item(text: str) -> str:
 
 
 def unescape(text: str) -> str:
-    """What `inline` and `block` were given."""
+    """Returns the text that `inline` or `block` escaped."""
     return _ESCAPE.sub(_character, text)
 
 

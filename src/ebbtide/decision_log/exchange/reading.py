@@ -8,10 +8,9 @@ from typing import Any
 
 from ebbtide.decision_log.exchange.arrivals import Arrival, Broken, Origins, tables
 from ebbtide.decision_log.exchange.full import KIND, is_full, read_document, read_full
-from ebbtide.decision_log.exchange.json_adr import is_json_adr, read_json_adr
-from ebbtide.decision_log.exchange.jsonl import is_relay, json_object, read_jsonl, read_relay
+from ebbtide.decision_log.exchange.jsonl import json_object, read_jsonl
 from ebbtide.decision_log.exchange.madr_reading import read_record
-from ebbtide.decision_log.exchange.rows import RowFields, entry_of, read_csv
+from ebbtide.decision_log.exchange.rows import RowFields, decision_of_row, read_csv
 from ebbtide.errors import ConfigError, TranscriptError
 
 
@@ -38,8 +37,6 @@ def read_decisions(
     if kind is FileFormat.MADR:
         return iter([_page(page, source)])
     lines = content.split("\n")
-    if kind is FileFormat.RELAY:
-        return read_relay(lines, source)
     if kind is FileFormat.JSONL:
         return read_jsonl(lines, source, keys)
     return _document(content, source, keys)
@@ -56,9 +53,7 @@ def _told(content: str, source: str) -> FileFormat:
     except TranscriptError:
         # A document over several lines; or lines of which the first is broken.
         return FileFormat.JSON if _is_document(content) else FileFormat.JSONL
-    if is_relay(row):
-        return FileFormat.RELAY
-    return FileFormat.JSON if row.get("kind") == KIND or is_json_adr(row) else FileFormat.JSONL
+    return FileFormat.JSON if row.get("kind") == KIND else FileFormat.JSONL
 
 
 def _is_document(content: str) -> bool:
@@ -80,8 +75,6 @@ def _document(content: str, source: str, keys: RowFields | None) -> Iterator[Arr
         document = _parsed(content)
     except TranscriptError as error:
         raise error.located(source=source) from None
-    if is_json_adr(document):
-        return read_json_adr(document, source)
     if document.get("kind") == KIND:
         return read_document(document, source)
     if isinstance(document.get("decisions"), list):
@@ -95,7 +88,7 @@ def _rows(document: Mapping[str, Any], source: str, keys: RowFields) -> Iterator
     origins = Origins("json")
     for place, row in tables(document, "decisions"):
         try:
-            yield read_full(row) if is_full(row) else entry_of(row, keys, origins)
+            yield read_full(row) if is_full(row) else decision_of_row(row, keys, origins)
         except (TranscriptError, ConfigError) as error:
             yield Broken(what=f"{place}: {Broken.of(error, source).what}", source=source)
 
@@ -108,21 +101,17 @@ def _page(content: str, source: str) -> Arrival:
 
 
 class FileFormat(StrEnum):
-    """What is read."""
+    """Formats that are read."""
 
     JSON = "json"  #: complete, one document; or a list of rows with keys of its own
     JSONL = "jsonl"  #: likewise, one decision a line
     CSV = "csv"
-    RELAY = "relay"  #: events of coding agents
-    JSON_ADR = "json-adr"
     MADR = "madr"  #: markdown, one record a page; Nygard's records as well
 
 
 class WriteFormat(StrEnum):
-    """What is written."""
+    """Formats that are written."""
 
     MADR = "madr"  #: a folder of numbered pages
-    NYGARD = "nygard"  #: likewise, shorter
     JSON = "json"
     JSONL = "jsonl"
-    JSON_ADR = "json-adr"

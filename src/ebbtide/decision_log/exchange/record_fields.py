@@ -1,4 +1,4 @@
-"""What a record of another tool says, by field; the record itself is kept beside it, word for word.
+"""Fields of a record of another tool; the record itself is kept beside them, word for word.
 
 Sources: templates of MADR 2.1, 3.0 and 4.0, of adr-tools (Nygard's), and of log4brains.
 """
@@ -59,7 +59,7 @@ class RecordLink:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordFields:
-    """What a record says. What it does not say is empty or None.
+    """Fields of a record; a field that it does not state is empty or None.
 
     Args:
         title: Its heading, without the number.
@@ -131,7 +131,7 @@ def record_fields(text: str, name: str = "") -> RecordFields:
 
 
 def particulars_of(fields: RecordFields) -> Particulars:
-    """What a record says beside its decision, in the parts that a decision has."""
+    """Returns the particulars that a record states."""
     return Particulars(
         standing=standing_of(fields.status or ""),
         context=fields.context or None,
@@ -143,12 +143,12 @@ def particulars_of(fields: RecordFields) -> Particulars:
 
 
 def standing_of(word: str) -> RecordStatus | None:
-    """What a word says of a decision; None for any other word."""
+    """Returns the standing that a word names; None for any other word."""
     return _STANDINGS.get(word)
 
 
 def status_text(page: RecordPage) -> str:
-    """What a record says of its status, all of it; empty where it says nothing."""
+    """Returns the whole status of a record; empty where it states none."""
     if span := page.front_value("status"):
         return page.text_of(span).partition(":")[2].strip().strip("\"'")
     if span := page.label("status"):
@@ -161,12 +161,6 @@ def status_word(text: str) -> str | None:
     first = next((line.strip() for line in text.splitlines() if line.strip()), "")
     word = next(iter(re.findall(r"[a-z]+", first.lower())), "").replace("superceded", SUPERSEDED)
     return word if word in _STANDINGS or word == SUPERSEDED else first or None
-
-
-def is_nygard(text: str) -> bool:
-    """Whether a record is in Nygard's style: with a section Decision, and no considered options."""
-    page = RecordPage(text)
-    return page.section("decision") is not None and page.section(*OPTIONS) is None
 
 
 def number_of(name: str, title: str = "") -> int | None:

@@ -8,8 +8,7 @@ from dataclasses import replace
 
 from ebbtide.decision_log.exchange.arrivals import Arrival
 from ebbtide.decision_log.exchange.record_fields import RecordLink, record_fields
-from ebbtide.decision_log.record.entry import Entry
-from ebbtide.decision_log.record.record import Link, Relation
+from ebbtide.decision_log.record.record import Decision, Link, Relation
 
 _RELATIONS = {
     "supersedes": Relation.SUPERSEDES,
@@ -32,26 +31,26 @@ def linked_records(arrivals: Iterable[Arrival], ids: Mapping[str, str] | None = 
     """
     parts = list(arrivals)
     origins: Counter[str | None] = Counter()
-    pages: list[Entry] = []
+    pages: list[Decision] = []
     for at, arrival in enumerate(parts):
-        if isinstance(arrival, Entry) and arrival.document is not None:
+        if isinstance(arrival, Decision) and arrival.document is not None:
             origins[arrival.origin] += 1
             times = origins[arrival.origin]
             # Two pages of the same words are two records.
             origin = arrival.origin if times == 1 else f"{arrival.origin}#{times}"
-            parts[at] = entry = replace(arrival, origin=origin, id=(ids or {}).get(arrival.document.name))
+            parts[at] = entry = replace(arrival, origin=origin, id=(ids or {}).get(arrival.document.name, ""))
             pages.append(entry)
     by_file = {page.document.name: page for page in pages if page.document}
     numbers = _by_number(pages)
     for arrival in parts:
-        if isinstance(arrival, Entry) and arrival.document is not None:
+        if isinstance(arrival, Decision) and arrival.document is not None:
             yield _linked(arrival, by_file, numbers)
         else:
             yield arrival
 
 
-def _by_number(pages: Sequence[Entry]) -> dict[int, Entry]:
-    numbers: dict[int, Entry] = {}
+def _by_number(pages: Sequence[Decision]) -> dict[int, Decision]:
+    numbers: dict[int, Decision] = {}
     for page in pages:
         document = page.document
         number = None if document is None else record_fields(document.text, document.name).number
@@ -60,7 +59,7 @@ def _by_number(pages: Sequence[Entry]) -> dict[int, Entry]:
     return numbers
 
 
-def _linked(entry: Entry, by_file: Mapping[str, Entry], numbers: Mapping[int, Entry]) -> Entry:
+def _linked(entry: Decision, by_file: Mapping[str, Decision], numbers: Mapping[int, Decision]) -> Decision:
     document = entry.document
     if document is None:
         return entry

@@ -39,7 +39,7 @@ class RecordPage:
 
     @property
     def line_end(self) -> str:
-        """What a line of the page has at its end, before the newline."""
+        """The end of a line of the page before the newline: a carriage return or nothing."""
         return "\r" if self.lines[0].endswith("\r") else ""
 
     @property
@@ -93,7 +93,7 @@ class RecordPage:
         return "\n".join(line.rstrip() for line in lines).strip()
 
     def open_fence(self) -> str:
-        """What closes a block of code that nothing closes; empty where there is none."""
+        """The fence that closes a block of code that nothing closes; empty where there is none."""
         body = self.plain[self.front.end :]
         marks = ("", *(match[1] for line in reversed(body) if (match := _FENCE.match(line))))
         closing = (mark for mark in marks if _ends_with_heading([*body, mark, "# End"]))
@@ -205,6 +205,6 @@ def with_entry(page: RecordPage, span: LineSpan, line: str, *, prose: bool = Fal
 
 
 def states(page: RecordPage, line: str, span: LineSpan) -> bool:
-    """Whether a line is there already, as an item or by itself."""
+    """Returns True where a line is there already, as an item or by itself."""
     rows = page.plain[span.start : span.end]
     return line in (_BULLET.sub("", row).strip() for row in rows)

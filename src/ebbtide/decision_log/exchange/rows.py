@@ -5,8 +5,8 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
-from typing import Any, Self
+from enum import StrEnum
+from typing import Any, Self, get_args, get_origin, get_type_hints
 
 from ebbtide.decision_log.exchange.arrivals import (
     Arrival,
@@ -18,61 +18,37 @@ from ebbtide.decision_log.exchange.arrivals import (
     text,
     texts,
 )
-from ebbtide.decision_log.record.entry import Entry
-from ebbtide.decision_log.record.record import DecisionOutcome, Review
-from ebbtide.decisions.candidate import Candidate, ConfidenceSource, Reason, Source, Stakes
+from ebbtide.decision_log.record.record import Decision, DecisionOutcome, DecisionScope, Review
+from ebbtide.decisions.candidate import Candidate, Reason, Source
 from ebbtide.errors import ConfigError, TranscriptError
 from ebbtide.text.field_names import field_names
 
 _MOST_KEYS = 200  # keys of rows that are remembered
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+#: Fields of a candidate that a row may state, with their types.
+_OF_CANDIDATE = {name: hint for name, hint in get_type_hints(Candidate).items() if name != "source"}
+_NAMES = (*_OF_CANDIDATE, "id", "agent", "session", "time", "outcome", "prediction", "review_by")
+
+
 class RowFields:
-    """The keys, or columns, under which a row says what it says. All but the description may be missing.
+    """The keys, or columns, under which a row states the fields of a decision.
 
     Args:
-        description: What was decided.
-        id: What the other log calls it.
-        options: What was weighed.
-        reasons: Why.
-        assumptions: What has to hold.
-        stakes: low, medium, high or critical.
-        category: Any name.
-        confidence: 0 to 1.
-        confidence_source: stated, default or derived.
-        frame: What the agent was doing.
-        agent: Whose decision it is.
-        session: In which session.
-        time: When: seconds, milliseconds or ISO 8601.
-        outcome: How it turned out.
-        prediction: What was expected.
-        review_by: When to look how it turned out.
-        stated_keys: The keys that somebody wrote down; what is not among them is a guess.
+        **keys: Key of a field, where it differs from the name of the field.
     """
 
-    description: str = "description"
-    id: str = "id"
-    options: str = "options"
-    reasons: str = "reasons"
-    assumptions: str = "assumptions"
-    stakes: str = "stakes"
-    category: str = "category"
-    confidence: str = "confidence"
-    confidence_source: str = "confidence_source"
-    frame: str = "frame"
-    agent: str = "agent"
-    session: str = "session"
-    time: str = "time"
-    outcome: str = "outcome"
-    prediction: str = "prediction"
-    review_by: str = "review_by"
-    stated_keys: frozenset[str] = frozenset()
-    _row_keys: dict[str, None] = field(default_factory=dict, init=False, repr=False, compare=False)
+    def __init__(self, **keys: str) -> None:
+        self._keys = {name: keys.get(name, name) for name in _NAMES}
+        self._stated = frozenset(keys.values())
+        self._row_keys: dict[str, None] = {}
+
+    def __getitem__(self, name: str) -> str:
+        return self._keys[name]
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """The keys as written on a command line.
+        """Reads the keys as written on a command line.
 
         Args:
             text: Such as ``description=chosen,time=ts_ms``; what is not named keeps its name.
@@ -80,23 +56,21 @@ class RowFields:
         Raises:
             ConfigError: It is written in another way.
         """
-        names = [part.name for part in fields(cls) if part.type == "str"]
-        keys = field_names(text, names, example="description=chosen,time=ts_ms")
-        return cls(**keys, stated_keys=frozenset(keys.values()))
+        return cls(**field_names(text, _NAMES, example="description=chosen,time=ts_ms"))
 
     def note(self, row: Mapping[str, Any]) -> None:
-        """Remember which keys a row has."""
+        """Remembers which keys a row has."""
         self._row_keys.update(
-            dict.fromkeys(key for key in row if len(self._row_keys) < _MOST_KEYS or key in self.stated_keys)
+            dict.fromkeys(key for key in row if len(self._row_keys) < _MOST_KEYS or key in self._stated)
         )
 
     def check(self) -> None:
-        """Refuse keys that no row had: a typing error would leave every decision without its time, say.
+        """Refuses keys that no row had: a typing error would leave every decision without its time, say.
 
         Raises:
             ConfigError: A named key was in no row.
         """
-        absent = sorted(self.stated_keys.difference(self._row_keys))
+        absent = sorted(self._stated.difference(self._row_keys))
         if absent:
             there = ", ".join(map(repr, self._row_keys)) or "none"
             raise ConfigError(
@@ -105,12 +79,12 @@ class RowFields:
             )
 
 
-def entry_of(row: Mapping[str, Any], keys: RowFields, origins: Origins) -> Entry:
-    """What a row says, as an entry of a log.
+def decision_of_row(row: Mapping[str, Any], keys: RowFields, origins: Origins) -> Decision:
+    """Reads a row as a decision of another log.
 
     Args:
         row: The values by their names.
-        keys: Which name means what.
+        keys: The name of each field.
         origins: Names it, so that the same row is known when it comes again.
 
     Raises:
@@ -118,38 +92,41 @@ def entry_of(row: Mapping[str, Any], keys: RowFields, origins: Origins) -> Entry
         ConfigError: The confidence is no number from 0 to 1.
     """
     keys.note(row)
-    description = text(row, keys.description)
+    description = text(row, keys["description"])
     if description is None:
         there = ", ".join(map(repr, row)) or "none"
         raise TranscriptError(
             "there is no description",
-            path=keys.description,
+            path=keys["description"],
             hint=f"The keys are {there:.300}; --fields description=KEY says which one it is.",
         )
-    identifier = _name(row, keys.id)
-    at = moment(row, keys.time)
-    return Entry(
-        candidate=Candidate(
-            description=description,
-            options=texts(row, keys.options),
-            reasons=tuple(Reason(text=reason) for reason in texts(row, keys.reasons)),
-            assumptions=texts(row, keys.assumptions),
-            stakes=label(row, keys.stakes, Stakes),
-            category=text(row, keys.category),
-            confidence=number(row, keys.confidence),
-            confidence_source=label(row, keys.confidence_source, ConfidenceSource),
-            frame=text(row, keys.frame) or "decision",
-            source=Source.IMPORT,
+    stated = {name: _value(row, keys[name], hint) for name, hint in _OF_CANDIDATE.items()}
+    candidate = {name: value for name, value in stated.items() if value is not None}
+    identifier, at = _name(row, keys["id"]), moment(row, keys["time"])
+    return Decision(
+        scope=DecisionScope(
+            agent=text(row, keys["agent"]) or DecisionScope().agent, session=_name(row, keys["session"])
         ),
-        agent=text(row, keys.agent),
-        session=_name(row, keys.session),
+        candidate=Candidate(**candidate, source=Source.IMPORT),
         opened_at=at,
         settled_at=at,
-        prediction=text(row, keys.prediction),
-        review_by=moment(row, keys.review_by),
+        prediction=text(row, keys["prediction"]),
+        review_by=moment(row, keys["review_by"]),
         reviews=_reviews(row, keys, at),
         origin=origins.of(row) if identifier is None else origins.known_as(identifier, description),
     )
+
+
+def _value(row: Mapping[str, Any], key: str, hint: Any) -> Any:
+    """The value of a field of this type."""
+    kinds = get_args(hint) or (hint,)
+    kind = kinds[0]
+    if get_origin(hint) is tuple:
+        found = texts(row, key)
+        return tuple(Reason(text=each) for each in found) if kind is Reason else found
+    if issubclass(kind, StrEnum):
+        return label(row, key, kind)
+    return number(row, key) if kind is float else text(row, key)
 
 
 def _name(row: Mapping[str, Any], key: str) -> str | None:
@@ -160,7 +137,7 @@ def _name(row: Mapping[str, Any], key: str) -> str | None:
 
 
 def _reviews(row: Mapping[str, Any], keys: RowFields, at: float | None) -> tuple[Review, ...]:
-    outcome = label(row, keys.outcome, DecisionOutcome)
+    outcome = label(row, keys["outcome"], DecisionOutcome)
     if outcome is None:
         return ()
     # When it was reviewed is not known; it cannot have been before it was decided.
@@ -206,7 +183,7 @@ def read_csv(content: str, source: str, keys: RowFields | None = None) -> Iterat
             _check(columns, names, source)
             continue
         try:
-            yield entry_of(_row(columns, cells), names, origins)
+            yield decision_of_row(_row(columns, cells), names, origins)
         except (TranscriptError, ConfigError) as error:
             yield Broken.of(error, source, line)
 
@@ -222,9 +199,9 @@ def _delimiter(header: str) -> str:
 
 
 def _check(columns: list[str], names: RowFields, source: str) -> None:
-    if names.description not in columns:
+    if names["description"] not in columns:
         raise TranscriptError(
-            f"there is no column {names.description!r}",
+            f"there is no column {names['description']!r}",
             source=source,
             line=1,
             hint=f"The columns are {', '.join(map(repr, columns)):.300}; "

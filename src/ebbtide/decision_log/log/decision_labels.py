@@ -1,4 +1,4 @@
-"""What people said in a log of what is a decision, as labels that the gate learns from."""
+"""Reviews and clean-ups in a log, as labels that the gate learns from."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def labels_of(log: ReadableLog) -> Iterator[DecisionLabel]:
 
 
 def _was_cleaned_out(log: ReadableLog, decision: Decision) -> bool:
-    """Whether somebody carried out a plan that took it for noise."""
+    """Returns True where somebody carried out a plan that took it for noise."""
     assessment = decision.assessment
     if decision.status is not Status.QUARANTINED or assessment is None or assessment.primary is None:
         return False

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from ebbtide.clock import Clock, system_clock
 from ebbtide.decision_log.log import steps, upkeep
 from ebbtide.decision_log.log.reading import ReadableLog, Statuses, statuses_of
-from ebbtide.decision_log.record.entry import Added, Change, Entry
 from ebbtide.decision_log.record.events import EventKind
 from ebbtide.decision_log.record.particulars import Particulars
 from ebbtide.decision_log.record.record import Decision, Link, Relation, Review, Status
+from ebbtide.decision_log.record.results import Added, Change
 from ebbtide.decision_log.record.view import View
 from ebbtide.decision_log.record.wire import to_wire
 from ebbtide.decision_log.store import questions
@@ -125,29 +126,31 @@ class DecisionLog(ReadableLog):
         """Keep a decision past the gate and the window, which `Deliberation.record_decision` asks."""
         scope, when = self.view.scope(agent, session), self._time(at)
         due = None if review_by is None else checked_time(review_by, "review_by")
-        settlement = steps.Settlement(
-            candidate=candidate, at=when, assessment=assessment, prediction=prediction, review_by=due
+        taken = Decision(
+            scope=scope,
+            candidate=candidate,
+            settled_at=when,
+            assessment=assessment,
+            prediction=prediction,
+            review_by=due,
         )
-        return self._write(scope.agent, lambda tx: steps.settle_at_once(tx, scope, settlement))
+        return self._write(scope.agent, lambda tx: steps.settle_at_once(tx, taken))
 
-    def add_batch(self, entries: Iterable[Entry]) -> tuple[Added, ...]:
+    def add_batch(self, decisions: Iterable[Decision]) -> tuple[Added, ...]:
         """Bring in decisions from somewhere else: all of them, or none.
 
         One that is there already, by its id or origin, is left as it is, so that an import can be repeated.
         """
-        rows, now = list(entries), self._time(None)
-        scopes = [self.view.scope(entry.agent, entry.session) for entry in rows]
-        for entry in rows:
+        rows, now = [replace(each, scope=self.view.scope_of(each)) for each in decisions], self._time(None)
+        for each in rows:
             for name in ("opened_at", "settled_at", "review_by"):
-                if getattr(entry, name) is not None:
-                    checked_time(getattr(entry, name), name)
+                if getattr(each, name) is not None:
+                    checked_time(getattr(each, name), name)
 
         def work(tx: Transaction) -> tuple[Added, ...]:
-            for agent in sorted({scope.agent for scope in scopes}):
+            for agent in sorted({each.scope.agent for each in rows}):
                 tx.lock(self.tenant, agent)
-            results = (
-                steps.import_entry(tx, scope, entry, now) for scope, entry in zip(scopes, rows, strict=True)
-            )
+            results = (steps.add_imported(tx, each, now) for each in rows)
             return tuple(Added(id=identifier, created=created) for identifier, created in results)
 
         return self._write(self.view.agent or "", work)

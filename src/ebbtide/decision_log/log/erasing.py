@@ -49,7 +49,7 @@ def erase(tx: Transaction, decision: Decision, at: float, *, kind: EventKind, by
 def _erase_occurrence(
     tx: Transaction, duplicate: Decision, original_id: str, at: float, *, by: str, why: str
 ) -> None:
-    """What a duplicate said also stands with its original."""
+    """Takes the words of a duplicate out of its original, where they stand too."""
     view = View(tenant=duplicate.scope.tenant)
     try:
         original = tx.load(view.tenant, None, original_id)
@@ -118,7 +118,7 @@ def read_event(tenant: str, agent: str, stored: StoredEvent) -> LogEvent:
 
 
 def count_keys(events: Iterable[LogEvent], before: Decision | None = None) -> Counter[CountKey]:
-    """What the events of one decision were counted under, in order; `before` is what it was before them."""
+    """Counts the events of one decision by their keys, in order; `before` is what it was before them."""
     decision = before
     keys: Counter[CountKey] = Counter()
     for event in events:
@@ -130,10 +130,10 @@ def count_keys(events: Iterable[LogEvent], before: Decision | None = None) -> Co
 
 def _counted(event: LogEvent, body: dict[str, Any], decision: Decision) -> Counter[CountKey]:
     scope = DecisionScope(tenant=event.tenant, agent=event.agent)
-    if "verdict" in body:
+    if "status" in body:
         assessment = None if "assessment" not in body else from_wire(Assessment, body["assessment"])
         mode = body.get("mode", "cleanup" if "by" in body else "none")
-        return Counter(verdict_keys(scope, decision.candidate, assessment, mode, body["verdict"]))
+        return Counter(verdict_keys(scope, decision.candidate, assessment, mode, body["status"]))
     if event.kind in {EventKind.OCCURRED_AGAIN, EventKind.OPENED} and "counted" in body:
         candidate: Candidate = from_wire(Candidate, {"description": "", **body["counted"]["candidate"]})
         assessment = from_wire(Assessment, body["counted"]["assessment"])

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ebbtide.decision_log.log.reading import ReadableLog, Statuses, statuses_of
-from ebbtide.decision_log.record.entry import FoundBy, SearchHit
 from ebbtide.decision_log.record.record import Decision, Status
+from ebbtide.decision_log.record.results import FoundBy, SearchHit
 from ebbtide.text.embedding.vectors import Embedder
 
 _IN_FORCE = (Status.KEPT, Status.SUPERSEDED)

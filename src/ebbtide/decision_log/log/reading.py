@@ -1,4 +1,4 @@
-"""What can be asked of a log of decisions. Nothing here writes."""
+"""Questions to a log of decisions. Nothing here writes."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from math import inf
 from ebbtide.clock import Clock, system_clock
 from ebbtide.decision_log.log import upkeep
 from ebbtide.decision_log.record.counters import Counters, Sample, counters_of
-from ebbtide.decision_log.record.entry import Page, SearchHit
 from ebbtide.decision_log.record.events import LogEvent, Verification
 from ebbtide.decision_log.record.record import Decision, Status, page_name
+from ebbtide.decision_log.record.results import Page, SearchHit
 from ebbtide.decision_log.record.view import View
 from ebbtide.decision_log.store import questions
 from ebbtide.decision_log.store.connection import Store
@@ -188,7 +188,7 @@ class ReadableLog:
         return self.list(agent=agent_id, session=session, since=since, limit=limit).decisions
 
     def quarantined(self, *, rule: str | None = None, limit: int = 50, cursor: str | None = None) -> Page:
-        """What was refused and can be restored, newest first; `rule` takes only what that rule refused."""
+        """Returns what can be restored, newest first; `rule` takes only what that rule refused."""
         criteria = Filter(status=(Status.QUARANTINED,), rule=rule)
         return self._page(self.view, criteria, limit, cursor)
 
@@ -199,7 +199,7 @@ class ReadableLog:
         return tuple(self.store.read(lambda s: questions.overdue(s, self.view, at, limit=most)))
 
     def events(self, decision_id: str) -> tuple[LogEvent, ...]:
-        """What happened to a decision, in order.
+        """Returns the events of a decision, in order.
 
         Raises:
             UnknownDecisionError: This view has none of that id.
@@ -207,7 +207,7 @@ class ReadableLog:
         return self.store.read(lambda s: upkeep.events_of(s, self.view, decision_id))
 
     def counts(self) -> Counters:
-        """What the gate kept and refused so far, by rule, source, frame, mode and layer."""
+        """Counts what the gate kept and refused so far, by rule, source, frame, mode and layer."""
         return self.store.read(
             lambda s: counters_of(questions.counts(s, self.view), questions.by_status(s, self.view))
         )

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from ebbtide.decision_log.record.counters import FLAGGED
-from ebbtide.decision_log.record.entry import Entry
 from ebbtide.decision_log.record.events import EventKind
-from ebbtide.decision_log.record.folding import opening_body
+from ebbtide.decision_log.record.folding import opening_body, settled, taken_body
 from ebbtide.decision_log.record.identifiers import is_id, origin_id
-from ebbtide.decision_log.record.particulars import Particulars
 from ebbtide.decision_log.record.record import (
     Decision,
     DecisionScope,
@@ -29,35 +27,6 @@ from ebbtide.decisions.candidate import Candidate
 from ebbtide.errors import LifecycleError
 
 _UNSETTLED = (Status.OPENED, Status.ABANDONED)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settlement:
-    """A decision that is taken, and what becomes of it.
-
-    Args:
-        candidate: What it says.
-        at: When, in seconds since the epoch.
-        verdict: Where it stands from now on: kept, or in quarantine.
-        assessment: What the gate made of it; None where it was not asked.
-        mode: What the gate was allowed to do; None where it was not asked.
-        prediction: What is expected to happen; None keeps what was said before.
-        review_by: When somebody should look; None keeps what was said before.
-        particulars: What its record says beside; None keeps what was said before.
-        forced: Whether it is kept over the objection of the gate.
-        links: How it stands to others.
-    """
-
-    candidate: Candidate
-    at: float
-    verdict: Status = Status.KEPT
-    assessment: Assessment | None = None
-    mode: Mode | None = None
-    prediction: str | None = None
-    review_by: float | None = None
-    particulars: Particulars | None = None
-    forced: bool = False
-    links: tuple[Link, ...] = ()
 
 
 def open_decision(
@@ -92,30 +61,33 @@ def add_thought(tx: Transaction, decision: Decision, text: str, at: float) -> De
     return decision
 
 
-def settle_opened(tx: Transaction, decision: Decision, settlement: Settlement) -> Decision:
-    """A decision that was opened is taken, and kept or put into quarantine.
+def settle_opened(tx: Transaction, decision: Decision, taken: Decision) -> Decision:
+    """Takes a decision that was opened: it is kept, or goes into quarantine.
+
+    Args:
+        tx: The transaction.
+        decision: As it is now.
+        taken: As it is taken; what it does not state stays.
 
     Raises:
         LifecycleError: It is final already.
     """
     _require_status(decision, _UNSETTLED, "finalized")
-    scope = decision.scope
-    stream = (scope.tenant, scope.agent)
-    event = tx.append(stream, EventKind.FINALIZED, decision.id, settlement.at, _settlement_body(settlement))
-    decision = _apply_settlement(tx, decision, settlement, event.seq)
+    stream, at = (decision.scope.tenant, decision.scope.agent), taken.settled_at or 0.0
+    event = tx.append(stream, EventKind.FINALIZED, decision.id, at, taken_body(taken))
+    decision = _settle(tx, decision, taken, event.seq)
     tx.save(decision)
     return decision
 
 
-def settle_at_once(tx: Transaction, scope: DecisionScope, settlement: Settlement) -> Decision:
-    """A decision is taken in one step."""
-    body = _settlement_body(settlement)
+def settle_at_once(tx: Transaction, taken: Decision) -> Decision:
+    """Takes a decision in one step."""
+    body, scope = taken_body(taken), taken.scope
     if scope.session is not None:
         body["session"] = scope.session
-    decision = _append_first(
-        tx, scope, EventKind.FINALIZED, settlement.at, body, candidate=settlement.candidate
-    )
-    decision = _apply_settlement(tx, decision, settlement, decision.version)
+    at = taken.settled_at or 0.0
+    decision = _append_first(tx, scope, EventKind.FINALIZED, at, body, candidate=taken.candidate)
+    decision = _settle(tx, decision, taken, decision.version)
     tx.save(decision, new=True)
     return decision
 
@@ -129,7 +101,7 @@ def quarantine(
         LifecycleError: It is not kept.
     """
     _require_status(decision, (Status.KEPT, Status.SUPERSEDED), "put into quarantine")
-    body = {"verdict": Status.QUARANTINED.value, "assessment": assessment.to_dict(), "by": by, "why": why}
+    body = {"status": Status.QUARANTINED.value, "assessment": assessment.to_dict(), "by": by, "why": why}
     decision = tx.happen(decision, EventKind.ASSESSED, at, body)
     count_verdict(tx, decision, assessment, "cleanup", "quarantined")
     tx.save(decision)
@@ -227,52 +199,31 @@ def add_occurrence(
     return original
 
 
-def import_entry(tx: Transaction, scope: DecisionScope, entry: Entry, now: float) -> tuple[str, bool]:
-    """An entry from another log; one that is there already is left as it is.
+def add_imported(tx: Transaction, arrival: Decision, now: float) -> tuple[str, bool]:
+    """Brings in a decision of another log; one that is there already is left as it is.
 
     Returns:
-        Its id, and whether it is new.
+        Its id, and True where it is new.
     """
-    opened_at = entry.settled_at if entry.opened_at is None else entry.opened_at
-    if opened_at is None and entry.status is Status.OPENED:
+    scope = arrival.scope
+    opened_at = arrival.settled_at if arrival.opened_at is None else arrival.opened_at
+    if opened_at is None and arrival.status is Status.OPENED:
         opened_at = now  # else it would never be given up
-    settled_at = entry.settled_at
-    if settled_at is None and entry.status is not Status.OPENED:
+    settled_at = arrival.settled_at
+    if settled_at is None and arrival.status is not Status.OPENED:
         settled_at = opened_at
-    origin, identifier = entry.origin, entry.id
-    if identifier is not None and not is_id(identifier):
-        origin, identifier = origin or identifier, None
-    if identifier is None and origin is not None:
+    origin, identifier = arrival.origin, arrival.id
+    if identifier and not is_id(identifier):
+        origin, identifier = origin or identifier, ""
+    if not identifier and origin is not None:
         identifier = origin_id(scope.tenant, scope.agent, origin, opened_at)
     tx.lock(scope.tenant, scope.agent)
-    if identifier is None:
+    if not identifier:
         identifier = tx.new_id(scope.tenant, scope.agent, now if opened_at is None else opened_at)
     elif tx.exists(scope.tenant, identifier):
         return identifier, False
-    decision = Decision(
-        id=identifier,
-        scope=scope,
-        candidate=entry.candidate,
-        status=entry.status,
-        opened_at=opened_at,
-        settled_at=settled_at,
-        question=entry.question,
-        thoughts=entry.thoughts,
-        assessment=entry.assessment,
-        mode=entry.mode,
-        links=entry.links,
-        superseded_by=entry.superseded_by,
-        reviews=entry.reviews,
-        review_by=entry.review_by,
-        prediction=entry.prediction,
-        occurrences=entry.occurrences,
-        again=entry.again,
-        forced=entry.forced,
-        restored=entry.restored,
-        origin=origin,
-        document=entry.document,
-        particulars=entry.particulars,
-        amended=entry.amended,
+    decision = replace(
+        arrival, id=identifier, opened_at=opened_at, settled_at=settled_at, origin=origin, version=0
     )
     tx.save(tx.happen(decision, EventKind.IMPORTED, now, {"state": to_wire(decision)}), new=True)
     return identifier, True
@@ -326,55 +277,22 @@ def _append_first(
     )
 
 
-def _apply_settlement(tx: Transaction, decision: Decision, settlement: Settlement, version: int) -> Decision:
-    """What a decision that was taken is then: what `folding.apply` makes of its events.
+def _settle(tx: Transaction, decision: Decision, taken: Decision, version: int) -> Decision:
+    """The decision that was taken, as `folding.apply` makes it of its events.
 
     This is what most calls do. The events are not read back for it; a test compares the two.
     """
-    stream = (decision.scope.tenant, decision.scope.agent)
-    for link in settlement.links:
-        version = tx.append(stream, EventKind.LINKED, decision.id, settlement.at, to_wire(link)).seq
-    decision = replace(
-        decision,
-        candidate=settlement.candidate,
-        status=settlement.verdict,
-        settled_at=settlement.at,
-        assessment=decision.assessment if settlement.assessment is None else settlement.assessment,
-        mode=decision.mode if settlement.mode is None else settlement.mode,
-        prediction=decision.prediction if settlement.prediction is None else settlement.prediction,
-        review_by=decision.review_by if settlement.review_by is None else settlement.review_by,
-        particulars=decision.particulars if settlement.particulars is None else settlement.particulars,
-        forced=settlement.forced,
-        links=(*decision.links, *settlement.links),
-        version=version,
-    )
-    mode = "none" if settlement.mode is None else settlement.mode.value
-    count_verdict(tx, decision, settlement.assessment, mode, settlement.verdict.value)
+    stream, at = (decision.scope.tenant, decision.scope.agent), taken.settled_at or 0.0
+    for link in taken.links:
+        version = tx.append(stream, EventKind.LINKED, decision.id, at, to_wire(link)).seq
+    decision = replace(settled(decision, taken, version), links=(*decision.links, *taken.links))
+    mode = "none" if taken.mode is None else taken.mode.value
+    count_verdict(tx, decision, taken.assessment, mode, taken.status.value)
     return decision
 
 
-def _settlement_body(settlement: Settlement) -> dict[str, Any]:
-    body: dict[str, Any] = {
-        "candidate": to_wire(settlement.candidate),
-        "verdict": settlement.verdict.value,
-    }
-    if settlement.assessment is not None:
-        body["assessment"] = settlement.assessment.to_dict()
-    if settlement.mode is not None:
-        body["mode"] = settlement.mode.value
-    if settlement.prediction is not None:
-        body["prediction"] = settlement.prediction
-    if settlement.review_by is not None:
-        body["review_by"] = settlement.review_by
-    if settlement.particulars is not None:
-        body["particulars"] = to_wire(settlement.particulars)
-    if settlement.forced:
-        body["forced"] = True
-    return body
-
-
 def _count_body(candidate: Candidate, assessment: Assessment, mode: Mode) -> dict[str, Any]:
-    """What a count in `ebbtide.decision_log.log.erasing.count_keys` is made of."""
+    """The body from which `ebbtide.decision_log.log.erasing.count_keys` counts."""
     about = {"source": candidate.source.value, "frame": candidate.frame}
     return {"candidate": about, "assessment": assessment.to_dict(), "mode": mode.value}
 

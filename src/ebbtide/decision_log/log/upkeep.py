@@ -1,4 +1,4 @@
-"""What keeps a log in order: expiry, retention, the check of the chain, and the fold of everything anew."""
+"""Upkeep of a log: expiry, retention, the check of the chain, and the fold of everything anew."""
 
 from __future__ import annotations
 
@@ -197,7 +197,7 @@ def verify(session: Session, view: View, noted_heads: Mapping[str, str]) -> Veri
 
 
 def _table_faults(session: Session, tenant: str, agent: str) -> Iterator[Fault]:
-    """Where the table of decisions does not say what the events add up to."""
+    """Faults where the table of decisions does not say what the events add up to."""
     after, rows_seen = "", 0
     while rows := session.rows(statements.ROWS_OF_AGENT, (tenant, agent, after, _AT_ONCE)):
         for row in rows:

@@ -1,4 +1,4 @@
-"""How much the gate refused, by what; and a sample by which people can say how often it was wrong.
+"""Counts of what the gate refused, and a sample by which people can say how often it was wrong.
 
 Source: decision quality gate, phases 3 and 4, success criteria (clause Q14).
 """
@@ -19,7 +19,7 @@ _REFUSED = frozenset({"quarantined", "duplicate"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Count:
-    """How often something came out.
+    """A count of one kind of verdict.
 
     Args:
         source: How the candidates came up.
@@ -55,7 +55,7 @@ class Count:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counters:
-    """What the gate did so far.
+    """Counts of the verdicts of the gate so far.
 
     Args:
         counts: Every count, by source, frame, mode, layer, rule and verdict.
@@ -86,7 +86,7 @@ class Counters:
         return sum(each.times for each in self.counts if each.rule == FLAGGED and each.verdict in _KEPT)
 
     def refused_by_rule(self) -> dict[str, int]:
-        """How often each rule spoke against a candidate, most often first; in shadow mode it only said so.
+        """Counts how often each rule objected, most often first; in shadow mode it only said so.
 
         A candidate counts once for each rule that fired, so that the sum may be above `refused`.
         """
@@ -239,7 +239,7 @@ class Sample:
 
 
 def is_decision(decision: Decision) -> bool | None:
-    """Whether somebody found it to be a decision; None where nobody said.
+    """Returns True or False where a review says that it is a decision or none; None where nobody said.
 
     A review that does not know how it turned out says nothing. Bringing a decision back from the quarantine
     says that it is one, unless a review says otherwise.

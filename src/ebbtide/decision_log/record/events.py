@@ -1,4 +1,4 @@
-"""What happened to decisions, append-only, and the chain that shows when somebody changed it afterwards.
+"""Events of decisions, append-only, and the chain that shows when somebody changed it afterwards.
 
 Each agent of a tenant has one stream. Its events are numbered from 1, and the hash of each covers the hash
 before it. The body is covered by its own hash only, so that a text can be purged and the chain still holds.
@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from ebbtide.codec import to_wire
+
 #: What stands before the first event of a stream.
 GENESIS = ""
 
@@ -22,7 +24,7 @@ _dumps = json.JSONEncoder(
 
 
 class EventKind(StrEnum):
-    """What can happen to a decision."""
+    """The kinds of events of a decision."""
 
     OPENED = "opened"  #: somebody thinks about it
     THOUGHT = "thought"  #: and notes what
@@ -73,23 +75,12 @@ class LogEvent:
 
     @property
     def at(self) -> float:
-        """What the clock said, or the time that the caller gave."""
+        """The reading of the clock, or the time that the caller gave."""
         return float(self.body["at"]) if self.body is not None and "at" in self.body else self.ts
 
     def to_dict(self) -> dict[str, Any]:
         """The wire form."""
-        return {
-            "schema": 1,
-            "tenant": self.tenant,
-            "agent": self.agent,
-            "seq": self.seq,
-            "kind": self.kind.value,
-            "decision_id": self.decision_id,
-            "ts": self.ts,
-            "body": self.body,
-            "body_hash": self.body_hash,
-            "hash": self.hash,
-        }
+        return {"schema": 1, **to_wire(self)}
 
 
 def canonical_json(value: Any) -> str:
@@ -147,14 +138,10 @@ class Fault:
     seq: int
     what: str
 
-    def to_dict(self) -> dict[str, Any]:
-        """The wire form."""
-        return {"agent": self.agent, "seq": self.seq, "what": self.what}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verification:
-    """What became of the streams that were looked at.
+    """The result of checking streams.
 
     Args:
         faults: Every place that is not what was written, by stream and number.
@@ -171,19 +158,12 @@ class Verification:
 
     @property
     def ok(self) -> bool:
-        """Whether everything is as it was written."""
+        """True where everything is as it was written."""
         return not self.faults
 
     def to_dict(self) -> dict[str, Any]:
         """The wire form."""
-        return {
-            "schema": 1,
-            "ok": self.ok,
-            "events": self.events,
-            "purged": self.purged,
-            "heads": self.heads,
-            "faults": [fault.to_dict() for fault in self.faults],
-        }
+        return {"schema": 1, "ok": self.ok, **to_wire(self)}
 
 
 class StreamCheck:

@@ -8,7 +8,7 @@ from typing import Any
 
 from ebbtide.decision_log.record.events import EventKind, LogEvent
 from ebbtide.decision_log.record.particulars import Particulars
-from ebbtide.decision_log.record.record import Decision, DecisionScope, Link, Mode, Occurrence, Review, Status
+from ebbtide.decision_log.record.record import Decision, DecisionScope, Link, Occurrence, Review, Status
 from ebbtide.decision_log.record.wire import from_wire, to_wire
 from ebbtide.decisions.assessment import Assessment
 from ebbtide.decisions.candidate import Candidate
@@ -46,21 +46,16 @@ def apply(decision: Decision | None, event: LogEvent) -> Decision:
     if kind is EventKind.THOUGHT:
         return replace(decision, thoughts=(*decision.thoughts, body["text"]), version=seq)
     if kind is EventKind.FINALIZED:
-        after = replace(
+        return settled(decision, from_wire(Decision, {**body, "settled_at": event.at}), seq)
+    if kind is EventKind.ASSESSED:
+        status = Status(body["status"])
+        return replace(
             decision,
-            candidate=from_wire(Candidate, body["candidate"]),
-            status=Status.KEPT,
-            settled_at=event.at,
-            prediction=body.get("prediction", decision.prediction),
-            review_by=body.get("review_by", decision.review_by),
-            particulars=_particulars(decision, body.get("particulars")),
-            forced=body.get("forced", False),
+            status=status,
+            restored=decision.restored and status is not Status.QUARANTINED,
+            assessment=from_wire(Assessment, body["assessment"]),
             version=seq,
         )
-        # The first version of the store kept the verdict in an event of its own.
-        return _assessed(after, body, seq) if "verdict" in body else after
-    if kind is EventKind.ASSESSED:
-        return _assessed(decision, body, seq)
     if kind is EventKind.ABANDONED:
         return replace(decision, status=Status.ABANDONED, settled_at=event.at, version=seq)
     if kind is EventKind.LINKED:
@@ -93,20 +88,27 @@ def with_amendment(decision: Decision, after: Mapping[str, Any]) -> Decision:
     return replace(decision, particulars=particulars, amended=amended, candidate=candidate)
 
 
-def _particulars(decision: Decision, body: dict[str, Any] | None) -> Particulars | None:
-    return decision.particulars if body is None else from_wire(Particulars, body)
+_STAYS = ("assessment", "mode", "prediction", "review_by", "particulars")
+_TAKEN = frozenset({"candidate", "status", "forced", *_STAYS})
 
 
-def _assessed(decision: Decision, body: dict[str, Any], seq: int) -> Decision:
-    assessment, mode = body.get("assessment"), body.get("mode")
+def settled(decision: Decision, taken: Decision, version: int) -> Decision:
+    """An open decision as it was taken; what is not stated anew stays."""
+    anew = {name: value for name in _STAYS if (value := getattr(taken, name)) is not None}
     return replace(
         decision,
-        status=Status(body["verdict"]),
-        restored=decision.restored and body["verdict"] != Status.QUARANTINED,
-        assessment=decision.assessment if assessment is None else from_wire(Assessment, assessment),
-        mode=decision.mode if mode is None else Mode(mode),
-        version=seq,
+        candidate=taken.candidate,
+        status=taken.status,
+        settled_at=taken.settled_at,
+        forced=taken.forced,
+        version=version,
+        **anew,
     )
+
+
+def taken_body(taken: Decision) -> dict[str, Any]:
+    """The body of the event with which a decision is taken."""
+    return {key: value for key, value in to_wire(taken).items() if key in _TAKEN}
 
 
 def _born(event: LogEvent) -> Decision:
@@ -128,7 +130,7 @@ def _born(event: LogEvent) -> Decision:
 
 
 def tombstone(decision: Decision) -> Decision:
-    """What stays of a decision when its text goes: when it was, which rules fired, how it turned out."""
+    """Returns a decision without its texts: times, the rules that fired and the outcome stay."""
     candidate = decision.candidate
     return replace(
         decision,

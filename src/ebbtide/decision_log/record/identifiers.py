@@ -42,12 +42,12 @@ def origin_id(tenant: str, agent: str, origin: str, at: float | None) -> str:
 
 
 def time_prefix(at: float) -> str:
-    """How ids of that time begin."""
+    """Returns the first characters of the ids of a time."""
     return _encode(min(max(int(at * 1000), 1), _LATEST_MS), _TIME)
 
 
 def is_id(text: str) -> bool:
-    """Whether a text has the form of an id."""
+    """Returns True for a text in the form of an id."""
     return len(text) == LENGTH and all(sign in _DIGITS for sign in text)
 
 

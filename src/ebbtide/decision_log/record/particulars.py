@@ -1,4 +1,4 @@
-"""What a record says of a decision beside the decision itself, in the parts that templates of records have.
+"""Particulars of a record beside the decision itself, in the parts that templates of records have.
 
 Source: templates of MADR 4.0 and of Nygard's records.
 """
@@ -16,7 +16,7 @@ from ebbtide.errors import ConfigError
 
 
 class RecordStatus(StrEnum):
-    """What a team says of a decision in its records."""
+    """The status of a decision in the records of a team."""
 
     PROPOSED = "proposed"
     ACCEPTED = "accepted"
@@ -64,7 +64,7 @@ _NO_OPTION = RecordOption(title="")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Particulars:
-    """What a record says beside the decision. What nobody said is None or empty.
+    """Particulars of a record beside the decision. A field that nobody stated is None or empty.
 
     Args:
         standing: What the team says of it; None counts as accepted.
@@ -142,7 +142,7 @@ def pack(text: str) -> str:
 
 
 def unpack(packed: str) -> str:
-    """What was packed.
+    """Returns the text that `pack` packed.
 
     Raises:
         ConfigError: It is nothing that `pack` wrote, or more than 64 MB.

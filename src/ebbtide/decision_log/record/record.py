@@ -17,7 +17,7 @@ _PAGE_NAME = re.compile(r"[^/\\\x00-\x1f:]{1,240}\.(?:md|markdown)")
 
 
 class Status(StrEnum):
-    """Where a decision stands."""
+    """The status of a decision."""
 
     OPENED = "opened"  #: being thought about
     ABANDONED = "abandoned"  #: never finalized in time
@@ -28,7 +28,7 @@ class Status(StrEnum):
 
 
 class Mode(StrEnum):
-    """What the gate may do. A refusal is counted in every mode."""
+    """The power of the gate. A refusal is counted in every mode."""
 
     SHADOW = "shadow"  #: everything is kept; what would have been refused is noted
     ADVISE = "advise"  #: everything is kept; the caller gets the judgement of the gate
@@ -36,7 +36,7 @@ class Mode(StrEnum):
 
 
 class DecisionOutcome(StrEnum):
-    """How a decision turned out."""
+    """The outcome of a decision."""
 
     SUCCESS = "success"
     PARTIAL = "partial"
@@ -46,7 +46,7 @@ class DecisionOutcome(StrEnum):
 
 
 class Relation(StrEnum):
-    """How a decision stands to another one."""
+    """The relation of a decision to another one."""
 
     SUPERSEDES = "supersedes"
     DUPLICATE_OF = "duplicate_of"
@@ -75,7 +75,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Review:
-    """What somebody, or a signal, found of how it turned out.
+    """The outcome of a decision as a person, or a signal, found it.
 
     Args:
         outcome: How it turned out.
@@ -154,41 +154,40 @@ class SourceDocument:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """A decision as it is now.
+    """A decision: on its way into a log, or as it is there now. The one place of its fields.
+
+    One that comes from somewhere else, or is about to be taken, has no id and no version yet. Where its scope
+    names the default agent, or no session, the log that it goes into says which.
 
     Args:
-        id: Sorts by time; those without one come before all others.
-        scope: Whose it is.
-        candidate: What it says; the description is empty once it is purged.
+        id: Sorts by time; those without a time come before all others.
         status: Where it stands.
         opened_at: Seconds since the epoch; None where it was imported and nobody knows.
         settled_at: When it was finalized, abandoned or quarantined; None while it is open, or where nobody
             knows.
-        question: What it was called when it was opened; None where it was recorded in one step.
-        superseded_by: The decision that took its place.
-        review_by: When somebody should look how it turned out, seconds since the epoch.
+        question: The text under which it was opened; None where it was recorded in one step.
+        review_by: When somebody should look how it turned out, in seconds since the epoch.
         prediction: What is expected to happen, and how one would tell.
-        origin: Where an imported decision came from.
-        document: The record that it was imported from; None where it came from none.
-        particulars: What a record says of it beside; None where nobody said anything.
+        origin: Where an imported decision came from, such as ``notes.jsonl:17``. The same origin at the same
+            time is the same decision.
+        document: The record that it was imported from.
+        particulars: What a record says of it beside.
         amended: The fields of `particulars` that were changed after it was final or imported.
         thoughts: What was thought before it was final, oldest first.
-        assessment: What the gate made of it; None while it is open.
+        assessment: The verdict of the gate; None while it is open.
         mode: What the gate was allowed to do with it; None where no gate was asked.
-        links: To other decisions.
         reviews: Oldest first; see `ebbtide.decision_log.record.review.resolve`.
         occurrences: How often it was decided, with the duplicates that were refused.
         again: Those duplicates, oldest first.
-        forced: Whether it was recorded over the objection of the gate.
-        restored: Whether somebody brought it back from the quarantine; that a clean-up was undone does not
-            count.
+        forced: Recorded over the objection of the gate.
+        restored: Brought back from the quarantine; a clean-up that was undone does not count.
         version: Number of its latest event in the stream of its agent; it grows with every change.
     """
 
-    id: str
-    scope: DecisionScope
+    id: str = ""
+    scope: DecisionScope = DecisionScope()
     candidate: Candidate
-    status: Status
+    status: Status = Status.KEPT
     opened_at: float | None = None
     settled_at: float | None = None
     question: str | None = None
@@ -212,5 +211,5 @@ class Decision:
 
     @property
     def refused(self) -> bool:
-        """Whether the gate, or a clean-up, was against it; whatever became of it."""
+        """The gate, or a clean-up, was against it; whatever became of it."""
         return self.assessment is not None and not self.assessment.keep

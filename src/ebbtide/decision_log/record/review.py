@@ -1,4 +1,4 @@
-"""How a decision turned out, by those who looked; and which decisions nobody looked at in time.
+"""Outcomes of decisions by their reviews, and the reviews that are overdue.
 
 A person's word stands over a signal's, and the newest person's over an older one's. Nothing is overwritten:
 what speaks against the outcome stays beside it. Where signals contradict each other and no person has
@@ -25,7 +25,7 @@ _LIVING = frozenset({Status.KEPT, Status.SUPERSEDED})
 
 
 class Basis(StrEnum):
-    """What an outcome rests on, the firmest first."""
+    """The basis of an outcome, the firmest first."""
 
     ATTESTED = "attested"  #: a person says so
     OBSERVED = "observed"  #: a machine measured it
@@ -36,7 +36,7 @@ _FIRMEST = tuple(Basis)
 
 
 def basis_of(review: Review) -> Basis:
-    """What a review rests on, by whom it is and whether a machine measured it."""
+    """Returns the basis of a review, by its author and by the measurement of a machine."""
     if not review.by.startswith(SIGNAL):
         return Basis.ATTESTED
     return Basis.OBSERVED if review.observed else Basis.INFERRED
@@ -44,7 +44,7 @@ def basis_of(review: Review) -> Basis:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resolution:
-    """What all reviews of a decision come to.
+    """The result of all reviews of a decision.
 
     Args:
         outcome: How it turned out; None where nobody looked, or those who did contradict each other.
@@ -62,7 +62,7 @@ class Resolution:
 
     @property
     def agreed(self) -> bool:
-        """Whether there is an outcome, and nobody's latest word is another one."""
+        """True where there is an outcome, and nobody's latest word is another one."""
         return self.outcome is not None and not self.against
 
     def to_dict(self) -> dict[str, Any]:
@@ -78,7 +78,7 @@ class Resolution:
 
 
 def resolve(reviews: Sequence[Review]) -> Resolution:
-    """What all reviews of a decision come to.
+    """The result of all reviews of a decision.
 
     Of several reviews by one person or signal the newest counts. What does not know (`unknown`) gives way
     to what does; only where the newest person says so, it is not known.
@@ -110,7 +110,7 @@ def resolve(reviews: Sequence[Review]) -> Resolution:
 
 
 def outcome_of(decision: Decision) -> DecisionOutcome | None:
-    """How a decision turned out; None where nobody looked, or those who did contradict each other."""
+    """Returns the outcome of a decision; None where nobody looked, or those who did contradict each other."""
     return resolve(decision.reviews).outcome if decision.reviews else None
 
 
@@ -195,7 +195,7 @@ def _waits(item: Overdue) -> bool:
 
 
 def _age(review: Review) -> tuple[bool, float]:
-    """What reviews sort by, the oldest first; one whose time nobody knows came with the decision."""
+    """Returns the sort key of a review, the oldest first; an undated one came with the decision."""
     return review.ts is not None, review.ts or 0.0
 
 

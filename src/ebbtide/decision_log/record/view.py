@@ -1,11 +1,11 @@
-"""Which part of a log somebody sees: one tenant, and perhaps one agent and one session of it."""
+"""The part of a log that somebody sees: one tenant, and perhaps one agent and one session of it."""
 
 from __future__ import annotations
 
 import unicodedata
 from dataclasses import dataclass
 
-from ebbtide.decision_log.record.record import DecisionScope
+from ebbtide.decision_log.record.record import Decision, DecisionScope
 from ebbtide.errors import ConfigError
 
 _LONGEST = 200
@@ -38,7 +38,7 @@ class View:
 
     @property
     def where(self) -> str:
-        """What messages call it."""
+        """The name in messages."""
         agent = "" if self.agent is None else f", agent {self.agent!r}"
         return f"tenant {self.tenant!r}{agent}"
 
@@ -53,6 +53,15 @@ class View:
             agent=self.narrow_agent(agent) or _NAMELESS,
             session=self.narrow_session(session),
         )
+
+    def scope_of(self, arrival: Decision) -> DecisionScope:
+        """Whose a decision of another log is here; the default agent, or no session, is that of the view.
+
+        Raises:
+            ConfigError: The agent or session is another one than that of the view, or no name.
+        """
+        agent = arrival.scope.agent
+        return self.scope(None if agent == _NAMELESS else agent, arrival.scope.session)
 
     def narrow_agent(self, agent: str | None) -> str | None:
         """The agent to look at.

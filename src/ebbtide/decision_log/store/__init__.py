@@ -1,1 +1,1 @@
-"""Where the events of decisions and their folded state lie: SQLite or PostgreSQL."""
+"""The store of events and of the decisions that they add up to: SQLite or PostgreSQL."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -11,11 +10,9 @@ from typing import TypeVar
 from ebbtide.database.place import sqlite_path
 from ebbtide.database.session import Session
 from ebbtide.database.session_pool import SessionPool
-from ebbtide.decision_log.store import statements
 from ebbtide.decision_log.store.database import Database
 from ebbtide.decision_log.store.group_commit import Writer
 from ebbtide.decision_log.store.postgres import PostgresDatabase
-from ebbtide.decision_log.store.rows import DamagedRow, subject_hashes
 from ebbtide.decision_log.store.sqlite import SqliteDatabase
 from ebbtide.decision_log.store.transaction import OnSubject, Transaction
 from ebbtide.errors import StoreError
@@ -55,15 +52,10 @@ class Store:
         only = self.database.connect(write=True) if self.database.single else None
         self._writer = Writer(self.database, only)
         self._readers = SessionPool(self.name, partial(self.database.connect, write=False))
-        try:
-            self._fill()
-        except BaseException:
-            self.close()
-            raise
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """The name in messages."""
         return self.database.name
 
     def write(
@@ -90,14 +82,6 @@ class Store:
         with self._readers.session() as session:
             return question(session)
 
-    def _fill(self) -> None:
-        """Let the index of subjects have the decisions of before there was one, some at a time."""
-        if self.database.single or self.database.read_only:
-            return
-        if self.read(lambda session: session.rows(statements.UNKEYED, (1,))):
-            while self._writer.write(fill_subjects):
-                pass
-
     def index_words(self) -> None:
         """Let the index of words have the latest decisions, before a search."""
         if not self.database.read_only and self.database.search_rest is not None:
@@ -111,26 +95,6 @@ class Store:
         """Close every connection; the store cannot be used any more."""
         self._readers.close()
         self._writer.close()
-
-
-_BATCH = 500
-
-
-def fill_subjects(tx: Transaction) -> bool:
-    """Take some of them into the index; whether there were any."""
-    session = tx.session
-    # Locked, so that nobody takes out a text whose keys are about to be put in.
-    numbers = session.rows(statements.UNKEYED + tx.database.lock_row, (_BATCH,))
-    with DamagedRow():
-        keys = [
-            (key, identifier)
-            for rows in session.rows_of_each([(statements.TO_KEY, number) for number in numbers])
-            for tenant, agent, identifier, description in rows
-            for key in subject_hashes(tenant, agent, json.loads(description))
-        ]
-    session.run_many(statements.insert_subject(1), keys)
-    session.run_many(statements.DELETE_UNKEYED, numbers)
-    return bool(numbers)
 
 
 def database_of(

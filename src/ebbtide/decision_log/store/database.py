@@ -1,4 +1,4 @@
-"""What the log needs of a database, whichever it is."""
+"""The protocol of the databases of a log."""
 
 from __future__ import annotations
 

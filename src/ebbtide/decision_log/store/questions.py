@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from ebbtide.database.session import Session
-from ebbtide.decision_log.record.entry import SearchHit
 from ebbtide.decision_log.record.events import StoredEvent
 from ebbtide.decision_log.record.identifiers import time_prefix
 from ebbtide.decision_log.record.record import Decision, Status
+from ebbtide.decision_log.record.results import SearchHit
 from ebbtide.decision_log.record.view import View
 from ebbtide.decision_log.store import statements
 from ebbtide.decision_log.store.database import Database
@@ -32,7 +32,7 @@ _HIGHEST = "~"  # sorts after every character of an id
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filter:
-    """Which decisions; None asks for all.
+    """A choice of decisions; None asks for all.
 
     Args:
         status: Where they stand.
@@ -221,7 +221,7 @@ _REVIEWABLE = (Status.KEPT, Status.SUPERSEDED, Status.QUARANTINED)
 
 
 def sampled_of(session: Session, view: View, *, refused: bool) -> int:
-    """How many decisions the sample is drawn from."""
+    """Counts the decisions that the sample is drawn from."""
     condition, values = where(view, Filter(status=_REVIEWABLE))
     sql = f"SELECT count(*) FROM decisions WHERE tenant = ?{condition} AND refused = ?"  # noqa: S608 - no values
     return int(session.rows(sql, [*values, int(refused)])[0][0])
@@ -236,7 +236,7 @@ def counts(session: Session, view: View) -> list[tuple[Any, ...]]:
 
 
 def by_status(session: Session, view: View) -> dict[str, int]:
-    """How many decisions stand where."""
+    """Counts decisions by status."""
     condition, values = where(view, Filter())
     rows = session.rows(f"{statements.BY_STATUS}{condition} GROUP BY status ORDER BY status", values)
     return {str(status): int(times) for status, times in rows}

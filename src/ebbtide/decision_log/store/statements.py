@@ -126,12 +126,6 @@ _STANDING = (
     "AND agent = ? AND status = 'kept' AND (settled_at IS NULL OR settled_at <= ?)) = 1 "
     "ORDER BY id DESC LIMIT ?) AS of_key"
 )
-UNKEYED = "SELECT n FROM decision_unkeyed ORDER BY n LIMIT ?"
-TO_KEY = "SELECT tenant, agent, id, description FROM decisions WHERE n = ? AND status = 'kept'"
-DELETE_UNKEYED = "DELETE FROM decision_unkeyed WHERE n = ?"
-DELETE_UNKEYED_OF = (
-    "DELETE FROM decision_unkeyed WHERE n = (SELECT n FROM decisions WHERE tenant = ? AND id = ?)"
-)
 
 ADD_COUNT = (
     "INSERT INTO decision_counts (tenant, agent, source, frame, mode, layer, rule, verdict, n) "

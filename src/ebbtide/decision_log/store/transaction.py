@@ -28,7 +28,7 @@ _LATEST_S = 1e12  # some thirty thousand years: what is beyond it is no time
 
 
 class CountKey(NamedTuple):
-    """What is counted apart."""
+    """The key of a count."""
 
     tenant: str
     agent: str
@@ -59,7 +59,7 @@ class OnSubject(NamedTuple):
 
 
 class Transaction:
-    """What a writer may do. Nothing of it is seen by others, or acknowledged, before the commit.
+    """The statements of a writer. Nothing of it is seen by others, or acknowledged, before the commit.
 
     What is written is noted and goes to the database at once, at the end or before anything is read there.
 
@@ -191,7 +191,7 @@ class Transaction:
         return decision_of(rows[0])
 
     def exists(self, tenant: str, identifier: str) -> bool:
-        """Whether the tenant has such a decision."""
+        """Returns True where the tenant has such a decision."""
         saved = (tenant, identifier) in self._saved
         return saved or bool(self._session.rows(statements.EXISTS, (tenant, identifier)))
 
@@ -267,10 +267,9 @@ class Transaction:
 
     def forget_subject(self, decision: Decision) -> None:
         """Take out what a decision is about: its text goes."""
-        scope, session = decision.scope, self.session
-        session.run(statements.DELETE_UNKEYED_OF, (scope.tenant, decision.id))
+        scope = decision.scope
         hashes = subject_hashes(scope.tenant, scope.agent, decision.candidate.description)
-        session.run_many(statements.DELETE_SUBJECT, [(key, decision.id) for key in hashes])
+        self.session.run_many(statements.DELETE_SUBJECT, [(key, decision.id) for key in hashes])
 
     def save(self, decision: Decision, *, new: bool = False) -> None:
         """Store what a decision is now."""
@@ -301,7 +300,7 @@ class Transaction:
             self._session.run_many(sql, many)
 
     def take_writes(self) -> list[Write]:
-        """What is to be written: statements, each with its values. It counts as written from here on."""
+        """Returns the writes that were noted, which count as written from here on."""
         new: list[Values] = []
         changed: list[Values] = []
         emptied: list[Values] = []

@@ -27,7 +27,7 @@ class _Window:
 
 
 class Windows:
-    """What the decisions of one stream are compared with, by session and by whether they are final."""
+    """The latest decisions of one stream, by session, opened and final ones apart."""
 
     def __init__(self) -> None:
         self._windows: dict[tuple[str, bool], _Window] = {}

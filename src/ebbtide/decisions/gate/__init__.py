@@ -1,1 +1,1 @@
-"""Whether a candidate is a decision, and a record fit to be kept."""
+"""The gate: judges candidates for decisions, and the quality of their records."""

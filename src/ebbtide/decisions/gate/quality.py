@@ -53,7 +53,7 @@ class Described(Protocol):
 
     @property
     def stakes(self) -> Stakes | None:
-        """What it costs to be wrong."""
+        """The cost of being wrong."""
 
 
 def validate_decision_quality(decision: Described) -> tuple[bool, str | None]:

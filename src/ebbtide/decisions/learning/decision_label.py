@@ -17,7 +17,7 @@ _LARGEST = 64 << 20  # bytes of a file
 
 
 class LabelKind(StrEnum):
-    """What somebody said of a candidate."""
+    """The label of a candidate."""
 
     DECISION = "decision"
     NONE = "none"  #: no decision
@@ -25,7 +25,7 @@ class LabelKind(StrEnum):
 
 
 class Draw(StrEnum):
-    """How a candidate came to be labelled."""
+    """The way in which a candidate was drawn for labelling."""
 
     RANDOM = "random"  #: by lot, so that rates over these hold for all
     UNCERTAIN = "uncertain"  #: because the gate was least sure of it

@@ -1,4 +1,4 @@
-"""What was learned from labels: a small file that the gate reads beside its rules."""
+"""A model of labels: a small file that the gate reads beside its rules."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class _ModelFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class LearnedModel:
-    """What was learned.
+    """A model of labels.
 
     Args:
         made_by: Version of Ebbtide that trained it.

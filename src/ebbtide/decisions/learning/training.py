@@ -39,7 +39,7 @@ _UNCERTAIN_COUNTS = 0.2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LearningPoint:
-    """What a number of labels brings.
+    """The gain of a number of labels.
 
     Args:
         labels: How many the model was made of, before each fold.

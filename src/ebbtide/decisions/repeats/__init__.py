@@ -1,1 +1,1 @@
-"""Whether it was decided already."""
+"""Repeated and reversed decisions."""

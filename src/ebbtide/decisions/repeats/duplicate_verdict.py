@@ -30,7 +30,7 @@ class Measure(StrEnum):
 
 
 class Sureness(StrEnum):
-    """How sure a verdict is."""
+    """The certainty of a verdict."""
 
     CERTAIN = "certain"  #: the texts are equal, up to case, white space and the last full stop
     LIKELY = "likely"  #: similar, and no word speaks against it; of a reversal: the words show it

@@ -15,7 +15,7 @@ from ebbtide.text.extraction.turn import Speaker
 
 
 class Disposition(StrEnum):
-    """What becomes of a candidate."""
+    """The disposition of a candidate."""
 
     KEPT = "kept"
     REFUSED = "refused"  #: by the gate
@@ -25,7 +25,7 @@ class Disposition(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpokenTurn:
-    """What somebody said.
+    """A turn of a conversation.
 
     Args:
         number: Of the turn, from 1.
@@ -107,7 +107,7 @@ class FilteredCandidate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilteredTurns:
-    """What a conversation gave.
+    """The candidates of a conversation, with their dispositions.
 
     Args:
         turns: How many turns were read.

@@ -5,70 +5,52 @@ Source: divergence spec, section 5, "Cross-chain divergence" (clause D12).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
+from ebbtide.divergence.chain_memory import PROBE, Detector, Spread
 from ebbtide.divergence.loop_registry import Finding
+from ebbtide.divergence.moment import Moment
 from ebbtide.divergence.signals import LoopKind, Measurement, Unit
-from ebbtide.events.identity import Key, key_of
-from ebbtide.profile.divergence import LoopRules
+from ebbtide.events.event import ToolCall
+from ebbtide.events.identity import key_of, settled, settled_answer
 
 _CALLS = 32  # that are followed at once
 _CHAINS = 32  # that are distinguished for one call
 
 
-@dataclass(slots=True)
-class Spread:
-    """One call with its answer, and the chains that got no further with it."""
-
-    first_event: int
-    weights: dict[str, int]
-    reported: bool = False
-
-
-class Chains:
+class AcrossChains(Detector):
     """Counts, for a call with its answer, the chains that repeated it or failed with it.
 
     A chain that came twice to the same answer counts in full, one that failed once counts half: chains that
     start alike, and each read the same file once, do not count at all.
     """
 
-    __slots__ = ("_rules", "several", "spreads")
-
-    def __init__(self, rules: LoopRules) -> None:
-        self._rules = rules
-        self.spreads: dict[Key, Spread] = {}
-        self.several = False  # whether the session has more than one chain or run
+    __slots__ = ()
 
     def reset(self) -> None:
         """Something has changed."""
-        self.spreads.clear()
+        self._memory.session.spreads.clear()
 
-    def see(
-        self, symbol: Key, call: Key, chain: str, name: str, event: int, *, repeated: bool
-    ) -> Finding | None:
-        """A call came to its known answer again, or failed.
-
-        Args:
-            symbol: Key of the call with its answer.
-            call: Key of the call.
-            chain: The chain.
-            name: The tool.
-            event: Number of the event in its chain.
-            repeated: Whether it came twice; else it failed once.
-        """
+    def see(self, moment: Moment) -> Finding | None:
+        """Take a call that came before."""
+        session, known = self._memory.session, moment.memory
+        if not session.several or known is None:
+            return None
+        is_repeated = known.same_answers > 1
+        if not is_repeated and not moment.is_flagged:
+            return None
+        call, chain = settled(moment.key), f"{self._memory.name}#{self._memory.runs}"
+        symbol, spreads = call + settled_answer(moment.answer), session.spreads
         least = self._rules.chains
         if least is None:
             return None
-        spread = self.spreads.pop(symbol, None)
+        spread = spreads.pop(symbol, None)
         if spread is None:
-            if len(self.spreads) >= _CALLS:
-                del self.spreads[next(iter(self.spreads))]
-            spread = Spread(event, {})
-        self.spreads[symbol] = spread
+            if len(spreads) >= _CALLS:
+                del spreads[next(iter(spreads))]
+            spread = Spread(moment.number, {})
+        spreads[symbol] = spread
         weights = spread.weights
         if len(weights) < _CHAINS or chain in weights:
-            weights[chain] = max(weights.get(chain, 0), 2 if repeated else 1)
+            weights[chain] = max(weights.get(chain, 0), 2 if is_repeated else 1)
         count = sum(weights.values()) // 2
         if count < least or len(weights) < least:
             return None
@@ -81,24 +63,13 @@ class Chains:
             calls=sum(weights.values()),
             first_event=spread.first_event,
             begins=begins,
-            tools=(name,),
+            tools=(moment.name,),
             members=frozenset({call}),
             is_proof=False,
             measure=Measurement(Unit.CHAINS, len(weights), least),
         )
 
-    def to_state(self) -> list[Any]:
-        """All that later findings depend on."""
-        spreads = [
-            [key.hex(), spread.first_event, spread.weights, spread.reported]
-            for key, spread in self.spreads.items()
-        ]
-        return [self.several, spreads]
 
-    def restore(self, state: list[Any]) -> None:
-        """Take up what `to_state` gave."""
-        self.several, spreads = state
-        self.spreads = {
-            bytes.fromhex(key): Spread(first, dict(weights), reported)
-            for key, first, weights, reported in spreads
-        }
+def known_spread(number: int) -> ToolCall:
+    """An event of a session whose agents each make one call twice."""
+    return ToolCall(name=PROBE, args={"q": 1}, result="the same answer", chain_id=f"chain {number // 2}")

@@ -1,35 +1,22 @@
-"""One tool that fails in one way, and what a service that is down looks like."""
+"""One tool that fails, in one way or in any."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
+from typing import Any
 
-from ebbtide.divergence.detectors.near_duplicates import argument_text
-from ebbtide.divergence.loop_registry import Finding, LoopRegistry
+from ebbtide.divergence.chain_memory import ChainMemory, Detector, fields_of, item_of, probe_call
+from ebbtide.divergence.loop_registry import Finding
+from ebbtide.divergence.moment import Moment
+from ebbtide.divergence.near_duplicates import argument_text
 from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.event import ToolCall
 from ebbtide.events.identity import Key, key_of
-from ebbtide.events.outcome import CallOutcome
-from ebbtide.events.tool_policy import ToolPolicy
-from ebbtide.profile.divergence import LoopRules
 
 _TOOLS = 16  # whose errors are followed at once
 _ERRORS = 8  # of one tool that are distinguished
 _ECHO = 3  # characters from which an argument is recognised inside an error
 _READ = 2000  # characters of an error that are compared
-_DOWN = re.compile(r"\b(?:429|500|502|503|504|529)\b")
-_STORM_S = 1.0  # a service that is down is hammered when it is asked again sooner
-_DOWN_READ = 200  # characters of an answer in which a status is looked for
-
-
-def is_outage(status: int | None, answer: object) -> bool:
-    """Whether an answer says that a service is down or asks to slow down: 429 or 5xx."""
-    if status is not None:
-        return status == 429 or 500 <= status <= 599
-    return (
-        isinstance(answer, str) and len(answer) <= 10 * _DOWN_READ and bool(_DOWN.search(answer[:_DOWN_READ]))
-    )
 
 
 @dataclass(slots=True)
@@ -47,67 +34,41 @@ class Failures:
     by_text: bool = False  # whether a text and no flag says so of any of them
 
 
-class FailingTools:
+class FailingTools(Detector):
     """Counts, for each tool, failures whatever its arguments; a success of the tool ends them.
 
     Errors that come back although the arguments move are the surer sign, so that fewer of them are enough.
     Arguments that an error repeats are left out of it: "no document 7" is "no document 8".
-
-    Args:
-        rules: The thresholds.
-        registry: The loops of the chain.
     """
 
-    __slots__ = ("_registry", "_rules", "tools")
+    __slots__ = ("tools",)
 
-    def __init__(self, rules: LoopRules, registry: LoopRegistry) -> None:
-        self._rules = rules
-        self._registry = registry
+    def __init__(self, memory: ChainMemory) -> None:
+        super().__init__(memory)
         self.tools: dict[str, Failures] = {}
 
-    def patience(self, call: ToolCall | None, outcome: CallOutcome | None, gap_s: float | None) -> int:
-        """Times that it takes at least: more where a service is down, unless it is asked without a pause.
+    def reset(self) -> None:
+        """Begin afresh: what failed may have been mended."""
+        self.tools.clear()
 
-        Args:
-            call: The latest call.
-            outcome: How it ended.
-            gap_s: Seconds since the event before it.
+    def see(self, moment: Moment) -> Finding | None:
+        """Take a call.
+
+        One that was sent before, and fails again after other work, is a check and not another attempt; and a
+        service that is down says nothing about the attempts.
         """
-        if call is None or (gap_s is not None and gap_s < _STORM_S):
-            return 0
-        if (outcome is not None and outcome.is_down) or is_outage(call.status, call.result):
-            return self._rules.outage
-        return 0
+        if not moment.has_failed:
+            if self.tools:
+                self.tools.pop(moment.name, None)
+            return None
+        if (moment.memory is not None and moment.memory.failures <= 1) or moment.is_outage:
+            return None
+        return self._failed(moment)
 
-    def succeeded(self, name: str) -> None:
-        """A call of the tool succeeded."""
-        self.tools.pop(name, None)
-
-    def failed(  # noqa: PLR0917
-        self,
-        name: str,
-        args: object,
-        answer: object,
-        policy: ToolPolicy | None,
-        latest_change: int,
-        now: int,
-        event: int,
-        *,
-        by_text: bool,
-    ) -> Finding | None:
-        """A call of the tool failed.
-
-        Args:
-            name: The tool.
-            args: Its arguments.
-            answer: Its error.
-            policy: What is declared about it.
-            latest_change: Place of the last call that may have changed something.
-            now: Place among the counted calls.
-            event: Number of the event.
-            by_text: Whether only the text of the answer says so.
-        """
-        error = key_of(_without_arguments(answer, args))
+    def _failed(self, moment: Moment) -> Finding | None:
+        name, event, now = moment.name, moment.number, moment.now
+        latest_change = self._memory.repetition.answers.latest_change
+        error = key_of(_without_arguments(moment.result, moment.args))
         failures = self.tools.pop(name, None)
         if failures is None:
             failures = Failures(event, now, {})
@@ -117,7 +78,7 @@ class FailingTools:
         if latest_change > failures.last:
             failures.steady = 0
             failures.is_steady = False
-        failures.by_text = failures.by_text or by_text
+        failures.by_text = failures.by_text or not moment.is_flagged
         failures.steady += 1
         if failures.steady == 1:
             failures.steady_event = event
@@ -133,7 +94,7 @@ class FailingTools:
                 del failures.errors[next(iter(failures.errors))]
         failures.errors[error] = None
         failures.last = now
-        own = policy.failures_at_least if policy else None
+        own = None if moment.policy is None else moment.policy.failures_at_least
         rules = self._rules
         certain = failures.is_steady and not failures.by_text
         for kind, count, least, first in (
@@ -154,15 +115,21 @@ class FailingTools:
                 return self._registry.streak(
                     kind,
                     key_of(kind, name),
-                    name,
+                    moment,
                     count=count,
                     at=least,
                     first=first,
-                    now=now,
-                    event=event,
                     is_proof=certain and kind is LoopKind.SAME_ERROR,
                 )
         return None
+
+    def to_state(self) -> list[Any]:
+        """All that later findings depend on."""
+        return [[name, fields_of(failures)] for name, failures in self.tools.items()]
+
+    def restore(self, state: list[Any]) -> None:
+        """Take up what `to_state` gave."""
+        self.tools = {name: item_of(Failures, failures) for name, failures in state}
 
 
 def _without_arguments(answer: object, args: object) -> str:
@@ -175,3 +142,13 @@ def _without_arguments(answer: object, args: object) -> str:
         if len(echo) <= len(text):
             text = text.replace(echo, "\0")
     return text
+
+
+def known_same_error(number: int) -> ToolCall:
+    """An event of a run that is refused one document after the other."""
+    return probe_call(number, "no such document", error=True, id=f"doc-{number}")
+
+
+def known_failing_tool(number: int) -> ToolCall:
+    """An event of a run in which a tool fails in ever other ways."""
+    return probe_call(number, f"wrong way {number * number}", error=True, query=f"q {number * 7919 % 97}")

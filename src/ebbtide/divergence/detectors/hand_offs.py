@@ -11,24 +11,26 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
-from ebbtide.divergence.detectors.cycles import CycleDetector
+from ebbtide.divergence.chain_memory import ChainMemory, Detector
+from ebbtide.divergence.cycles import CycleDetector
 from ebbtide.divergence.loop_registry import Finding
+from ebbtide.divergence.moment import Moment
 from ebbtide.divergence.signals import LoopKind
 from ebbtide.engine_state import pack_keys, unpack_keys
+from ebbtide.events.event import Event, ModelCall, Notice, NoticeKind
 from ebbtide.events.identity import UNKNOWN, Key, key_of
-from ebbtide.profile.divergence import LoopRules
 
 _LONGEST = 16  # hand-offs in one turn
 _MESSAGES = 64  # that are known again
 
 
-class HandOffs:
+class HandOffs(Detector):
     """The hand-offs of one chain as a stream of their own, so that work in between does not hide a circle."""
 
-    __slots__ = ("_cycles", "_edges", "_latest_message", "_messages", "_rules", "agent", "key")
+    __slots__ = ("_cycles", "_edges", "_latest_message", "_messages", "agent", "key")
 
-    def __init__(self, rules: LoopRules) -> None:
-        self._rules = rules
+    def __init__(self, memory: ChainMemory) -> None:
+        super().__init__(memory)
         self._cycles = CycleDetector(max_period=_LONGEST, copies=3)
         self._edges: deque[tuple[str, str, int, int]] = deque(maxlen=self._cycles.copies * _LONGEST)
         self._messages: dict[Key, None] = {}  # of late
@@ -42,8 +44,25 @@ class HandOffs:
         self._edges.clear()
         self.key = UNKNOWN
 
-    def hear(self, message: Key, event: int) -> None:
-        """An agent said something, whose words have this key."""
+    def see(self, moment: Moment) -> Finding | None:
+        """Take what an agent says, or a notice that one hands over to another."""
+        event = moment.event
+        if isinstance(event, ModelCall):
+            if moment.text:
+                self._hear(moment.key, moment.number)
+            return None
+        if not isinstance(event, Notice) or event.kind is not NoticeKind.HANDOFF:
+            return None
+        if event.source is not None or event.target is not None:
+            return self._hand_off(str(event.source), str(event.target), moment)
+        return None
+
+    def take_over(self, agent: str, moment: Moment) -> Finding | None:
+        """Another agent acts than before."""
+        before, self.agent = self.agent, agent
+        return None if before is None else self._hand_off(before, agent, moment)
+
+    def _hear(self, message: Key, event: int) -> None:
         if message in self._messages:
             return
         self._latest_message = event
@@ -51,16 +70,10 @@ class HandOffs:
             del self._messages[next(iter(self._messages))]
         self._messages[message] = None
 
-    def hand_off(self, source: str, target: str, latest_news: int, now: int, event: int) -> Finding | None:
-        """Take one hand-off.
-
-        Args:
-            source: Who hands over.
-            target: Who takes over.
-            latest_news: Place of the last answer that was new.
-            now: Place among the counted calls.
-            event: Number of the event.
-        """
+    def _hand_off(self, source: str, target: str, moment: Moment) -> Finding | None:
+        """Take one hand-off."""
+        repetition = self._memory.repetition
+        now, event = repetition.calls, moment.number
         self.agent = target
         period = self._cycles.push((source, target))
         self._edges.append((source, target, now, event))
@@ -72,7 +85,7 @@ class HandOffs:
         copies = run // period
         length = min(run, len(self._edges))
         edges = list(self._edges)[-length:]
-        at = least if latest_news <= edges[0][2] else 2 * least
+        at = least if repetition.answers.latest_news <= edges[0][2] else 2 * least
         if copies < at or self._latest_message > edges[0][3]:
             return None
         turn = edges[-period:]
@@ -106,3 +119,8 @@ class HandOffs:
         for source, target, now, event in edges:
             self._cycles.push((source, target))
             self._edges.append((source, target, now, event))
+
+
+def known_hand_off(number: int) -> Event:
+    """An event of a run in which three agents hand the work round."""
+    return Notice(kind=NoticeKind.HANDOFF, source="abc"[number % 3], target="bca"[number % 3])

@@ -7,34 +7,34 @@ shell is not meant: that all tests pass after each edit is how it should be.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import deque
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ebbtide.divergence.loop_registry import Finding, LoopRegistry
+from ebbtide.divergence.chain_memory import ChainMemory, Detector, probe_call
+from ebbtide.divergence.loop_registry import Finding
+from ebbtide.divergence.moment import Moment
 from ebbtide.divergence.signals import LoopKind
-from ebbtide.events.identity import Key, key_of
-from ebbtide.profile.divergence import LoopRules
+from ebbtide.events.effect import Effect
+from ebbtide.events.event import ToolCall
+from ebbtide.events.identity import Key, key_of, settled, settled_answer
 
 _THINGS = 64  # whose deeds are counted
 _LOOKS = 64  # that are known
+_PENDING = 64  # deeds that are kept until something is looked at again
 _NAME, _LONG = 4, 200  # characters of a value that may name a thing
 _PARTS = 24  # values of one call that are read
 
 
-class ReadBack:
-    """Counts deeds by the things that they name, and the looks in which none of them showed.
+class ReadBack(Detector):
+    """Counts deeds by the things that they name, and the looks in which none of them showed."""
 
-    Args:
-        rules: The thresholds.
-        registry: The loops of the chain.
-    """
+    __slots__ = ("_pending", "deeds", "looks")
 
-    __slots__ = ("_registry", "_rules", "deeds", "looks")
-
-    def __init__(self, rules: LoopRules, registry: LoopRegistry) -> None:
-        self._rules = rules
-        self._registry = registry
+    def __init__(self, memory: ChainMemory) -> None:
+        super().__init__(memory)
         self.deeds: dict[Key, int] = {}  # thing -> deeds so far
+        self._pending: deque[object] = deque(maxlen=_PENDING)  # arguments of deeds
         # Look -> its answer, deeds on its thing so far, looks since the answer came first that showed none of
         # the deeds before them, number of the first event.
         self.looks: dict[Key, tuple[Key, int, int, int]] = {}
@@ -43,27 +43,28 @@ class ReadBack:
         """Begin afresh: another task, or another run."""
         self.deeds.clear()
         self.looks.clear()
+        self._pending.clear()
 
-    def change(self, args: object) -> None:
-        """Take a deed that went well."""
-        _count(self.deeds, args)
+    def see(self, moment: Moment) -> Finding | None:
+        """Take a deed that went well, or a look."""
+        effect = moment.effect
+        if effect is Effect.ACKNOWLEDGE or moment.has_failed or moment.text is None:
+            return None
+        if moment.command is not None or moment.is_command:
+            return None
+        if effect is not Effect.READ:
+            self._pending.append(moment.args)
+        if effect is Effect.CHANGE or not moment.times:
+            return None
+        while self._pending:
+            _count(self.deeds, self._pending.popleft())
+        return self._look(moment)
 
-    def look(  # noqa: PLR0917
-        self, tool: str, call: Key, args: object, answer: Key, now: int, event: int
-    ) -> Finding | None:
-        """Take a look.
-
-        Args:
-            tool: Its name.
-            call: Key of the call.
-            args: Its arguments.
-            answer: Key of the answer, the same as before where it differs in noise alone.
-            now: Place among the counted calls.
-            event: Number of the event.
-        """
-        least = self._rules.unseen_changes
+    def _look(self, moment: Moment) -> Finding | None:
+        least, args, event = self._rules.unseen_changes, moment.args, moment.number
         if least is None or not self.deeds or not isinstance(args, Mapping):
             return None
+        call, answer = settled(moment.key), settled_answer(moment.answer)
         deeds = max((self.deeds.get(thing, 0) for thing in _things(args)), default=0)
         if not deeds:
             return None
@@ -80,19 +81,16 @@ class ReadBack:
         return self._registry.streak(
             LoopKind.UNSEEN_CHANGES,
             key_of(LoopKind.UNSEEN_CHANGES, call),
-            tool,
+            moment,
             count=times,
             at=least,
             first=before[3],
-            now=now,
-            event=event,
-            is_proof=False,
         )
 
-    def to_state(self, pending: Iterable[object] = ()) -> list[Any]:
-        """All that later findings depend on, with what `change` has still to be told; nothing changes."""
+    def to_state(self) -> list[Any]:
+        """All that later findings depend on, with the deeds that wait; nothing changes."""
         deeds = dict(self.deeds)
-        for args in pending:
+        for args in self._pending:
             _count(deeds, args)
         looks = [[call.hex(), look[0].hex(), *look[1:]] for call, look in self.looks.items()]
         return [[[thing.hex(), count] for thing, count in deeds.items()], looks]
@@ -134,3 +132,10 @@ def _values(value: object) -> Iterator[str]:
             yield from _values(item)
     elif isinstance(value, int) and not isinstance(value, bool) and value > 9:
         yield str(value)
+
+
+def known_unseen_change(number: int) -> ToolCall:
+    """An event of a run that sets an owner, and each time sees none."""
+    if number % 2:
+        return probe_call(number, "the owner is nobody", id="order-17")
+    return probe_call(number, "done", id="order-17", owner=f"person {number}")

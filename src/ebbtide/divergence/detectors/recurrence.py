@@ -21,13 +21,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from ebbtide.divergence.detectors.near_duplicates import words_of
-from ebbtide.divergence.loop_registry import Finding, LoopRegistry
+from ebbtide.divergence.chain_memory import ChainMemory, Detector, probe_call
+from ebbtide.divergence.loop_registry import Finding
+from ebbtide.divergence.moment import Moment
+from ebbtide.divergence.near_duplicates import words_of
 from ebbtide.divergence.signals import LoopKind
 from ebbtide.engine_state import pack_keys, unpack_keys
+from ebbtide.events.event import ToolCall
 from ebbtide.events.identity import Key, key_of
-from ebbtide.events.outcome import CallOutcome, Ending
-from ebbtide.profile.divergence import LoopRules
+from ebbtide.events.outcome import CallOutcome
 
 _HEADS = 16  # that are followed at once
 _LINES = 64  # of one head that are known again
@@ -135,60 +137,46 @@ def _is_known(keys: dict[Key, None], text: str) -> bool:
     return False
 
 
-class Recurrences:
-    """Follows the failing and empty outcomes of one chain.
+class Recurrences(Detector):
+    """Follows the failing and empty outcomes of one chain."""
 
-    Args:
-        rules: The thresholds.
-        registry: The loops of the chain.
-    """
+    __slots__ = ("heads",)
 
-    __slots__ = ("_registry", "_rules", "heads")
-
-    def __init__(self, rules: LoopRules, registry: LoopRegistry) -> None:
-        self._rules = rules
-        self._registry = registry
+    def __init__(self, memory: ChainMemory) -> None:
+        super().__init__(memory)
         self.heads: dict[str, AttemptRow] = {}
 
     def reset(self) -> None:
         """Begin afresh: another task, or another run."""
         self.heads.clear()
+        self._memory.searches = False
 
-    def succeeded(self, head: str) -> None:
-        """An attempt ended well: what failed before is over."""
-        self.heads.pop(head, None)
+    def see(self, moment: Moment) -> Finding | None:
+        """Take a call that ended: one that ends well ends what failed before, and what is found is found."""
+        if moment.text is None or (moment.outcome is None and not self.heads):
+            return None
+        if moment.has_found:
+            for attempts in self.heads.values():
+                attempts.empty = 0
+        finding = None
+        if moment.outcome is None:
+            self.heads.pop(moment.head, None)
+        else:
+            finding = self._attempt(moment, moment.outcome)
+        self._memory.searches = any(attempts.empty for attempts in self.heads.values())
+        return finding
 
-    @property
-    def searches(self) -> bool:
-        """Whether something was looked for and not found."""
-        return any(attempts.empty for attempts in self.heads.values())
-
-    def found(self) -> None:
-        """Something was found: it is another search now."""
-        for attempts in self.heads.values():
-            attempts.empty = 0
-
-    def see(  # noqa: PLR0917
-        self, tool: str, head: str, args: object, outcome: CallOutcome, now: int, event: int
-    ) -> Finding | None:
-        """Take an attempt that failed or came back empty.
-
-        Args:
-            tool: Its name.
-            args: Its arguments.
-            head: What it attempted, as a person would name it: the tool, or the command in a shell.
-            outcome: How it ended.
-            now: Place among the counted calls.
-            event: Number of the event.
-        """
+    def _attempt(self, moment: Moment, outcome: CallOutcome) -> Finding | None:
+        """Take an attempt that failed or came back empty."""
+        head, event = moment.head, moment.number
         attempts = self.heads.pop(head, None)
         if attempts is None:
             if len(self.heads) >= _HEADS:
                 del self.heads[next(iter(self.heads))]
             attempts = AttemptRow()
         self.heads[head] = attempts
-        is_empty = outcome.ending is Ending.EMPTY
-        is_apart = attempts.is_apart(words_of(args), 0.0 if is_empty else _OWN)
+        is_empty = moment.is_empty
+        is_apart = attempts.is_apart(moment.words, 0.0 if is_empty else _OWN)
         if is_empty and len(attempts.words) < _WORDS:
             attempts.words |= words_of(outcome.lines[0][1])  # what it suggests instead may be tried next
         if is_apart or outcome.is_down:
@@ -215,15 +203,22 @@ class Recurrences:
             )
         for count, least, first in counts:
             if least is not None and count >= least:
+                key = key_of(LoopKind.RECURRENCE, head, outcome.ending)
                 return self._registry.streak(
-                    LoopKind.RECURRENCE,
-                    key_of(LoopKind.RECURRENCE, head, outcome.ending),
-                    tool,
-                    count=count,
-                    at=least,
-                    first=first,
-                    now=now,
-                    event=event,
-                    is_proof=False,
+                    LoopKind.RECURRENCE, key, moment, count=count, at=least, first=first
                 )
         return None
+
+    def to_state(self) -> list[Any]:
+        """All that later findings depend on."""
+        return [[head, attempts.to_state()] for head, attempts in self.heads.items()]
+
+    def restore(self, state: list[Any]) -> None:
+        """Take up what `to_state` gave."""
+        self.heads = {head: AttemptRow.restored(attempts) for head, attempts in state}
+        self._memory.searches = any(attempts.empty for attempts in self.heads.values())
+
+
+def known_recurrence(number: int) -> ToolCall:
+    """An event of a run that looks for ever other things and finds none."""
+    return probe_call(number, "no results", q=f"billing {chr(97 + number % 26) * 3}")

@@ -8,20 +8,21 @@ takes more of them. All of it is a suspicion.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
-from ebbtide.divergence.detectors.near_duplicates import (
+from ebbtide.divergence.chain_memory import ChainMemory, Detector, fields_of, item_of, probe_call
+from ebbtide.divergence.loop_registry import Finding
+from ebbtide.divergence.moment import Moment
+from ebbtide.divergence.near_duplicates import (
     argument_text,
     differ_in_numbers_alone,
     share,
     stem_of,
-    words_of,
 )
-from ebbtide.divergence.loop_registry import Finding, LoopRegistry
 from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.effect import Effect
-from ebbtide.events.identity import UNKNOWN, Answer, Key, canonical, key_of, settled_answer
-from ebbtide.events.tool_policy import ToolPolicy
-from ebbtide.profile.divergence import LoopRules
+from ebbtide.events.event import ToolCall
+from ebbtide.events.identity import UNKNOWN, Answer, Key, canonical, key_of, settled, settled_answer
 
 _CONTENT = 160  # characters from which an answer says something, and does not only acknowledge
 _COMPARED = 100_000  # characters of a growing call that are compared
@@ -60,81 +61,64 @@ def answer_length(result: object) -> int:
     return len(canonical(result) or "")
 
 
-class SameTool:
-    """Watches the run of one tool that the latest call belongs to.
+class SameTool(Detector):
+    """Watches the run of one tool that the latest call belongs to."""
 
-    Args:
-        rules: The thresholds.
-        registry: The loops of the chain.
-    """
+    __slots__ = ("latest", "run")
 
-    __slots__ = ("_registry", "_rules", "run")
-
-    def __init__(self, rules: LoopRules, registry: LoopRegistry) -> None:
-        self._rules = rules
-        self._registry = registry
+    def __init__(self, memory: ChainMemory) -> None:
+        super().__init__(memory)
         self.run = ToolRun()
+        self.latest = NO_CALL
 
-    def follow(  # noqa: PLR0917
-        self,
-        before: Latest,
-        latest: Latest,
-        args: object,
-        result: object,
-        policy: ToolPolicy | None,
-        effect: Effect | None,
-        now: int,
-        *,
-        is_told: bool,
-    ) -> Finding | None:
-        """Take one more call of the tool of the call before, and say what the run shows.
+    def reset(self) -> None:
+        """Begin afresh: what comes now follows no call."""
+        self.latest = NO_CALL
 
-        Args:
-            before: The call before.
-            latest: The call.
-            args: Its arguments.
-            result: Its answer.
-            policy: What is declared about its tool.
-            effect: What it does.
-            now: Its place.
-            is_told: Whether it failed or found nothing, which other rules count.
-        """
-        run = self.run
-        _, key, size, answer, event = latest
+    def see(self, moment: Moment) -> Finding | None:
+        """Take one more call, and say what the run shows where it is of the tool of the call before."""
+        before = self.latest
+        name, answer = moment.name, moment.answer
+        self.latest = latest = (name, moment.key, moment.size, answer, moment.number)
+        if name != before[0] and (answer != before[3] or stem_of(name) != stem_of(before[0])):
+            return None
+        run, now = self.run, moment.now
         if run.last != now - 1:
             run = self.run = ToolRun(first=before[4])
         run.last = now
         finding = None
-        if size > before[2]:
+        if latest[2] > before[2]:
             run.grown += 1
             if (
                 run.grown > 1
             ):  # two longer calls in a row are common, and comparing texts costs more than counting
-                finding = self._grown(latest, args, now)
+                finding = self._grown(moment)
         else:
             run.grown = 0
         if answer != before[3]:
-            run.first = event
+            run.first = moment.number
             if run.same > 1:
                 run.same = 1
                 run.long_answers = run.near = run.rewordings = 0
                 run.words = None
             return finding
+        effect = moment.read_effect()
         run.same += 1
-        if key == before[1]:  # the very same call is for other rules to judge
+        if moment.key == before[1]:  # the very same call is for other rules to judge
             return finding
-        self._compare(args, answer_length(result) >= _CONTENT)
-        if finding or is_told or effect in (Effect.CHANGE, Effect.ACKNOWLEDGE):
+        self._compare(moment.words, answer_length(moment.result) >= _CONTENT)
+        # That it failed or found nothing is for other rules to count.
+        if finding or moment.outcome is not None or effect in (Effect.CHANGE, Effect.ACKNOWLEDGE):
             return finding
-        return self._same(latest, policy, effect, now)
+        return self._same(moment)
 
-    def _compare(self, args: object, says_more: bool) -> None:  # noqa: FBT001
+    def _compare(self, words: frozenset[int], says_more: bool) -> None:  # noqa: FBT001
         run = self.run
         run.long_answers = run.long_answers + 1 if says_more else 0
-        before, run.words = run.words, words_of(args)
-        if before is not None and self._is_near(before, run.words, says_more=says_more):
+        before, run.words = run.words, words
+        if before is not None and self._is_near(before, words, says_more=says_more):
             run.near += 1
-            run.rewordings = run.rewordings + 1 if run.words == before else 0
+            run.rewordings = run.rewordings + 1 if words == before else 0
         else:
             run.near = run.rewordings = 0
 
@@ -143,9 +127,8 @@ class SameTool:
             return False
         return says_more or not differ_in_numbers_alone(before, words)
 
-    def _same(
-        self, latest: Latest, policy: ToolPolicy | None, effect: Effect | None, now: int
-    ) -> Finding | None:
+    def _same(self, moment: Moment) -> Finding | None:
+        policy, effect = moment.policy, moment.effect
         rules, run = self._rules, self.run
         declared = policy is not None and policy.effect is Effect.READ
         if effect is Effect.READ and not declared and not run.long_answers:
@@ -154,42 +137,70 @@ class SameTool:
         # The first call of the run was not measured, and the second had nothing to be compared with.
         count = run.same if declared else min(run.same, run.long_answers + 1)
         if least is not None and count >= least:
-            return self._finding(LoopKind.SAME_ANSWER, count, least, run.first, latest, now)
+            return self._finding(LoopKind.SAME_ANSWER, count, least, run.first, moment)
         if effect is Effect.READ and not run.long_answers:
             return None  # looked up one by one, and each time there is little to say
         for near, least in ((run.rewordings, rules.rewordings), (run.near, rules.nearly_same)):
             if near and least is not None and near + 2 >= least:
-                return self._finding(LoopKind.NEAR_DUPLICATE, near + 2, least, run.first, latest, now)
+                return self._finding(LoopKind.NEAR_DUPLICATE, near + 2, least, run.first, moment)
         return None
 
-    def _grown(self, latest: Latest, args: object, now: int) -> Finding | None:
+    def _grown(self, moment: Moment) -> Finding | None:
         run, least = self.run, self._rules.growing
         if least is None:
             return None
         if run.grown == 2:
             run.grown_length = 0
-            run.grown_first = latest[4]
-        text = argument_text(args)
+            run.grown_first = moment.number
+        text = argument_text(moment.args)
         if len(text) > _COMPARED:
             run.grown = 0
             return None
         if run.grown_length and key_of(text[: run.grown_length]) != run.grown_start:
             run.grown = 2
-            run.grown_first = latest[4]
+            run.grown_first = moment.number
         run.grown_length = len(text)
         run.grown_start = key_of(text)
         calls = run.grown + 1
         if calls < least:
             return None
-        return self._finding(LoopKind.GROWING_CALL, calls, least, run.grown_first, latest, now)
+        return self._finding(LoopKind.GROWING_CALL, calls, least, run.grown_first, moment)
 
-    def _finding(  # noqa: PLR0917
-        self, kind: LoopKind, count: int, at: int, first: int, latest: Latest, now: int
-    ) -> Finding:
-        name, _, _, answer, event = latest
-        key = key_of(
-            kind, stem_of(name), UNKNOWN if kind is LoopKind.GROWING_CALL else settled_answer(answer)
-        )
-        return self._registry.streak(
-            kind, key, name, count=count, at=at, first=first, now=now, event=event, is_proof=False
-        )
+    def _finding(self, kind: LoopKind, count: int, at: int, first: int, moment: Moment) -> Finding:
+        answer = UNKNOWN if kind is LoopKind.GROWING_CALL else settled_answer(moment.answer)
+        key = key_of(kind, stem_of(moment.name), answer)
+        return self._registry.streak(kind, key, moment, count=count, at=at, first=first)
+
+    def to_state(self) -> list[Any]:
+        """All that later findings depend on."""
+        name, key, size, answer, event = self.latest
+        return [
+            fields_of(self.run),
+            [name, settled(key).hex(), size, settled_answer(answer).hex(), event],
+        ]
+
+    def restore(self, state: list[Any]) -> None:
+        """Take up what `to_state` gave."""
+        run, (name, key, size, answer, event) = state
+        self.run = item_of(ToolRun, run)
+        self.latest = (name, bytes.fromhex(key), size, bytes.fromhex(answer), event)
+
+
+def known_same_answer(number: int) -> ToolCall:
+    """An event of a run in which a tool says one thing, whatever it is asked."""
+    answer = "There are three tools: read, grep and glob. " * 4
+    return probe_call(number, answer, q=chr(97 + number % 26) * (1 + number // 26))
+
+
+_WORDS = "votes answers questions polls survey".split()
+
+
+def known_near_duplicate(number: int) -> ToolCall:
+    """An event of a run that asks the same in another order of words."""
+    turn = number % len(_WORDS)
+    return probe_call(number, "ten hits", q=" ".join(_WORDS[turn:] + _WORDS[:turn]))
+
+
+def known_growing_call(number: int) -> ToolCall:
+    """An event of a run that appends to its command each time."""
+    return probe_call(number, f"{number} hits", c="ls" + " && grep x y" * number)

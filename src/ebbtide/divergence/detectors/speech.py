@@ -11,9 +11,12 @@ from collections import deque
 from typing import Any
 from zlib import crc32
 
-from ebbtide.divergence.detectors.cycles import CycleDetector
+from ebbtide.divergence.chain_memory import ChainMemory, Detector
+from ebbtide.divergence.cycles import CycleDetector
 from ebbtide.divergence.loop_registry import Finding
+from ebbtide.divergence.moment import Moment
 from ebbtide.divergence.signals import LoopKind, Measurement, Unit
+from ebbtide.events.event import Event, ModelCall, ModelPart, Notice, NoticeKind
 from ebbtide.events.identity import UNKNOWN, Key, key_of
 from ebbtide.profile.divergence import LoopRules
 
@@ -23,6 +26,7 @@ _FENCE = re.compile(r"\s*(?:```|~~~)")
 _ALTERNATING = 8  # messages in one turn of a monologue
 _LINE = 1_000  # characters of one line that are kept while it streams
 _LONGEST_WORD = 256  # characters from which what streams without a boundary is data: it breaks a chant
+_END = 600  # characters at the end of a message that show whether to look for one
 _LONGEST_READ = 100_000  # characters at the end of a message in which a chant is looked for
 _TELLS = ("I ", "I've ", "I\u2019ve ", "Address: ")  # how messages begin that may tell an action
 _OPENING = 8  # characters of that which are kept: they tell whether it opens a fence
@@ -113,13 +117,39 @@ def _last_boundary(line: str) -> int:
     return end
 
 
-class Speech:
+def _may_chant(words: str, text: str, copies: int, longest: int) -> bool:
+    """Whether the end of a text may be copies of a block: a look at its last words, which clears most texts.
+
+    Args:
+        words: The words of the text in small letters.
+        text: The text itself.
+        copies: Copies of the block that make a chant.
+        longest: Words that a block may have.
+    """
+    # The last word stands in each of the copies.
+    last = _WORD.findall(words[-64:])
+    if last and words.isascii() and words.count(last[-1]) < copies:
+        return False
+    # And each word of the last copies but one is the one a block before it, as far back as is looked.
+    tail = [word.lower() for word in _WORD.findall(text[-_END:])]
+    if len(text) > _END:
+        del tail[:1]  # it may be cut
+    end = len(tail)
+    for period in range(1, min(longest, end - 1) + 1):
+        if tail[-1 - period] == tail[-1]:
+            run = min((copies - 1) * period, end - period)
+            if tail[end - run :] == tail[end - run - period : end - period]:
+                return True
+    return end <= longest
+
+
+class Speech(Detector):
     """What the model of one chain said since something else happened, and condensations of its context."""
 
-    __slots__ = ("_chants", "_messages", "_monologue", "_recent", "_rules", "chant", "condensed")
+    __slots__ = ("_chants", "_messages", "_monologue", "_recent", "chant", "condensed")
 
-    def __init__(self, rules: LoopRules) -> None:
-        self._rules = rules
+    def __init__(self, memory: ChainMemory) -> None:
+        super().__init__(memory)
         self.chant: Chant | None = None
         self._messages = CycleDetector(max_period=_ALTERNATING, copies=3)
         self._recent: deque[tuple[Key, int]] = deque(
@@ -140,7 +170,22 @@ class Speech:
             self._chants = False
         self.condensed = 0
 
-    def condensation(self, event: int) -> Finding | None:
+    def see(self, moment: Moment) -> Finding | None:
+        """Take what the model says, or that its context was condensed."""
+        event = moment.event
+        if isinstance(event, ModelCall):
+            if event.part is ModelPart.CHUNK:
+                return self._stream(event.text, moment.number) if event.text else None
+            return (
+                self._message(moment.key, moment.text, event.text or "", moment.number)
+                if moment.text
+                else None
+            )
+        if isinstance(event, Notice) and event.kind is NoticeKind.COMPACTION:
+            return self._condensation(moment.number)
+        return None
+
+    def _condensation(self, event: int) -> Finding | None:
         """The context was condensed."""
         self.condensed += 1
         least = self._rules.condensations
@@ -156,7 +201,7 @@ class Speech:
             begins=self.condensed == least,
         )
 
-    def message(self, key: Key, words: str, text: str, event: int) -> Finding | None:
+    def _message(self, key: Key, words: str, text: str, event: int) -> Finding | None:
         """A whole message or thought.
 
         Args:
@@ -168,17 +213,14 @@ class Speech:
         finding = self._take(key, self._rules.messages, event)
         if finding or len(text) < self._rules.chant_words // 2:  # fewer characters than words that it takes
             return finding
-        # A chant ends in copies of a block, so that the last word stands in each of them; most texts are
-        # cleared by that, at a tenth of the cost.
-        last = _WORD.findall(words[-64:])
-        if last and words.isascii() and words.count(last[-1]) < (self._rules.chant_copies or 0):
+        if not _may_chant(words, text, self._rules.chant_copies or 0, self._rules.chant_period):
             self._chants = False
             return None
         chant = Chant(self._rules)
         copies = chant.feed(text[-_LONGEST_READ:], end=True)
         return self._chanting(chant, copies, self._rules.chant_words // 2, event)
 
-    def stream(self, piece: str, event: int) -> Finding | None:
+    def _stream(self, piece: str, event: int) -> Finding | None:
         """A piece of a message."""
         if self.chant is None:
             self.chant = Chant(self._rules)
@@ -245,3 +287,19 @@ class Speech:
             period=chant.period,
             measure=Measurement(Unit.WORDS, chant.words, words),
         )
+
+
+def known_monologue(_: int) -> Event:
+    """An event of a run in which a model says one thing."""
+    return ModelCall(text="I am waiting for your answer.")
+
+
+def known_chant(_: int) -> Event:
+    """An event of a run whose text ends in copies of itself."""
+    lament = "I will mark the task as complete now, and then I am done with all of it. "
+    return ModelCall(text=lament, part=ModelPart.CHUNK)
+
+
+def known_condensation(_: int) -> Event:
+    """An event of a run that only condenses its context."""
+    return Notice(kind=NoticeKind.COMPACTION)

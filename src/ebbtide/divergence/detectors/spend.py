@@ -14,11 +14,14 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from ebbtide.budget.tally import Tally, units
+from ebbtide.budget.tally import units
+from ebbtide.divergence.chain_memory import PROBE, ChainMemory, Detector
 from ebbtide.divergence.loop_registry import Finding
+from ebbtide.divergence.moment import Moment
 from ebbtide.divergence.signals import LoopKind, Measurement, Unit
+from ebbtide.events.event import ToolCall, is_total
 from ebbtide.events.identity import key_of
-from ebbtide.profile.divergence import LoopRules
+from ebbtide.events.usage import Usage
 
 _PARTS = 10  # of a window: it slides by one of them
 _ROUNDING = 1e-12  # by this share of it, the end of a part is put too early rather than too late
@@ -73,19 +76,13 @@ class Window:
         self.until = end - abs(end) * _ROUNDING
 
 
-class Spend:
-    """When one chain spent what its tally counts.
-
-    Args:
-        rules: The thresholds.
-        tally: Of the chain.
-    """
+class Spend(Detector):
+    """When one chain spent what its tally counts."""
 
     __slots__ = (
         "_before",
         "_has_budget",
         "_rate_limits",
-        "_rules",
         "_token_limit",
         "_usd_limit",
         "_used_windows",
@@ -97,9 +94,10 @@ class Spend:
         "windows",
     )
 
-    def __init__(self, rules: LoopRules, tally: Tally) -> None:
-        self._rules = rules
-        self.tally = tally
+    def __init__(self, memory: ChainMemory) -> None:
+        super().__init__(memory)
+        rules = memory.rules
+        self.tally = memory.tally
         # The latest event that stated spending, and what had been spent before it.
         self._before = (0, 0, 0)
         self.spent = self.spent_at_news = SpentSoFar()
@@ -133,18 +131,13 @@ class Spend:
         number, cost, tokens = self._before
         return (cost, tokens) if number == event else (self.tally.cost or 0, self.tally.tokens or 0)
 
-    def see(self, ts: float | None, event: int, *, is_total: bool = False) -> Finding | None:
-        """Take the latest event of the tally, which stated usage, and say what is out of bounds now.
-
-        Args:
-            ts: Time of the chain, in seconds.
-            event: Number of the event.
-            is_total: Whether it states what was spent at some time before.
-        """
+    def see(self, moment: Moment) -> Finding | None:
+        """Take the latest event of the tally, which stated usage, and say what is out of bounds now."""
+        ts, event = moment.ts, moment.number
         tally = self.tally
         cost, tokens = tally.last_cost, tally.last_tokens
         self._before = (event, (tally.cost or 0) - (cost or 0), (tally.tokens or 0) - (tokens or 0))
-        if is_total or (cost is None and tokens is None):
+        if is_total(moment.event) or (cost is None and tokens is None):
             return None
         before = self.spent
         cost_units, count = before.cost + (cost or 0), before.tokens + (tokens or 0)
@@ -242,3 +235,23 @@ class Spend:
 
 def _money(cost: int, limit: int, span_s: float | None = None) -> Measurement:
     return Measurement(Unit.USD, cost / units(1.0), limit / units(1.0), span_s)
+
+
+def _known_spending(number: int, cost_usd: float, query: int) -> ToolCall:
+    usage = Usage(cost_usd=cost_usd, input_tokens=1_000)
+    return ToolCall(name=PROBE, args={"n": query}, result=f"answer {query}", usage=usage, ts=60.0 * number)
+
+
+def known_spend_rate(number: int) -> ToolCall:
+    """An event of a run that spends a dollar a minute."""
+    return _known_spending(number, 1.0, number)
+
+
+def known_spend_without_news(number: int) -> ToolCall:
+    """An event of a run that pays for seven answers again and again."""
+    return _known_spending(number, 0.1, number % 7)
+
+
+def known_budget_end(number: int) -> ToolCall:
+    """An event of a run that spends ten cents a minute."""
+    return _known_spending(number, 0.1, number)

@@ -10,6 +10,12 @@ A sweep is no stagnation: one call after the other for another name each, with a
 same, is how things are checked one by one. Each step takes back one call of the stretch.
 
 It is a suspicion: words can be known and still say something new together.
+
+Reading every answer word by word costs ten times what everything else does, and most calls bring
+something new. So calls are only *probed*, and not all of them: where words of a call were in none of
+those before, it brought something, and no stretch without news can reach over it. The next probe is due
+before such a stretch could be full. Where a probe finds nothing new, the calls that are kept are read
+after all, and so are those that follow, until news comes.
 """
 
 from __future__ import annotations
@@ -21,12 +27,14 @@ from dataclasses import dataclass, field
 from typing import Any
 from zlib import crc32
 
-from ebbtide.divergence.loop_registry import CARRIED_ON, Finding, LoopRegistry
+from ebbtide.divergence.chain_memory import ChainMemory, Detector, probe_call
+from ebbtide.divergence.loop_registry import CARRIED_ON, Finding
+from ebbtide.divergence.moment import Moment
 from ebbtide.divergence.signals import LoopKind
 from ebbtide.engine_state import pack_keys, unpack_keys
 from ebbtide.events.effect import Effect
-from ebbtide.events.identity import Key, key_of
-from ebbtide.profile.divergence import LoopRules
+from ebbtide.events.event import ToolCall
+from ebbtide.events.identity import Key, key_of, settled
 from ebbtide.text.noise import is_generated, without_noise
 
 _HEAD, _TAIL = 1_000, 300  # characters of a text that are read
@@ -43,6 +51,15 @@ _ACKNOWLEDGEMENT = 16  # words up to which an answer may only say that something
 _WORD = re.compile(r"[^\W\d_]{2,}|(?<![\d.])\d++(?!\w)")
 _BREAK = re.compile(r"\n|[{}\[\];]|(?<=[.!?]) |, \"")
 _PLACE = re.compile(r"^\s*(?:[\w./-]+:)?\d+\s*[:\t|\u2192-]\s*")
+_KEPT = 24  # calls that are read when a probe finds nothing new
+_ANSWER_WORD = re.compile(r"[^\W\d_]{4,}")
+_ARGUMENT_WORD = re.compile(r"\w{3,}|\w*\d\w*")
+_COMPARED = 12  # calls before a probe in which its words are looked for
+_SEEN = 600  # characters of each that are
+_STALE = 3  # probes in a row that find nothing new before the calls are read
+_SAMPLE = 6  # words that are looked for
+_LEAST = 2  # of them that have to be new, where there are as many
+_BRIEF = 120  # characters up to which an answer may only acknowledge, so that its arguments are what is new
 _PIECE = 8  # characters from which a piece says something
 _MIXED = re.compile(r"(?<![A-Za-z])(?=\w{5})[A-Za-z]*+\d\w*")  # shorter ones are not generated
 #: Fields of JSON that are about the answer and not in it.
@@ -121,31 +138,33 @@ class StaleStretch:
     tools: dict[str, None] = field(default_factory=dict)
 
 
-class Stagnation:
-    """Follows what is new in the answers, deeds and messages of one chain.
-
-    Args:
-        rules: The thresholds.
-        registry: The loops of the chain.
-    """
+class Stagnation(Detector):
+    """Follows what is new in the answers, deeds and messages of one chain."""
 
     __slots__ = (
         "_answers",
         "_arguments",
+        "_calls",
+        "_calm",
         "_changes",
+        "_is_close",
         "_latest",
         "_pieces",
         "_recent",
-        "_registry",
-        "_rules",
+        "_rest",
+        "_stale",
         "has_found",
         "stretch",
         "vocabulary",
     )
 
-    def __init__(self, rules: LoopRules, registry: LoopRegistry) -> None:
-        self._rules = rules
-        self._registry = registry
+    def __init__(self, memory: ChainMemory) -> None:
+        super().__init__(memory)
+        self._calls: deque[Moment] = deque(maxlen=_KEPT)
+        self._is_close = False  # whether every call is read
+        self._calm = 0  # calls in a row that were read and brought something
+        self._rest = 0  # calls before the next probe
+        self._stale = 0  # probes in a row that found nothing new
         self.vocabulary = Vocabulary()
         self._arguments = Vocabulary()
         self._pieces = Vocabulary()
@@ -160,35 +179,74 @@ class Stagnation:
         """Begin afresh: another task, or another run."""
         self.stretch = StaleStretch()
         self._changes.clear()
+        self._calls.clear()
+        self._is_close = False
+        self._rest = self._stale = 0
 
-    def see(
-        self,
-        tool: str,
-        key: Key,
-        arguments: str,
-        answer: str,
-        effect: Effect | None,
-        *,
-        is_empty: bool,
-        is_failed: bool,
-        is_repeat: bool,
-        now: int,
-        event: int,
-    ) -> Finding | None:
-        """Take a call.
+    def see(self, moment: Moment) -> Finding | None:
+        """Take a call: read it where nothing new has come for some; else probe one now and then."""
+        least = self._rules.nothing_new
+        if least is None or moment.text is None:
+            return None
+        self._calls.append(moment)
+        if self._is_close:
+            return self._read(moment, moment, least)
+        self._rest -= 1
+        searches = moment.outcome is None and self._memory.searches
+        if self._rest > 0 and not searches:
+            return None
+        if self._is_fresh(moment):
+            self._rest, self._stale = least - _STALE, 0
+            if searches and len(moment.text) > _BRIEF:
+                moment.has_found = True
+            return None
+        if self._rest > 0:
+            return None
+        self._stale += 1
+        if self._stale < min(_STALE, least):
+            return None
+        self._is_close, self._calm = True, 0
+        finding = None
+        for earlier in tuple(self._calls):
+            finding = self._read(earlier, moment, least)
+        return finding
 
-        Args:
-            tool: Its name.
-            key: Key of the call.
-            arguments: The values of its arguments.
-            answer: Its answer.
-            effect: What it does.
-            is_empty: Whether it found nothing.
-            is_failed: Whether it failed.
-            is_repeat: Whether it gave the same answer before.
-            now: Place among the counted calls.
-            event: Number of the event.
-        """
+    def _read(self, call: Moment, moment: Moment, least: int) -> Finding | None:
+        """Read a call word by word, at the moment of the latest."""
+        if call.whole_effect is Effect.ACKNOWLEDGE:
+            finding = self._think(call)
+        else:
+            finding = self._look(call)
+            moment.has_found = moment.has_found or self.has_found
+        self._calm = 0 if self.stretch.count else self._calm + 1
+        if self._calm > least:
+            self._is_close, self._rest, self._stale = False, least - _STALE, 0
+        return finding
+
+    def _is_fresh(self, call: Moment) -> bool:
+        """Whether words of a call are in none of those before it."""
+        if call.times > 1 or call.has_failed or call.is_empty:
+            return False
+        before = list(self._calls)[-1 - _COMPARED : -1]
+        text = call.beginning
+        words = [word for word in _sample(text, _ANSWER_WORD) if word not in call.arguments]
+        if words and _are_new(words, [earlier.beginning for earlier in before], _LEAST):
+            return True
+        is_seen = call.effect is Effect.READ and any(text == earlier.beginning for earlier in before)
+        if words and (is_seen or len(text) > _BRIEF):
+            return False
+        return _are_new(_sample(call.arguments, _ARGUMENT_WORD), [earlier.arguments for earlier in before], 1)
+
+    def _look(self, call: Moment) -> Finding | None:
+        """Take a call by the words of its answer."""
+        tool, key, arguments, answer = call.name, settled(call.key), call.arguments, call.beginning
+        effect, is_empty, is_failed, is_repeat = (
+            call.whole_effect,
+            call.is_empty,
+            call.has_failed,
+            call.times > 1,
+        )
+        now, event = call.now, call.number
         looks, changes = effect is Effect.READ, effect is Effect.CHANGE
         question, words = words_of(arguments), words_of(answer)
         content = words - question
@@ -225,13 +283,13 @@ class Stagnation:
             return None
         return self._count(tool, now, event)
 
-    def think(self, tool: str, arguments: str, now: int, event: int) -> Finding | None:
+    def _think(self, call: Moment) -> Finding | None:
         """Take a call whose answer only acknowledges what the model says in its arguments, such as a plan."""
-        words = words_of(arguments)
+        words = words_of(call.arguments)
         if self._arguments.add(words) > _SHARE * len(words):
             self._bring_news()
             return None
-        return self._count(tool, now, event)
+        return self._count(call.name, call.now, call.number)
 
     def _is_repeated(self, key: Key) -> tuple[bool, bool]:
         """Whether a deed was done before, and whether it was the latest one; it is the latest from now on."""
@@ -297,6 +355,8 @@ class Stagnation:
             "recent": [sorted(words) for words in self._recent],
             "latest": self._latest,
             "stretch": [stretch.count, stretch.first_event, list(stretch.tools)],
+            "watch": [self._is_close, self._calm, self._rest, self._stale],
+            "calls": [call.to_state() for call in self._calls],
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
@@ -310,6 +370,8 @@ class Stagnation:
         self._latest = dict(state["latest"])
         count, first_event, tools = state["stretch"]
         self.stretch = StaleStretch(count, first_event, dict.fromkeys(tools))
+        self._is_close, self._calm, self._rest, self._stale = state["watch"]
+        self._calls.extend(map(Moment.restored, state["calls"]))
 
     def _count(self, tool: str, now: int, event: int) -> Finding | None:
         stretch = self.stretch
@@ -335,3 +397,28 @@ class Stagnation:
             tools=tuple(stretch.tools),
             is_proof=False,
         )
+
+
+def _are_new(words: list[str], before: list[str], least: int) -> bool:
+    """Whether at least so many of some words, or all, are in none of the texts before."""
+    others = "\n".join([text[:_SEEN] for text in before])
+    count = 0
+    for word in words:
+        if word not in others and not is_generated(word):
+            count += 1
+            if count >= least or count == len(words):
+                return True
+    return False
+
+
+def _sample(text: str, pattern: re.Pattern[str]) -> list[str]:
+    """Words from the middle and from the end of a text, where answers of one kind differ."""
+    middle = len(text) // 2
+    near = text if len(text) <= _SEEN // 2 else f"{text[middle : middle + 80]} {text[-80:]}"
+    words = list(dict.fromkeys(pattern.findall(near)))
+    return words[-_SAMPLE:]
+
+
+def known_stagnation(number: int) -> ToolCall:
+    """An event of a run that reads the same seven files in turn."""
+    return probe_call(number, f"text of file {number % 7}", path=f"file {number % 7}")

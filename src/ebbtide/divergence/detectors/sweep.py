@@ -10,11 +10,14 @@ from __future__ import annotations
 
 import marshal
 from dataclasses import dataclass, field
+from typing import Any
 
+from ebbtide.divergence.chain_memory import ChainMemory, Detector, fields_of, item_of, probe_call
 from ebbtide.divergence.loop_registry import Finding
+from ebbtide.divergence.moment import Moment
 from ebbtide.divergence.signals import LoopKind
+from ebbtide.events.event import ToolCall
 from ebbtide.events.identity import Key, key_of
-from ebbtide.profile.divergence import LoopRules
 
 _RESOURCES = 8  # that are followed at once
 _TOOLS = 16  # whose latest numbers are known
@@ -36,13 +39,13 @@ class Reading:
     covered_event: int = 0
 
 
-class Sweeps:
+class Sweeps(Detector):
     """Follows how resources are read, page by page or range by range."""
 
-    __slots__ = ("_rules", "numbers", "readings")
+    __slots__ = ("numbers", "readings")
 
-    def __init__(self, rules: LoopRules) -> None:
-        self._rules = rules
+    def __init__(self, memory: ChainMemory) -> None:
+        super().__init__(memory)
         self.readings: dict[Key, Reading] = {}
         self.numbers: dict[str, tuple[int, ...]] = {}  # tool -> the numbers of its latest call
 
@@ -51,18 +54,12 @@ class Sweeps:
         self.readings.clear()
         self.numbers.clear()
 
-    def see(self, name: str, args: object, event: int, *, new: bool, known: bool) -> Finding | None:
-        """Take one more call.
-
-        Args:
-            name: The tool.
-            args: Its arguments, flat, with a whole number among them.
-            event: Number of the event.
-            new: Whether the call came for the first time.
-            known: Whether it gave the answer that it gave before.
-        """
-        if not isinstance(args, dict):
+    def see(self, moment: Moment) -> Finding | None:
+        """Take one more call."""
+        args = moment.args
+        if not moment.has_numbers or not isinstance(args, dict):
             return None
+        name, event = moment.name, moment.number
         numbers = tuple([value for value in args.values() if type(value) is int])
         if self.numbers.get(name) == numbers:  # numbers that stand still, such as a depth, read no pages
             return None
@@ -87,10 +84,13 @@ class Sweeps:
             self._cover(reading)
             return None
         before, reading.numbers = reading.numbers, numbers
-        if self._page(reading, before, event, known=known) and self._rules.sweep_pages is not None:
+        if (
+            self._page(reading, before, event, known=not moment.has_news)
+            and self._rules.sweep_pages is not None
+        ):
             return self._finding(LoopKind.SWEEP, name, resource, reading.again, 2, reading.again_event)
         within = self._cover(reading)
-        if not new:
+        if moment.memory is not None:
             return None
         reading.covered = reading.covered + 1 if within else 0
         if reading.covered == 1:
@@ -154,3 +154,28 @@ class Sweeps:
             is_proof=False,
             step=at if kind is LoopKind.COVERED_RANGE else self._rules.sweep_pages,
         )
+
+    def to_state(self) -> dict[str, Any]:
+        """All that later findings depend on."""
+        return {
+            "readings": [[key.hex(), fields_of(reading)] for key, reading in self.readings.items()],
+            "numbers": [[name, list(numbers)] for name, numbers in self.numbers.items()],
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Take up what `to_state` gave."""
+        self.readings = {bytes.fromhex(key): item_of(Reading, reading) for key, reading in state["readings"]}
+        self.numbers = {name: tuple(numbers) for name, numbers in state["numbers"]}
+
+
+def known_sweep(number: int) -> ToolCall:
+    """An event of a run that reads twelve pages again and again."""
+    page = number % 12
+    return probe_call(number, f"page {page}", path="log", offset=100 * page, limit=100)
+
+
+def known_covered_range(number: int) -> ToolCall:
+    """An event of a run that reads parts of what it read as a whole."""
+    if number == 0:
+        return probe_call(0, "all of it", path="a", offset=0, limit=4_000)
+    return probe_call(number, f"part {number}", path="a", offset=number, limit=3_000 - 7 * number)

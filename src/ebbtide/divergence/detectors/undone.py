@@ -11,74 +11,76 @@ It is a suspicion: switching to and fro can be a comparison.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ebbtide.divergence.loop_registry import Finding, LoopRegistry
+from ebbtide.divergence.chain_memory import ChainMemory, Detector, probe_call
+from ebbtide.divergence.loop_registry import Finding
+from ebbtide.divergence.moment import Moment
 from ebbtide.divergence.signals import LoopKind
+from ebbtide.events.effect import Effect
+from ebbtide.events.event import ToolCall
 from ebbtide.events.identity import Key, key_of, settled
-from ebbtide.profile.divergence import LoopRules
 
 _CONTENT = 12  # characters from which a value is content
 _THINGS = 32  # that are followed at once
+_PENDING = 64  # changes that are kept until one of them comes again
 # Thing -> the latest change of it, those before, times turned round, number of the first event.
 _Changes = dict[Key, tuple[Key, tuple[Key, ...], int, int]]
 
 
-class Undone:
-    """Follows what is changed to and fro in one chain.
+class Undone(Detector):
+    """Follows what is changed to and fro in one chain."""
 
-    Args:
-        rules: The thresholds.
-        registry: The loops of the chain.
-    """
+    __slots__ = ("_pending", "things")
 
-    __slots__ = ("_registry", "_rules", "things")
-
-    def __init__(self, rules: LoopRules, registry: LoopRegistry) -> None:
-        self._rules = rules
-        self._registry = registry
+    def __init__(self, memory: ChainMemory) -> None:
+        super().__init__(memory)
         self.things: _Changes = {}
+        # Changes matter where one comes again.
+        self._pending: deque[Moment] = deque(maxlen=_PENDING)
 
     def reset(self) -> None:
         """Begin afresh: another task, or another run."""
         self.things.clear()
+        self._pending.clear()
 
-    def change(self, tool: str, call: Key, args: object, now: int, event: int) -> Finding | None:
-        """Take a deed that went well.
-
-        Args:
-            tool: Its name.
-            call: Key of the call, settled or not.
-            args: Its arguments.
-            now: Place among the counted calls.
-            event: Number of the event.
-        """
-        least = self._rules.undone_changes
-        if least is None:
+    def see(self, moment: Moment) -> Finding | None:
+        """Take a deed that went well."""
+        if moment.effect is not Effect.CHANGE or moment.has_failed or moment.text is None:
             return None
+        if moment.command is not None or moment.is_command:
+            return None
+        self._pending.append(moment)
+        if not moment.times:
+            return None
+        finding, least = None, self._rules.undone_changes
+        while self._pending:
+            change = self._pending.popleft()
+            if least is not None:
+                finding = self._change(change, least)
+        return finding
+
+    def _change(self, moment: Moment, least: int) -> Finding | None:
         finding = None
-        for thing, times, first in _turned(self.things, tool, call, args, event):
+        for thing, times, first in _turned(self.things, moment):
             if times >= least and finding is None:
                 finding = self._registry.streak(
                     LoopKind.UNDONE_CHANGES,
                     key_of(LoopKind.UNDONE_CHANGES, thing),
-                    tool,
+                    moment,
                     count=times,
                     at=least,
                     first=first,
-                    now=now,
-                    event=event,
-                    is_proof=False,
                 )
         return finding
 
-    def to_state(self, pending: Iterable[tuple[str, Key, object, int, int]] = ()) -> list[Any]:
-        """All that later findings depend on, with what `change` has still to be told; nothing changes."""
+    def to_state(self) -> list[Any]:
+        """All that later findings depend on, with the changes that wait; nothing changes."""
         things = dict(self.things)
         if self._rules.undone_changes is not None:
-            for tool, call, args, _, event in pending:
-                deque(_turned(things, tool, call, args, event), maxlen=0)
+            for moment in self._pending:
+                deque(_turned(things, moment), maxlen=0)
         return [
             [thing.hex(), latest.hex(), [call.hex() for call in earlier], times, event]
             for thing, (latest, earlier, times, event) in things.items()
@@ -97,13 +99,12 @@ class Undone:
         }
 
 
-def _turned(
-    things: _Changes, tool: str, call: Key, args: object, event: int
-) -> Iterator[tuple[Key, int, int]]:
+def _turned(things: _Changes, moment: Moment) -> Iterator[tuple[Key, int, int]]:
     """Take a deed; yield what it changed, how often that was turned round, and the first event of it."""
+    tool, args, event = moment.name, moment.args, moment.number
     if not isinstance(args, Mapping) or len(args) < 2 or not _has_content(args):
         return
-    call = settled(call)
+    call = settled(moment.key)
     for thing in _things(tool, args):
         before = things.pop(thing, None)
         if len(things) >= _THINGS:
@@ -129,3 +130,9 @@ def _things(tool: str, args: Mapping[Any, Any]) -> list[Key]:
     """What a change may be a change of: its values in any order, and all but its last value."""
     values = [repr(value) for value in args.values()]
     return [key_of(tool, "values", *sorted(values)), key_of(tool, "but one", *values[:-1])]
+
+
+def known_undone_change(number: int) -> ToolCall:
+    """An event of a run that adds a column and drops it in turn."""
+    sql = f"ALTER TABLE flags {('ADD', 'DROP')[number % 2]} COLUMN fast"
+    return probe_call(number, "done", table="flags", sql=sql)

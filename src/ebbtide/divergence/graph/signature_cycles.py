@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
-from ebbtide.divergence.detectors.cycles import CycleDetector
+from ebbtide.divergence.cycles import CycleDetector
 from ebbtide.divergence.graph.execution_node import NodeSignature
 
 _TURNS = 3  # Two are what section 7.3 calls harmless.

@@ -34,7 +34,6 @@ def record_decision(  # noqa: PLR0917 - a field of the schema each
         verdict=answer.verdict.value,
         id=answer.id,
         reason=answer.reason,
-        asks=list(answer.asks),
         same_as=duplicate.of if duplicate is not None and duplicate.is_duplicate else None,
         reverses=list(answer.reversals),
         next_step=_next_step(answer),

@@ -149,7 +149,6 @@ class GateAnswer(TypedDict):
     ]
     id: str | None
     reason: Annotated[str | None, Field(description="What speaks against it; null where nothing does.")]
-    asks: Annotated[list[str], Field(description="What the rules of the team ask for besides.")]
     same_as: Annotated[str | None, Field(description="Id of the earlier decision that it repeats.")]
     reverses: Annotated[list[str], Field(description="Ids of earlier decisions that it may take back.")]
     next_step: Annotated[str | None, Field(description="What to do now; null where nothing is.")]

@@ -68,7 +68,7 @@ class CallReviewer:
         has_failed = call.error or (
             outcome is not None and outcome.ending is Ending.FAILED and not outcome.is_weak
         )
-        effect = loops.effects.latest
+        effect = loops.effect
         is_same = loops.same_since > loops.repetition.answers.latest_change
         if effect is None and not has_failed and not is_same and not _is_todo_list(call.name):
             return CallReview(name)

@@ -7,8 +7,8 @@ from collections import Counter
 from operator import itemgetter
 from typing import Final, TypeVar
 
-from ebbtide.divergence.detectors.near_duplicates import argument_display
 from ebbtide.divergence.loop_state import LoopState
+from ebbtide.divergence.near_duplicates import argument_display
 from ebbtide.events.effect import Effect
 from ebbtide.events.event import Event, ModelCall, ModelPart, ToolCall
 from ebbtide.events.identity import Key, identify
@@ -83,9 +83,7 @@ class FactCounter:
         # Words alone may be content: a run is not told that a call failed because a file speaks of failures.
         if call.error or (outcome is not None and outcome.ending is Ending.FAILED and not outcome.is_weak):
             self._fail(call, outcome)
-        elif (
-            loops.same_since > loops.repetition.answers.latest_change and loops.effects.latest is Effect.READ
-        ):
+        elif loops.same_since > loops.repetition.answers.latest_change and loops.effect is Effect.READ:
             self._look(call)
 
     def _fail(self, call: ToolCall, outcome: CallOutcome | None) -> None:
@@ -111,7 +109,7 @@ class FactCounter:
 
     def _wait(self, seconds: float, event: Event, loops: LoopState) -> None:
         is_call = isinstance(event, ToolCall)
-        if seconds > _PAUSE_S and not (is_call and loops.effects.latest in _WAITS):
+        if seconds > _PAUSE_S and not (is_call and loops.effect in _WAITS):
             self._pauses += 1
             self._pause_seconds += seconds
         elif isinstance(event, ToolCall) and (event.name in self._waits or len(self._waits) < _NAMES):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ebbtide.divergence.detectors.near_duplicates import argument_display
+from ebbtide.divergence.near_duplicates import argument_display
 from ebbtide.events.event import Event, Message, ModelCall, ToolCall, content, title
 from ebbtide.events.identity import identify, key_of
 from ebbtide.events.tool_policy import ToolPolicies

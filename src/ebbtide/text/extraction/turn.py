@@ -231,7 +231,7 @@ class _Reader:
         self._worth_reading = worth_reading
 
     def read(self, text: str, place: tuple[int, int] | None = None, *, quoted: bool = False) -> None:
-        """Reads `text`.
+        """Reads `text` into items and what is set aside.
 
         Args:
             text: The turn, or a part of it.

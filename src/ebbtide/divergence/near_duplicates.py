@@ -33,7 +33,11 @@ def argument_text(args: object) -> str:
     if isinstance(args, str):
         return args
     if isinstance(args, Mapping):
-        return " ".join(map(argument_text, args.values()))
+        values = args.values()
+        for value in values:
+            if type(value) is not str:
+                return " ".join(map(argument_text, values))
+        return " ".join(values)
     if isinstance(args, list | tuple):
         return " ".join(map(argument_text, args))
     if args is None:

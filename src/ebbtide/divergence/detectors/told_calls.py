@@ -9,27 +9,25 @@ same it is another view.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 from zlib import crc32
 
-from ebbtide.divergence.detectors.near_duplicates import share, words_of
+from ebbtide.divergence.chain_memory import ChainMemory
 from ebbtide.divergence.detectors.new_ground import TYPE, Ground, NewGround
-from ebbtide.divergence.detectors.repetition import Repetition
 from ebbtide.divergence.detectors.speech import may_tell
-from ebbtide.divergence.loop_registry import CARRIED_ON, Finding, LoopRegistry
+from ebbtide.divergence.loop_registry import CARRIED_ON, Finding
+from ebbtide.divergence.moment import Moment
+from ebbtide.divergence.near_duplicates import share, words_of
 from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.event import ModelCall, ModelPart, ToolCall
 from ebbtide.events.identity import Key, key_of
 from ebbtide.events.told_actions import ToldAction, ordered_agent, told_action
-from ebbtide.profile.divergence import LoopRules
 
 _ALIKE = 0.4  # of the words of two views of one page from which they are the same view
 _VIEWS = 32  # pages whose latest view is known
 _TOOLS = 8  # actions that a stretch names
 _READ = 400  # characters of an order that are compared
-
-Take = Callable[[ToolCall, None], Finding | None]  # a told call has no declaration
 
 
 class _View(NamedTuple):
@@ -52,11 +50,7 @@ class ToldCalls:
     """The actions that the agents of one chain tell, and the orders that they are given.
 
     Args:
-        rules: The thresholds.
-        registry: The loops of the chain.
-        repetition: Its calls.
-        recorded: The agents whose calls are recorded: what they tell of them is no second call.
-        take: Takes a call for the loop rules of the chain, and notes its agent in `recorded`.
+        memory: What the detectors of the chain share.
 
     Attributes:
         ground: The steps since the actions last led to new ground.
@@ -65,30 +59,17 @@ class ToldCalls:
     __slots__ = (
         "_first_event",
         "_is_unanswered",
+        "_memory",
         "_order",
-        "_recorded",
-        "_registry",
-        "_repetition",
         "_rules",
-        "_take",
         "_tools",
         "_views",
         "ground",
     )
 
-    def __init__(
-        self,
-        rules: LoopRules,
-        registry: LoopRegistry,
-        repetition: Repetition,
-        recorded: dict[str | None, None],
-        take: Take,
-    ) -> None:
-        self._rules = rules
-        self._registry = registry
-        self._repetition = repetition
-        self._recorded = recorded
-        self._take = take
+    def __init__(self, memory: ChainMemory) -> None:
+        self._memory = memory
+        self._rules = memory.rules
         self.ground = NewGround()
         self._views: dict[int, _View] = {}
         self._order: _Order | None = None
@@ -107,8 +88,9 @@ class ToldCalls:
         """Steps over known ground, a latest order that nobody has answered yet among them."""
         return self.ground.steps + (self._is_unanswered and self.ground.has_begun)
 
-    def see(self, call: ModelCall, event: int) -> Finding | None:
-        """Take what an agent says, in the event of that number."""
+    def see(self, call: ModelCall, moment: Moment) -> Finding | None:
+        """Take what an agent says."""
+        recorded = self._memory.callers
         text, agent = call.text, call.agent
         if not text or call.part is not ModelPart.WHOLE:
             return None
@@ -116,29 +98,29 @@ class ToldCalls:
             return None
         target = ordered_agent(agent)
         if target is not None:
-            return self._ordered(target, text, event)
-        if self._recorded and (agent in self._recorded or None in self._recorded):
+            return self._ordered(target, text, moment)
+        if recorded and (agent in recorded or None in recorded):
             return None
         action = told_action(text)
         if action is None:
-            return self._answered(agent, event)
+            return self._answered(agent, moment)
         self._is_unanswered = False
-        answers = self._repetition.answers
+        answers = self._memory.repetition.answers
         before = answers.latest_news
         deed = ToolCall(name=action.verb, args=action.target, result=self._result(action), agent=agent)
-        finding = self._take(deed, None)
-        self._recorded.pop(agent, None)  # the call was told
+        finding = self._memory.take_deed(deed)
+        recorded.pop(agent, None)  # the call was told
         if answers.latest_news != before:
             self._order = None
-        step = self._step(action, event)
+        step = self._step(action, moment)
         return step if finding is None or finding is CARRIED_ON else _suspected(finding)
 
-    def _ordered(self, target: str, text: str, event: int) -> Finding | None:
-        finding = self._step(None, event) if self._is_unanswered else None
+    def _ordered(self, target: str, text: str, moment: Moment) -> Finding | None:
+        finding = self._step(None, moment) if self._is_unanswered else None
         self._is_unanswered = True
         words, before = words_of(text[:_READ]), self._order
         if before is None or before.agent != target or share(before.words, words) < self._rules.shared_words:
-            self._order = _Order(target, words, 1, event)
+            self._order = _Order(target, words, 1, moment.number)
             return finding
         self._order = order = before._replace(words=words, times=before.times + 1)
         least = self._rules.same_orders
@@ -152,17 +134,17 @@ class ToldCalls:
             order.times,
             least,
             order.first_event,
-            event,
+            moment,
         )
 
-    def _answered(self, agent: str | None, event: int) -> Finding | None:
+    def _answered(self, agent: str | None, moment: Moment) -> Finding | None:
         """An agent answers its order without telling any action."""
         if self._order is not None and agent == self._order.agent:
             self._is_unanswered = False
-            return self._step(None, event)
+            return self._step(None, moment)
         return None
 
-    def _step(self, action: ToldAction | None, event: int) -> Finding | None:
+    def _step(self, action: ToldAction | None, moment: Moment) -> Finding | None:
         """Take a step; None for an agent that answers without any action, or not at all."""
         ground, tools = self.ground, self._tools
         if action is None and not ground.has_begun:
@@ -172,7 +154,7 @@ class ToldCalls:
                 tools.clear()
             return None
         if ground.steps == 1:
-            self._first_event = event
+            self._first_event = moment.number
         if len(tools) < _TOOLS:
             tools["answer" if action is None else action.verb] = None
         least = self._rules.known_ground
@@ -180,16 +162,21 @@ class ToldCalls:
             return None
         key = key_of(LoopKind.KNOWN_GROUND)
         return self._finding(
-            LoopKind.KNOWN_GROUND, key, tuple(tools), ground.steps, least, self._first_event, event
+            LoopKind.KNOWN_GROUND, key, tuple(tools), ground.steps, least, self._first_event, moment
         )
 
     def _finding(  # noqa: PLR0917
-        self, kind: LoopKind, key: Key, tools: tuple[str, ...], count: int, at: int, first: int, event: int
+        self,
+        kind: LoopKind,
+        key: Key,
+        tools: tuple[str, ...],
+        count: int,
+        at: int,
+        first: int,
+        moment: Moment,
     ) -> Finding | None:
-        now = self._repetition.calls
-        finding = self._registry.streak(
-            kind, key, "", count=count, at=at, first=first, now=now, event=event, is_proof=False
-        )
+        moment.name, moment.now = "", self._memory.repetition.calls
+        finding = self._memory.registry.streak(kind, key, moment, count=count, at=at, first=first)
         if finding is CARRIED_ON:
             return CARRIED_ON
         finding.tools, finding.tool = tools, None

@@ -1,4 +1,0 @@
--- A decision that is taken, and what the gate made of it, are one event from here on.
---
--- The tables stay as they are, and events that were written before are read as ever. Only the version
--- grows: an earlier program would take every new decision for kept, whatever the gate's verdict.

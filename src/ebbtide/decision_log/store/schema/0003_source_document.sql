@@ -1,4 +1,0 @@
--- A decision that was imported from a record keeps the record as it was written.
---
--- It stands in the state of the decision, so the tables stay as they are. Only the version grows: an earlier
--- program would drop the record with the next change of its decision.

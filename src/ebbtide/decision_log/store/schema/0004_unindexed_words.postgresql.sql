@@ -1,3 +1,0 @@
--- The words of new decisions go into the index some fifty at a time.
---
--- In PostgreSQL they do so anyway: a GIN index has a list of what is to be put into it. Only SQLite changes.

@@ -1,0 +1,438 @@
+"""The detectors of loops, a row each, in the order in which they explain best.
+
+The first that speaks is heard. A detector excuses others where something that it explains is nothing to them:
+waiting is no repeat. Those that it excuses do not see the event at all. All others see it, so that they count
+on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Final
+
+from ebbtide.divergence.chain_memory import ChainMemory, Detector
+from ebbtide.divergence.detectors.across_chains import AcrossChains, known_spread
+from ebbtide.divergence.detectors.again import Again, known_failing_call, known_no_progress
+from ebbtide.divergence.detectors.failing import FailingTools, known_failing_tool, known_same_error
+from ebbtide.divergence.detectors.hand_offs import HandOffs, known_hand_off
+from ebbtide.divergence.detectors.monotony import Monotony, known_monotony
+from ebbtide.divergence.detectors.readback import ReadBack, known_unseen_change
+from ebbtide.divergence.detectors.recurrence import Recurrences, known_recurrence
+from ebbtide.divergence.detectors.same_tool import (
+    SameTool,
+    known_growing_call,
+    known_near_duplicate,
+    known_same_answer,
+)
+from ebbtide.divergence.detectors.speech import Speech, known_chant, known_condensation, known_monologue
+from ebbtide.divergence.detectors.spend import (
+    Spend,
+    known_budget_end,
+    known_spend_rate,
+    known_spend_without_news,
+)
+from ebbtide.divergence.detectors.stagnation import Stagnation, known_stagnation
+from ebbtide.divergence.detectors.sweep import Sweeps, known_covered_range, known_sweep
+from ebbtide.divergence.detectors.told import Told, known_ground, known_order
+from ebbtide.divergence.detectors.turns import Turns, known_cycle, known_repeat
+from ebbtide.divergence.detectors.undone import Undone, known_undone_change
+from ebbtide.divergence.detectors.waiting import Waits, known_wait
+from ebbtide.divergence.signals import LoopKind
+from ebbtide.events.event import Event
+
+
+class Sees(Enum):
+    """The events that a detector sees."""
+
+    CALL = auto()  #: calls of tools that have ended and can be read
+    KNOWN = auto()  #: those of them that came before
+    TALK = auto()  #: texts of models, and notices
+    TOLD = auto()  #: texts of models, before anything else sees them
+    USAGE = auto()  #: events that state what they took
+
+
+class Restart(Enum):
+    """After what a detector begins afresh."""
+
+    PAUSE = auto()  #: so much time that the same call is a new look at things
+    CHANGE = auto()  #: a call that is declared to change something, and did
+    TASK = auto()  #: new words of a person
+    RUN = auto()  #: the start of a run
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoopRow:
+    """A kind of loop.
+
+    Args:
+        kind: The kind.
+        settings: Its thresholds, fields of `LoopRules`.
+        sentence: What happened, for people: with the tools, the count, and what is the same.
+        nudge: What the model is to hear.
+        known_loop: Makes the events of a run that holds it, by their number from 0.
+        needs: Settings of which one has to be on, or the kind is never found.
+    """
+
+    kind: LoopKind
+    settings: tuple[str, ...]
+    sentence: str
+    nudge: str
+    known_loop: Callable[[int], Event]
+    needs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DetectorRow:
+    """A detector.
+
+    Args:
+        name: Its name, also in the state of a chain.
+        make: Makes one for a chain.
+        sees: The events that it sees.
+        loops: What it finds.
+        excuses: Detectors further down that do not see an event that it explains.
+        forgets: After what it begins afresh.
+    """
+
+    name: str
+    make: Callable[[ChainMemory], Detector]
+    sees: Sees
+    loops: tuple[LoopRow, ...]
+    excuses: frozenset[str] = frozenset()
+    forgets: tuple[Restart, ...] = ()
+
+
+EVERYTHING: Final = frozenset({"*"})  #: all detectors further down
+
+DETECTORS: Final = (
+    DetectorRow(
+        name="waiting",
+        make=Waits,
+        sees=Sees.CALL,
+        excuses=EVERYTHING,
+        loops=(
+            LoopRow(
+                kind=LoopKind.WAITING,
+                settings=("waits", "wait_s", "polls"),
+                sentence="{tools} looked {n} times at the same state",
+                nudge="Nothing has changed for a long time: wait longer between two looks.",
+                known_loop=known_wait,
+            ),
+        ),
+    ),
+    DetectorRow(
+        name="turns",
+        make=Turns,
+        sees=Sees.CALL,
+        excuses=frozenset({"again", "monotony"}),
+        loops=(
+            LoopRow(
+                kind=LoopKind.REPEAT,
+                settings=("copies", "unknown_answers", "repeated_changes", "outage"),
+                sentence="{tools} {n} times in a row, same arguments, {same} answer",
+                nudge="The same call gave the same answer again: it will not change by asking.",
+                known_loop=known_repeat,
+            ),
+            LoopRow(
+                kind=LoopKind.CYCLE,
+                settings=("copies", "max_period", "unknown_answers"),
+                sentence="{tools} in turn, {n} times, {same} answers",
+                nudge="The same calls gave the same answers in turn, several times over.",
+                known_loop=known_cycle,
+            ),
+        ),
+    ),
+    DetectorRow(
+        name="again",
+        make=Again,
+        sees=Sees.KNOWN,
+        excuses=frozenset({"monotony"}),
+        loops=(
+            LoopRow(
+                kind=LoopKind.NO_PROGRESS,
+                settings=("interleaved", "interleaved_with_news"),
+                sentence="{tools} {n} times with other calls in between, same arguments, {same} answer",
+                nudge="This call keeps giving the same answer, and nothing done in between changed it.",
+                known_loop=known_no_progress,
+            ),
+            LoopRow(
+                kind=LoopKind.FAILING_CALL,
+                settings=("failing",),
+                sentence="{tools} sent {n} times unchanged, failing every time",
+                nudge="This call keeps failing: sending it again unchanged will not help.",
+                known_loop=known_failing_call,
+            ),
+        ),
+    ),
+    DetectorRow(
+        name="same_tool",
+        make=SameTool,
+        sees=Sees.CALL,
+        excuses=frozenset({"monotony"}),
+        forgets=(Restart.PAUSE, Restart.CHANGE),
+        loops=(
+            LoopRow(
+                kind=LoopKind.SAME_ANSWER,
+                settings=("same_answer",),
+                sentence="{tools} {n} times in a row, other arguments, {same} answer",
+                nudge="This tool gives the same answer whatever it is asked.",
+                known_loop=known_same_answer,
+            ),
+            LoopRow(
+                kind=LoopKind.NEAR_DUPLICATE,
+                settings=("rewordings", "nearly_same", "shared_words"),
+                sentence="{tools} {n} times in a row, nearly the same arguments, {same} answer",
+                nudge="These calls barely differ, and their answer does not.",
+                known_loop=known_near_duplicate,
+            ),
+            LoopRow(
+                kind=LoopKind.GROWING_CALL,
+                settings=("growing",),
+                sentence="{tools} {n} times in a row, each call the one before and more",
+                nudge="Each call repeats the one before and appends to it.",
+                known_loop=known_growing_call,
+            ),
+        ),
+    ),
+    DetectorRow(
+        name="sweep",
+        make=Sweeps,
+        sees=Sees.CALL,
+        excuses=frozenset({"monotony"}),
+        forgets=(Restart.CHANGE, Restart.RUN),
+        loops=(
+            LoopRow(
+                kind=LoopKind.SWEEP,
+                settings=("sweep_pages",),
+                sentence="{tools} read the same pages from the start again, {n} pages",
+                nudge="These pages were read to the end before, with the same content.",
+                known_loop=known_sweep,
+            ),
+            LoopRow(
+                kind=LoopKind.COVERED_RANGE,
+                settings=("covered",),
+                sentence="{tools} read {n} times what it had read before",
+                nudge="These ranges lie inside what was read before.",
+                known_loop=known_covered_range,
+            ),
+        ),
+    ),
+    DetectorRow(
+        name="failing",
+        make=FailingTools,
+        sees=Sees.CALL,
+        excuses=frozenset({"monotony"}),
+        forgets=(Restart.CHANGE, Restart.RUN),
+        loops=(
+            LoopRow(
+                kind=LoopKind.SAME_ERROR,
+                settings=("same_error", "outcome_again"),
+                sentence="{tools} failed {n} times in a row with the same errors",
+                nudge="This tool fails in the same way whatever the arguments.",
+                known_loop=known_same_error,
+            ),
+            LoopRow(
+                kind=LoopKind.FAILING_TOOL,
+                settings=("failing_tool", "outcome_varied"),
+                sentence="{tools} failed {n} times in a row",
+                nudge="This tool keeps failing, one way or another.",
+                known_loop=known_failing_tool,
+            ),
+        ),
+    ),
+    DetectorRow(
+        name="stagnation",
+        make=Stagnation,
+        sees=Sees.CALL,
+        excuses=frozenset({"monotony"}),
+        forgets=(Restart.TASK,),
+        loops=(
+            LoopRow(
+                kind=LoopKind.STAGNATION,
+                settings=("nothing_new",),
+                sentence="{n} calls whose answers held nothing new ({tools})",
+                nudge="The last answers held nothing that was not known already.",
+                known_loop=known_stagnation,
+            ),
+        ),
+    ),
+    DetectorRow(
+        name="recurrence",
+        make=Recurrences,
+        sees=Sees.CALL,
+        excuses=frozenset({"monotony"}),
+        forgets=(Restart.TASK,),
+        loops=(
+            LoopRow(
+                kind=LoopKind.RECURRENCE,
+                settings=("outcome_again", "outcome_varied", "empty_again"),
+                sentence="{tools}: {n} attempts ended in the same way, whatever was tried",
+                nudge="Several attempts in a row ended in the same way: what was varied is not the cause.",
+                known_loop=known_recurrence,
+            ),
+        ),
+    ),
+    DetectorRow(
+        name="undone",
+        make=Undone,
+        sees=Sees.CALL,
+        excuses=frozenset({"monotony"}),
+        forgets=(Restart.TASK,),
+        loops=(
+            LoopRow(
+                kind=LoopKind.UNDONE_CHANGES,
+                settings=("undone_changes",),
+                sentence="{tools} changed the same thing to and fro {n} times",
+                nudge="The same change is made and undone in turn: settle what it should be first.",
+                known_loop=known_undone_change,
+            ),
+        ),
+    ),
+    DetectorRow(
+        name="readback",
+        make=ReadBack,
+        sees=Sees.CALL,
+        excuses=frozenset({"monotony"}),
+        forgets=(Restart.TASK,),
+        loops=(
+            LoopRow(
+                kind=LoopKind.UNSEEN_CHANGES,
+                settings=("unseen_changes",),
+                sentence="{tools} showed the same {n} times, each time after another change of it",
+                nudge="The changes do not show: something sets them back, or they go to the wrong place. "
+                "Find out which first.",
+                known_loop=known_unseen_change,
+            ),
+        ),
+    ),
+    DetectorRow(
+        name="across_chains",
+        make=AcrossChains,
+        sees=Sees.KNOWN,
+        excuses=frozenset({"monotony"}),
+        forgets=(Restart.CHANGE,),
+        loops=(
+            LoopRow(
+                kind=LoopKind.ACROSS_CHAINS,
+                settings=("chains",),
+                sentence="{tools} in several agents' runs, {n} times, {same} answer",
+                nudge="Several runs of this session repeat the same call with the same answer.",
+                known_loop=known_spread,
+            ),
+        ),
+    ),
+    DetectorRow(
+        name="monotony",
+        make=Monotony,
+        sees=Sees.CALL,
+        loops=(
+            LoopRow(
+                kind=LoopKind.MONOTONY,
+                settings=("stale", "entropy_window", "entropy_below"),
+                sentence="{n} calls that brought nothing new",
+                nudge="The last calls brought nothing new.",
+                known_loop=known_monotony,
+            ),
+        ),
+    ),
+    DetectorRow(
+        name="hand_offs",
+        make=HandOffs,
+        sees=Sees.TALK,
+        forgets=(Restart.CHANGE, Restart.RUN),
+        loops=(
+            LoopRow(
+                kind=LoopKind.HANDOFF_CYCLE,
+                settings=("handoffs",),
+                sentence="agents handed the work round in a circle {n} times",
+                nudge="The work goes round between agents without getting on.",
+                known_loop=known_hand_off,
+            ),
+        ),
+    ),
+    DetectorRow(
+        name="speech",
+        make=Speech,
+        sees=Sees.TALK,
+        forgets=(Restart.TASK,),
+        loops=(
+            LoopRow(
+                kind=LoopKind.MONOLOGUE,
+                settings=("messages",),
+                sentence="the same message {n} times in a row, nothing done in between",
+                nudge="The same message again, and nothing done in between.",
+                known_loop=known_monologue,
+            ),
+            LoopRow(
+                kind=LoopKind.CHANTING,
+                settings=("chant_copies", "chant_words", "chant_period"),
+                sentence="a text that ends in {n} copies of itself",
+                nudge="The text ends in copies of itself.",
+                known_loop=known_chant,
+            ),
+            LoopRow(
+                kind=LoopKind.CONDENSATION,
+                settings=("condensations",),
+                sentence="the context was condensed {n} times in a row, nothing done in between",
+                nudge="The context is condensed again and again with nothing done in between.",
+                known_loop=known_condensation,
+            ),
+        ),
+    ),
+    DetectorRow(
+        name="told",
+        make=Told,
+        sees=Sees.TOLD,
+        forgets=(Restart.TASK,),
+        loops=(
+            LoopRow(
+                kind=LoopKind.KNOWN_GROUND,
+                settings=("known_ground",),
+                needs=("told_actions",),
+                sentence="{n} steps that led nowhere new ({tools})",
+                nudge="The last steps went over known ground: no new search, no new page.",
+                known_loop=known_ground,
+            ),
+            LoopRow(
+                kind=LoopKind.REPEATED_ORDER,
+                settings=("same_orders", "shared_words"),
+                needs=("told_actions",),
+                sentence="nearly the same {tools}, {n} times, and nothing new came of it",
+                nudge="The same order again will not bring another result.",
+                known_loop=known_order,
+            ),
+        ),
+    ),
+    DetectorRow(
+        name="spend",
+        make=Spend,
+        sees=Sees.USAGE,
+        loops=(
+            LoopRow(
+                kind=LoopKind.SPEND_RATE,
+                settings=("usd_per_minute", "usd_per_hour"),
+                sentence="money left faster than allowed",
+                nudge="Spending is faster than allowed.",
+                known_loop=known_spend_rate,
+            ),
+            LoopRow(
+                kind=LoopKind.BUDGET_END,
+                settings=("budget_usd", "budget_tokens", "budget_ends_in_s"),
+                needs=("budget_usd", "budget_tokens"),
+                sentence="the budget was about to end",
+                nudge="At this rate the budget ends soon.",
+                known_loop=known_budget_end,
+            ),
+            LoopRow(
+                kind=LoopKind.SPEND_WITHOUT_NEWS,
+                settings=("usd_without_news", "tokens_without_news"),
+                sentence="spending continued without new results",
+                nudge="Spending goes on and nothing new has come.",
+                known_loop=known_spend_without_news,
+            ),
+        ),
+    ),
+)
+LOOPS: Final[Mapping[LoopKind, LoopRow]] = {loop.kind: loop for row in DETECTORS for loop in row.loops}
