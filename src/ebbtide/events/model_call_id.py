@@ -47,18 +47,3 @@ class CallId(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.thread}/{self.name}" if self.thread else self.name
-
-
-def is_same_call(one: tuple[Prompt, float | None], other: tuple[Prompt, float | None]) -> bool:
-    """Whether two records with one name are of one call, by themselves.
-
-    >>> is_same_call(((5, 0, 9), 1.0), ((5, 0, 9), 7.0)), is_same_call(((5, 0, 9), 1.0), ((6, 0, 9), 1.0))
-    (True, True)
-    >>> is_same_call(((5, 0, 9), 1.0), ((6, 0, 9), 7.0))
-    False
-
-    Args:
-        one: Sizes of its prompt, and its time in seconds; a time that is not known equals none.
-        other: Likewise.
-    """
-    return one[0] == other[0] or (one[1] is not None and one[1] == other[1])

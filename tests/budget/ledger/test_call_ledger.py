@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ebbtide.budget.ledger.call_ledger import CallLedger, CallPlace, CallSums, CountedCall, SightedCall
-from ebbtide.events.model_call_id import CallId, is_same_call
+from ebbtide.events.model_call_id import CallId
 from ebbtide.events.usage import Usage
 
 Sighting = tuple[CallPlace, SightedCall]
@@ -150,11 +150,3 @@ def test_the_run_whose_thread_made_a_call_owns_it_before_the_one_that_began_firs
     assert (call.owner, call.copies) == (late, (early,))
     (call,) = _ledger([(late, _call()), (early, _call())]).calls()
     assert (call.owner, call.copies) == (early, (late,))
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "same"),
-    [((1, 1.0), (1, 2.0), True), ((1, 1.0), (2, 2.0), False), ((1, None), (2, None), False)],
-)
-def test_two_records_of_one_name(one: tuple[int, float], other: tuple[int, float], same: bool) -> None:
-    assert is_same_call(((one[0],), one[1]), ((other[0],), other[1])) is same

@@ -6,7 +6,7 @@ import dataclasses
 import os
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -16,7 +16,9 @@ from ebbtide.errors import ConfigError
 from ebbtide.profile import Profile
 from ebbtide.report.plurals import count
 from ebbtide.settings_file import meant, nearest_name
-from ebbtide.supervision.summary.run_summary import RunSummary
+
+if TYPE_CHECKING:
+    from ebbtide.supervision.summary.run_summary import RunSummary
 
 _LEAVES_OUT = "check"
 _FORMS = "a rule, tool=NAME or run=GLOB"

@@ -74,6 +74,7 @@ class SessionMoney:
     Args:
         calls: The calls.
         prices: What they cost.
+        empty: Sessions in which no call is recorded.
         since: Seconds since 1970 from which calls count; None: all. Calls without a time count always.
         until: Seconds since 1970 before which they do; None: all.
         timezone: The name of the zone in which days begin; None: that of this machine.
@@ -84,12 +85,14 @@ class SessionMoney:
         calls: Iterable[CountedCall],
         prices: Prices,
         *,
+        empty: Collection[str] = (),
         since: float | None = None,
         until: float | None = None,
         timezone: str | None = None,
     ) -> None:
         self._zone = None if timezone is None else time_zone(timezone)
         self._calls: list[tuple[CountedCall, int | None]] = []
+        self._empty = frozenset(empty)
         self.copies: set[str] = set()
         self.copied_units = 0
         self.copied_calls = 0
@@ -125,14 +128,16 @@ class SessionMoney:
         machine = MachineCalls.of(files, MoneyCache(folder, __version__))
         if folder is not None:
             prices.recall(folder / "rates.json")
-        money = cls(machine.ledger.calls(), prices, **period)
+        money = cls(machine.ledger.calls(), prices, empty=machine.empty, **period)
         if folder is not None:
             prices.keep(folder / "rates.json")
         return money
 
     def total(self) -> MoneySums:
         """The sum of all."""
-        return self._sums(lambda _: "").get("", MoneySums(CallSums(), set()))
+        total = self._sums(lambda _: "").get("", MoneySums(CallSums(), set()))
+        total.sessions |= self._empty
+        return total
 
     def by(self, key: MoneyKey) -> dict[str, MoneySums]:
         """Sums by a key: the dearest first, of days and hours the latest."""

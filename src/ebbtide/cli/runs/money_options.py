@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated
 
-from ebbtide.cli.declaration import Option, shared
+from ebbtide.cli.declaration import UNTIL, Option, shared
 from ebbtide.cli.runs.session_filter import SECTION, until_of
 from ebbtide.errors import ConfigError
 
@@ -37,7 +37,7 @@ By = Annotated[
 ]
 Until = Annotated[
     str | None,
-    Option("--until", metavar="WHEN", help="Only calls before: as --since; a day is whole.", section=SECTION),
+    Option("--until", metavar="WHEN", help=UNTIL, section=SECTION),
 ]
 UsesCache = Annotated[
     bool,

@@ -3,30 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
-import os
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any, TypeVar
 
-from ebbtide.budget.prices import Prices
-from ebbtide.budget.tally import UNITS
 from ebbtide.cli.exits import Exit
 from ebbtide.cli.runs.checking import Output, check_files, write_page
 from ebbtide.cli.runs.fail_on import failures
 from ebbtide.cli.runs.ignoring import ignored_by, print_ignored
 from ebbtide.cli.runs.machine_sessions import AGENT_NAMES, MachineSessions, SessionPart
-from ebbtide.cli.runs.money import MoneySums, SessionMoney
-from ebbtide.cli.runs.money_options import MoneyKey, MoneyOptions
+from ebbtide.cli.runs.money import SessionMoney
+from ebbtide.cli.runs.money_options import MoneyOptions
+from ebbtide.cli.runs.money_screen import NARROWEST, ROWS, UNKNOWN, more, room, totals_wire, widths
 from ebbtide.cli.runs.run_screen import word_style
 from ebbtide.cli.runs.run_table import SkippedFile, skipped_lines
-from ebbtide.cli.runs.session_filter import SessionFilter
 from ebbtide.cli.runs.trace_files import TraceFiles
 from ebbtide.cli.terminal import (
     Line,
-    cell_width,
     columns,
     plain,
     print_json,
@@ -41,7 +35,6 @@ from ebbtide.supervision.run_options import RunOptions
 from ebbtide.supervision.summary.headline import Course
 from ebbtide.supervision.summary.run_summary import RunSummary
 from ebbtide.text.redaction import redact
-from ebbtide.traces.sessions.agent_homes import user_folder
 
 
 def check_sessions(
@@ -49,16 +42,18 @@ def check_sessions(
     options: RunOptions,
     output: Output,
     *,
+    money: SessionMoney,
     money_options: MoneyOptions,
     jobs: int | None = None,
 ) -> Exit:
-    """Print what this machine's sessions cost, each call once, and then what became of them.
+    """Print what became of this machine's sessions.
 
     Args:
         machine: The sessions.
         options: By what they are judged.
         output: What to do with the answers.
-        money_options: What is wanted of the money.
+        money: What they cost, which is on the screen already.
+        money_options: What was wanted of it.
         jobs: Processes; None takes one a core where they are worth it.
 
     Returns:
@@ -77,21 +72,6 @@ def check_sessions(
         traces, files=tuple(path for path, obstacle in obstacles.items() if not obstacle)
     )
     shown: Callable[[str], str] = redact if options.redact else str
-    money = SessionMoney.read(
-        [machine.parts[path].file for path in traces.files],
-        options.prices or Prices(),
-        uses_cache=money_options.uses_cache,
-        since=machine.selection.since,
-        until=money_options.until,
-        timezone=options.timezone,
-    )
-    width = terminal_width()
-    if money_options.by is not None:
-        _print_money_alone(money, machine.selection, money_options, output, options.timezone, shown)
-        return Exit.DONE
-    if not output.as_json and traces.files:
-        print_lines(money_screen(money, machine.selection.period, width, shown, everything=output.everything))
-        sys.stdout.flush()
     summaries, skipped_files = check_files(traces, options, jobs=jobs)
     skipped_files += [
         SkippedFile(source=shown(path), reason=reason, is_unreadable=True)
@@ -114,13 +94,14 @@ def check_sessions(
         for item in skipped_files:
             print_json(item.to_dict(), indent=None)
         totals = SessionTotals.of(runs)
-        wire = _totals_wire(money, machine.selection, money_options, options.timezone, shown)
+        wire = totals_wire(money, machine.selection, money_options, options)
         print_json({**wire, **_waste_wire(totals)}, indent=None)
     if not runs:
         raise _nothing_read(skipped_files)
     if output.html is not None:
         write_page(output.html, summaries, options, skipped_files)
     if not output.as_json:
+        width = terminal_width()
         print_lines(waste_screen(runs, width, everything=output.everything))
         print_lines(_skipped_lines(skipped_files, parts, width, everything=output.everything))
         print_ignored(summaries)
@@ -135,61 +116,12 @@ def check_sessions(
     return Exit.CHECK_FAILED if problems else Exit.DONE
 
 
-_ALWAYS = (MoneyKey.DAY, MoneyKey.PROJECT, MoneyKey.AGENT, MoneyKey.MODEL, MoneyKey.TREE)
-
-
-def _print_money_alone(
-    money: SessionMoney,
-    selection: SessionFilter,
-    wanted: MoneyOptions,
-    output: Output,
-    timezone: str | None,
-    shown: Callable[[str], str],
-) -> None:
-    if output.as_json:
-        print_json(_totals_wire(money, selection, wanted, timezone, shown), indent=None)
-        return
-    key = wanted.by or MoneyKey.DAY
-    lines = list(Line(_sentence(money, selection.period), "bold").wrap(terminal_width()))
-    rows = [(shown(name), sums) for name, sums in money.by(key).items()]
-    print_lines([*lines, Line(), *_table(key.value, rows, terminal_width(), everything=output.everything)])
-
-
-def _totals_wire(
-    money: SessionMoney,
-    selection: SessionFilter,
-    wanted: MoneyOptions,
-    timezone: str | None,
-    shown: Callable[[str], str],
-) -> dict[str, Any]:
-    """The last line: the sum of all calls, each once, and sums by key."""
-    wire = money.wire(_ALWAYS if wanted.by is None else (wanted.by,))
-    for name, rows in wire.items():
-        if name.startswith("by_"):
-            key = name.removeprefix("by_")
-            for row in rows:
-                row[key] = shown(row[key])
-    return {
-        "schema": 2,
-        "type": "totals",
-        "since": _iso(selection.since),
-        "until": _iso(wanted.until),
-        "timezone": timezone,
-        "sessions": len(money.total().sessions),
-        **wire,
-    }
-
-
 def _waste_wire(totals: SessionTotals) -> dict[str, Any]:
     return {
         "runs": totals.runs,
         "wasted_usd": totals.wasted_usd,
         "avoidable_usd": totals.avoidable_usd,
     }
-
-
-def _iso(ts: float | None) -> str | None:
-    return None if ts is None else datetime.fromtimestamp(ts, UTC).isoformat()
 
 
 def _skipped_lines(
@@ -225,51 +157,7 @@ def _nothing_read(skipped_files: Sequence[SkippedFile]) -> TranscriptError:
     return TranscriptError(f"none of {count(len(skipped_files), 'session')} could be read:{reasons}{more}")
 
 
-_ROWS = 10
-_NAMES_BY_VALUE = {agent.value: name for agent, name in AGENT_NAMES.items()}
 _SENTENCE = 160
-_UNKNOWN = "?"
-_LAST = 24  # columns that the names of a table need, where they are longer
-_NARROWEST = 8  # columns of the last column, however narrow the terminal
-
-
-def money_screen(
-    money: SessionMoney, period: str, width: int, shown: Callable[[str], str], *, everything: bool = False
-) -> list[Line]:
-    """The screen of what some sessions cost, each call once.
-
-    Args:
-        money: Their calls.
-        period: From when they are, in words; empty for any time.
-        width: Columns.
-        shown: Masks secrets in a name.
-        everything: Show every row.
-    """
-    lines = list(Line(_sentence(money, period), "bold").wrap(width))
-    for key in (MoneyKey.DAY, MoneyKey.PROJECT, MoneyKey.AGENT):
-        rows = [(_name_of(key, shown(name)), sums) for name, sums in money.by(key).items()]
-        if rows and (key is not MoneyKey.AGENT or len(rows) > 1):
-            lines += [Line(), *_table(key.value, rows, width, everything=everything)]
-    return lines
-
-
-def _name_of(key: MoneyKey, name: str) -> str:
-    if key is MoneyKey.AGENT:
-        return _NAMES_BY_VALUE.get(name, name)
-    return _short(name) if key is MoneyKey.PROJECT else name
-
-
-def _sentence(money: SessionMoney, period: str) -> str:
-    total = money.total()
-    sessions = f"{count(len(total.sessions), 'session')}{f' {period}' if period else ''}"
-    if total.cost_usd is None:
-        return f"{sessions}; their cost is unknown. Each call counts once."
-    cost = f"{wording.money(total.cost_usd)}{'+' * total.is_partial}"
-    copies = ""
-    if money.copies:
-        left_out = wording.money(money.copied_units / UNITS)
-        copies = f" ({count(len(money.copies), 'copy', 'copies')} left out: {left_out})"
-    return f"{sessions}, {cost}, each call once{copies}."
 
 
 def waste_screen(runs: Sequence[SessionRun], width: int, *, everything: bool = False) -> list[Line]:
@@ -299,66 +187,29 @@ def _share(amount: float, cost: float) -> str:
     return f" ({amount / cost:.0%})" if amount >= 0.01 * cost > 0 else ""
 
 
-def _table(title: str, rows: Sequence[tuple[str, MoneySums]], width: int, *, everything: bool) -> list[Line]:
-    visible = rows if everything else rows[:_ROWS]
-    cells = [{**_amounts(sums), title: name} for name, sums in visible]
-    if not cells:
-        return [Line("There are no calls of models.")]
-    longest = max(cell_width(plain(name)) for name, _ in visible)
-    names = list(cells[0])
-    # What there is no room for, the least important first.
-    for name in ("tokens", "calls"):
-        if _room(names, cells, width) < min(longest, _LAST):
-            names.remove(name)
-    head = [Line(name, "dim") for name in names]
-    lines = [head, *([Line.safe(row[name]) for name in names] for row in cells)]
-    widths = [*_widths(names, cells), max(_room(names, cells, width), _NARROWEST)]
-    return [*columns(lines, widths, right=range(len(names) - 1)), *_more(len(rows) - len(visible))]
-
-
-def _widths(names: Sequence[str], cells: Sequence[Mapping[str, str]]) -> list[int]:
-    """Of all columns but the last."""
-    return [max(len(name), *(len(row[name]) for row in cells)) for name in names[:-1]]
-
-
-def _room(names: Sequence[str], cells: Sequence[Mapping[str, str]], width: int) -> int:
-    """What is left for the last column."""
-    return width - sum(_widths(names, cells)) - 2 * (len(names) - 1)
-
-
-def _amounts(sums: MoneySums) -> dict[str, str]:
-    cost = _UNKNOWN if sums.cost_usd is None else f"{wording.money(sums.cost_usd)}{'+' * sums.is_partial}"
-    return {
-        "sessions": f"{len(sums.sessions):,}",
-        "calls": f"{sums.sums.calls:,}",
-        "cost": cost,
-        "tokens": f"{sums.sums.tokens:,}",
-    }
-
-
 def _worst(runs: Sequence[SessionRun], width: int, *, everything: bool) -> list[Line]:
     """The runs that wasted most, then those that came out worst, each with a sentence and its file."""
     ordered = sorted(runs, key=_badness)
-    visible = ordered if everything else ordered[:_ROWS]
+    visible = ordered if everything else ordered[:ROWS]
     folder = wording.folder_of([run.summary.source for run in runs])
     rows = [_amounts_of(run.summary) for run in visible]
     names = ("cost", "wasted", "avoidable", "verdict")
-    widths = [*_widths(names, rows), max(_room(names, rows, width), _NARROWEST)]
+    sizes = [*widths(names, rows), max(room(names, rows, width), NARROWEST)]
     title = Line("The worst first", "bold").append(f", in {plain(folder)}" if folder else "", "dim")
-    lines = [*title.wrap(width), *columns([[Line(name, "dim") for name in names]], widths, right=(0, 1, 2))]
+    lines = [*title.wrap(width), *columns([[Line(name, "dim") for name in names]], sizes, right=(0, 1, 2))]
     for run, row in zip(visible, rows, strict=True):
         *amounts, verdict = row.values()
         first = [*map(Line, amounts), Line(verdict, word_style(run.summary))]
         path = run.summary.source.removeprefix(folder)
         below = (Line(plain(why(run.summary), _SENTENCE)), Line.safe(path, "dim"))
-        lines += columns([first], widths, right=(0, 1, 2))
+        lines += columns([first], sizes, right=(0, 1, 2))
         lines += [Line("  ").extend(part) for line in below for part in line.wrap(width - 2)]
-    return [*lines, *_more(len(runs) - len(visible))]
+    return [*lines, *more(len(runs) - len(visible))]
 
 
 def _amounts_of(summary: RunSummary) -> dict[str, str]:
     return {
-        "cost": _UNKNOWN if summary.spent.cost_usd is None else wording.cost(summary.spent),
+        "cost": UNKNOWN if summary.spent.cost_usd is None else wording.cost(summary.spent),
         "wasted": _waste(wasted_usd(summary)),
         "avoidable": _waste(avoidable_usd(summary)),
         "verdict": summary.words,
@@ -372,20 +223,7 @@ def _badness(run: SessionRun) -> tuple[Any, ...]:
 
 
 def _waste(amount: float | None) -> str:
-    return _UNKNOWN if amount is None else wording.money(amount) if amount else "-"
-
-
-def _short(name: str | None) -> str:
-    """A path with ``~`` for the user's folder."""
-    if name is None:
-        return "unknown"
-    user = user_folder()
-    inside = name.removeprefix(user)
-    return f"~{inside}" if inside != name and inside.startswith(os.sep) else name
-
-
-def _more(number: int) -> list[Line]:
-    return [Line(f"and {number:,} more: --all", "dim")] if number else []
+    return UNKNOWN if amount is None else wording.money(amount) if amount else "-"
 
 
 _Number = TypeVar("_Number", int, float)

@@ -35,12 +35,14 @@ class MachineCalls:
         ledger: Every call once.
         places: The files, as the ledger knows them, by path.
         unread: Files that cannot be read, and why.
+        empty: Sessions in which no call is recorded.
     """
 
     def __init__(self) -> None:
         self.ledger = CallLedger()
         self.places: dict[str, CallPlace] = {}
         self.unread: dict[str, str] = {}
+        self.empty: set[str] = set()
 
     @classmethod
     def of(cls, files: Iterable[SessionFile], cache: MoneyCache) -> MachineCalls:
@@ -87,6 +89,8 @@ class MachineCalls:
                 agent=file.agent.value,
             )
             self.places[file.path] = place
+            if not item.found.calls:
+                self.empty.add(root)
             sight = self.ledger.sight
             for call in item.found.calls:
                 sight(place, call)
