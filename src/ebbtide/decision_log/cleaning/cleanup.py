@@ -82,7 +82,6 @@ def protection(decision: Decision, linked_ids: Collection[str] = ()) -> Protecti
     """Why a clean-up leaves a decision alone; None where it does not.
 
     Args:
-        decision: The decision.
         linked_ids: Ids that other decisions refer to.
     """
     if decision.candidate.source is Source.EXPLICIT:

@@ -30,7 +30,6 @@ class ReadableLog:
     """The questions of a `DecisionLog`.
 
     Args:
-        store: The store.
         view: What is seen of it.
         clock: What time it is, where a call does not say.
         open_ttl_s: Seconds after which a decision that was opened and not taken counts as abandoned.

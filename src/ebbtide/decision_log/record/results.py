@@ -18,7 +18,6 @@ class Added:
     """The result of one import.
 
     Args:
-        id: Its id.
         created: Whether it is new; False where it was there already and nothing was done.
     """
 

@@ -130,7 +130,6 @@ class Overdue:
     """A decision that should have been looked at by now.
 
     Args:
-        decision: The decision.
         late_s: Seconds since its review date.
         resolution: What is known so far.
     """
