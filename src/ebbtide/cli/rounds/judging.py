@@ -51,10 +51,10 @@ def open_judge(spec: str, prices: Prices) -> ChatModel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeBill:
-    """What asking took, apart from all that a run spent, and which answers could not be used.
+    """The cost of asking a model, apart from that of the run, and the answers that could not be used.
 
     Args:
-        model: Who was asked.
+        model: The model that was asked.
         usage: What the replies took.
         failures: Why the rules stand in, one an answer.
     """
@@ -114,11 +114,11 @@ class JudgeBill:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeReport:
-    """What came of asking a model about conversations.
+    """The answers of a model that was asked about conversations.
 
     Args:
-        model: Who was asked.
-        rounds: About what.
+        model: The model that was asked.
+        rounds: The rounds that it was asked about.
         disagreements: Where it and the rules differ.
         outcome: How the work came out; None where that was not asked.
     """
@@ -181,7 +181,7 @@ def disagreement_line(differ: int, rounds: int) -> Line:
 
 
 def _outcome_line(outcome: LlmOutcome) -> Line:
-    """How work came out, by the judge and by the rules, with the words that each goes by."""
+    """States the outcome by the judge and by the rules, with the words that each goes by."""
     if outcome.outcome is None:
         line = Line("Outcome: the judge does not say")
     else:
