@@ -72,7 +72,7 @@ class SweptSetting:
 
 
 def default_settings(options: RunOptions) -> list[SweptSetting]:
-    """What is swept where nothing is named: one thing at a time around the profile, the profile first.
+    """Returns the settings of a sweep by default: one change at a time around the profile, the profile first.
 
     Args:
         options: By what runs are judged as it is.

@@ -36,11 +36,11 @@ class RowPiece(Protocol):
 
     @property
     def num_rows(self) -> int:
-        """How many."""
+        """The number of rows."""
 
     @property
     def nbytes(self) -> int:
-        """What they take in memory."""
+        """Bytes in memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,6 @@ class PackedRows:
 
     Args:
         num_rows: How many.
-        data: They.
     """
 
     num_rows: int
@@ -62,7 +61,7 @@ class PackedRows:
 
     @property
     def nbytes(self) -> int:
-        """What they take in memory."""
+        """Bytes in memory."""
         return len(self.data)
 
     def mappings(self) -> Iterator[dict[str, Any]]:
@@ -89,7 +88,7 @@ class RowsRun:
 
     @property
     def num_rows(self) -> int:
-        """How many rows it has."""
+        """The number of rows."""
         return sum(piece.num_rows for piece in self.pieces)
 
     def summary(self, options: RunOptions) -> RunSummary:
