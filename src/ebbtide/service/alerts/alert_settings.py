@@ -15,7 +15,7 @@ _KEYS: Final = ("url", "command", "on", "page")
 
 
 class AlertLevel(StrEnum):
-    """What people are told of."""
+    """Kinds of events that people are alerted to."""
 
     STOP = "stop"  #: a run is to be ended
     ESCALATE = "escalate"  #: a run waits for a person
@@ -52,7 +52,7 @@ class AlertSettings:
 
     @property
     def channels(self) -> tuple[str, ...]:
-        """How people are told: ``url``, ``command``, both or neither."""
+        """The channels that carry alerts: ``url``, ``command``, both or neither."""
         return tuple(name for name in ("url", "command") if getattr(self, name) is not None)
 
     @classmethod

@@ -1,4 +1,4 @@
-"""What a person does about a run: let it go on, end it, delete it. Each act is written down."""
+"""Lets a person act on a run: let it go on, end it, delete it. Each act is written down."""
 
 from __future__ import annotations
 
