@@ -1,4 +1,4 @@
-"""What a budget is: whose money, how much, and for how long."""
+"""Budgets: whose money, how much, and for how long."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class BudgetScope(StrEnum):
 
 
 class Period(StrEnum):
-    """How long it has to last."""
+    """The time that a budget has to last."""
 
     DAY = "day"
     MONTH = "month"  #: of the calendar

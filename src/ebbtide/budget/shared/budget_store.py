@@ -1,4 +1,4 @@
-"""What is asked of a store of budgets, and what it answers. Money is in whole units of the `Tally`."""
+"""The questions to a store of budgets, and its answers. Money is in whole units of the `Tally`."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class BudgetSlot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlotStanding:
-    """How a slot stands.
+    """The state of a slot.
 
     Args:
         key: Which one.
@@ -59,7 +59,7 @@ class SlotStanding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lease:
-    """What is set aside for one call, in all slots alike. Without a settlement it is given back at its end.
+    """The money that is set aside for one call, in all slots alike. It is given back at the end unless settled.
 
     Args:
         lease_id: Names it; a caller that asks again with the same id gets the same lease.
@@ -102,7 +102,7 @@ class OtherPeriod:
 
 @dataclass(frozen=True, slots=True)
 class CallCharge:
-    """What a call is charged.
+    """The charge for a call.
 
     Args:
         cost: Units.
@@ -160,10 +160,10 @@ class BudgetStore(Protocol):
         """Give back what was set aside for a call that was not made."""
 
     def spent(self, keys: Sequence[str] | None = None, /) -> list[SlotStanding]:
-        """How slots stand: all that the store knows, or those that are named, in their order."""
+        """Returns the state of slots: all that the store knows, or those that are named, in their order."""
 
     def change(self, key: str, /, *, extra: int = 0, approve: bool = False, reset: bool = False) -> None:
-        """What a person decides about a slot.
+        """Records what a person decides about a slot.
 
         Args:
             key: Which one.

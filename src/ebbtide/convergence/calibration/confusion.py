@@ -27,7 +27,7 @@ class Confusion:
 
     @classmethod
     def at(cls, threshold: float, scores: Sequence[float], labels: Sequence[bool]) -> Self:
-        """Where yes is a score of `threshold` or more."""
+        """Counts the confusion if a score of `threshold` or more is a yes."""
         hits = sum(label for score, label in zip(scores, labels, strict=True) if score >= threshold)
         yes = sum(score >= threshold for score in scores)
         positives = sum(labels)

@@ -83,7 +83,7 @@ class CachedEmbedder:
 
 
 def _keyed(text: str) -> tuple[bytes, str]:
-    """What the text is filed under, and what is embedded for it."""
+    """Returns the key that the text is filed under, and the text that is embedded for it."""
     encoded = normal_form(text).encode("utf-8", "replace")  # half a surrogate pair is no text to a model
     return hashlib.sha256(encoded).digest(), encoded.decode("utf-8")
 

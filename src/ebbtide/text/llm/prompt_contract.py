@@ -56,7 +56,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContractAnswer:
-    """What came of a question.
+    """The answer to a question.
 
     Args:
         value: An object of the contract's shape; None where it failed.
@@ -170,7 +170,7 @@ def check_schema(schema: Mapping[str, Any]) -> None:
 
 
 def shape_problem(value: object, schema: Mapping[str, Any], path: str = "the reply") -> str | None:
-    """What is wrong with `value`, and where; None if it has the shape. Keys that nobody asked for are fine.
+    """Describes what is wrong with `value`, and where; None if it has the shape. Further keys are fine.
 
     Args:
         value: As parsed from JSON.
