@@ -27,7 +27,7 @@ class Chunk(Protocol):
     """Some runs that one process checks; it can be sent to it."""
 
     def runs(self) -> Iterator[ArchivedRun]:
-        """They, one after the other."""
+        """Returns the runs, one after the other."""
 
 
 @dataclass(frozen=True, slots=True)

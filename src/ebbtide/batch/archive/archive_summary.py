@@ -62,7 +62,7 @@ class ArchiveWaste:
     """One kind of waste, or of findings, over all runs.
 
     Args:
-        kind: Which.
+        kind: The kind of waste or finding.
         bought_nothing: Whether it bought nothing; else it could have been had for less. None of a finding.
         runs: Runs with it.
         count: Calls, or findings.
@@ -85,11 +85,10 @@ class WorstRun:
     """A run of which much bought nothing.
 
     Args:
-        run_id: The run.
         headline: How it ended.
         course: How it went.
         action: Its verdict.
-        reason: Why.
+        reason: The reason of the verdict.
         waste_kind: The kind of waste that took most of what bought nothing; None where nothing did.
         agent: The agent that took most of it.
         model: Likewise the model.

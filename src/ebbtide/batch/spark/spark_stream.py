@@ -282,5 +282,5 @@ class RunBucket:
                 yield run_id, run
 
     def first_heard_ms(self) -> int | None:
-        """When the run was heard that will be silent next; None where no run will."""
+        """Returns the time when the run was heard that will be silent next; None if no run will."""
         return min((run.heard_ms for run in self.runs.values() if not run.is_silent), default=None)

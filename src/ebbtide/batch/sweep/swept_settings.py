@@ -51,7 +51,7 @@ _LEAST: Final = {"copies": 3, "chant_copies": 3, "dry_rounds": 1}  # else 2: onc
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweptSetting:
-    """By what runs are judged in one trial.
+    """The options by which runs are judged in one trial.
 
     Args:
         options: All of it.

@@ -37,7 +37,7 @@ class VerdictLine:
 
 
 def ended_by_results(results: Path, outcomes: RunOutcomes) -> list[VerdictLine]:
-    """Counts the runs that verdicts in a file of results would have ended: all, then by kind, most runs first.
+    """Counts the runs that the verdicts in a file would have ended: all, then by kind, most runs first.
 
     Args:
         results: The file.

@@ -56,7 +56,7 @@ class PackedRows:
 
     @classmethod
     def of(cls, rows: Sequence[Mapping[str, Any]]) -> PackedRows:
-        """They, packed; they have the same columns."""
+        """Packs rows, which have the same columns."""
         return cls(len(rows), pickle.dumps((list(rows[0]), [tuple(row.values()) for row in rows])))
 
     @property
@@ -65,7 +65,7 @@ class PackedRows:
         return len(self.data)
 
     def mappings(self) -> Iterator[dict[str, Any]]:
-        """They, one mapping a row."""
+        """Yields the rows, one mapping for each."""
         names, rows = pickle.loads(self.data)  # noqa: S301 - our own
         return (dict(zip(names, row, strict=True)) for row in rows)
 

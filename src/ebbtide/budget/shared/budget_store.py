@@ -41,7 +41,7 @@ class SlotStanding:
     """The state of a slot.
 
     Args:
-        key: Which one.
+        key: The key of the slot.
         spent: Units that calls took.
         reserved: Units that are set aside for calls under way.
         extra: Units by which a person has raised its limit and its soft limit.
@@ -59,7 +59,7 @@ class SlotStanding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lease:
-    """The money that is set aside for one call, in all slots alike. It is given back at the end unless settled.
+    """Money that is set aside for one call, in all slots alike. Without a settlement it returns at its end.
 
     Args:
         lease_id: Names it; a caller that asks again with the same id gets the same lease.
@@ -79,7 +79,7 @@ class Refusal:
     """No lease is given, and nothing was changed.
 
     Args:
-        reason: Why.
+        reason: The reason for the refusal.
         slot: The one that refuses.
         standing: How it stands.
     """
@@ -166,7 +166,7 @@ class BudgetStore(Protocol):
         """Records what a person decides about a slot.
 
         Args:
-            key: Which one.
+            key: The key of the slot.
             extra: Units to add to its limits, or to take away.
             approve: Let it go on beyond the soft limit.
             reset: Forget first what was spent, added and approved; leases under way stay.

@@ -93,7 +93,7 @@ class JudgeBill:
         }
 
     def lines(self, width: int) -> list[Line]:
-        """For a person."""
+        """Returns the lines for a person."""
         usage = self.usage
         hint = " (add its price with --prices FILE)" if usage.cost_usd is None else ""
         amounts = [f"cost {money(usage.cost_usd)}{hint}", count(usage.replies, "reply", "replies")]
@@ -161,7 +161,7 @@ class JudgeReport:
         }
 
     def lines(self, width: int) -> list[Line]:
-        """For a person: where they differ, and the bill."""
+        """Returns the lines for a person: where they differ, and the bill."""
         lines = [disagreement_line(self.differ, len(self.rounds))]
         rows = [_row(item) for item in self.disagreements[:_ROWS]]
         if rows:
@@ -176,7 +176,7 @@ class JudgeReport:
 
 
 def disagreement_line(differ: int, rounds: int) -> Line:
-    """In how many rounds they differ."""
+    """States in how many rounds they differ."""
     return Line(f"Judge and rules disagree on {differ:,} of {count(rounds, 'round')}.", "bold")
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class SemanticUse(StrEnum):
-    """When meanings are compared."""
+    """The conditions under which meanings are compared."""
 
     OFF = "off"
     AUTO = "auto"  #: where it can be; the result says whether it was

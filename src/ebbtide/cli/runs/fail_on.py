@@ -68,7 +68,7 @@ class Condition:
         raise ConfigError(f"{origin} {text!r}: expected {_EXPECTED}{meant(name, names)}")
 
     def broken_by(self, summary: RunSummary, known_findings: Collection[RunFinding] = ()) -> str | None:
-        """Why the run fails it, in words; None where it does not.
+        """Returns the reason why the run fails it, in words; None if it does not.
 
         Args:
             summary: The run.

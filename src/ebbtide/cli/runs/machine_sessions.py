@@ -98,7 +98,7 @@ def local_time(seconds: float, form: str) -> str:
 
 
 def _obstacle(part: SessionPart) -> str:
-    """Why a session cannot be watched; empty where nothing is known against it."""
+    """Returns the reason why a session cannot be watched; empty if nothing is known against it."""
     return part.file.obstacle or (UNWATCHED if is_session_file(part.file.path) else "")
 
 

@@ -19,7 +19,7 @@ _TIMEOUT_S = 60.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerdictCommand:
-    """When to run a command, and which.
+    """A command, and the verdicts on which it runs.
 
     Args:
         actions: The actions that it waits for; empty for every change.

@@ -1,1 +1,1 @@
-"""Measures how right the thresholds are on labelled data, and finds better ones where the labels allow them."""
+"""Measures the thresholds on labelled data, and finds better ones where the labels allow them."""

@@ -1,4 +1,4 @@
-"""When the meter stops, against conversations for which people said when to stop, or with which signal.
+"""Compares the meter's stops with conversations for which people said when to stop, or with which signal.
 
 What is fitted is when a round is low and how many low rounds it takes; everything else is the profile's.
 
@@ -253,7 +253,7 @@ def _fit(
 
 
 def _settings(rules: NoveltyRules) -> list[NoveltyRules]:
-    """Returns the settings to try: the current one first, then the others, those that differ least before the rest."""
+    """Returns the settings to try: the current one first, then those that differ least before the rest."""
     now = (rules.low_below, rules.low_rounds)
     tried = {
         now,

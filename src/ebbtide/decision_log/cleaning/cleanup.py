@@ -79,7 +79,7 @@ def audit(log: DecisionLog, profile: Profile = Profile.DEFAULT) -> Plan:
 
 
 def protection(decision: Decision, linked_ids: Collection[str] = ()) -> Protection | None:
-    """Why a clean-up leaves a decision alone; None where it does not.
+    """Returns the reason why a clean-up leaves a decision alone; None if it does not.
 
     Args:
         linked_ids: Ids that other decisions refer to.

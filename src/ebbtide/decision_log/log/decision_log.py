@@ -221,8 +221,7 @@ class DecisionLog(ReadableLog):
         """Bring decisions back from the quarantine: all of them, or none.
 
         Args:
-            decision_ids: Which.
-            by: Who says so.
+            by: The person who says so.
             undo: Only that a clean-up is undone: it does not say that they are decisions.
         """
         ids = list(decision_ids)

@@ -62,7 +62,7 @@ class Page:
 
 
 class FoundBy(StrEnum):
-    """By what a search found a decision."""
+    """The ways by which a search finds a decision."""
 
     WORDS = "words"
     MEANING = "meaning"

@@ -140,7 +140,7 @@ class Overdue:
 
     @property
     def why(self) -> str:
-        """Why somebody has to look, in a few words."""
+        """The reason why somebody has to look, in a few words."""
         if self.resolution.conflict:
             return "the signals contradict each other"
         return "nobody looked" if self.resolution.outcome is None else "not known yet"

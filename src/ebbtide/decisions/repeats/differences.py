@@ -79,7 +79,7 @@ _CONTRASTS = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """Why two alike decisions are not one.
+    """The reason why two alike decisions are not one.
 
     Args:
         kind: What they differ in.
@@ -118,7 +118,7 @@ def _is_another_thing(here: str, there: str) -> bool:
 
 
 def find_difference(here: str, there: str) -> Difference | None:
-    """Why two texts without a contrast are not one decision all the same.
+    """Returns the reason why two texts without a contrast are not one decision all the same.
 
     Args:
         here: The normal form of the new text.

@@ -22,7 +22,7 @@ class Repeat(StrEnum):
 
 
 class Measure(StrEnum):
-    """By what two texts were found to be alike."""
+    """Measures by which two texts were found to be alike."""
 
     FINGERPRINT = "fingerprint"  #: one normal form
     JACCARD = "jaccard"  #: tokens in both over tokens in either

@@ -29,7 +29,7 @@ class SpokenTurn:
 
     Args:
         number: Of the turn, from 1.
-        speaker: Who.
+        speaker: The name or role of the speaker.
         text: What.
         ts: When, in seconds since the epoch; None where that is not known.
         role: Whose words they are: a person may order what from a model is narration.

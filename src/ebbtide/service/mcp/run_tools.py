@@ -70,7 +70,7 @@ def list_runs(  # noqa: PLR0917 - a field of the schema each
 
 
 def explain_run(desk: Desk, run_id: RunName) -> Explanation:
-    """Why a run stands as it does: findings with evidence, how it ended, where its money went."""
+    """Explains the state of a run: findings with evidence, how it ended, where its money went."""
     with desk.connect() as service:
         row = _run(service, run_id)
         return explanation(service.summary(row["run_id"]), stop_reason=row["stop_reason"])

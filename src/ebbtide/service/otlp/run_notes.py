@@ -49,7 +49,7 @@ class RunNotes:
         return 2 * self._without_text > self._model_calls
 
     def text(self) -> str:
-        """In sentences; empty where there is nothing to know."""
+        """The note in sentences; empty if there is nothing to know."""
         sentences = []
         if self.lacks_content:
             setting = capture_setting("otlp", self._scopes).rstrip(",")

@@ -42,7 +42,7 @@ class CachedEmbedder:
 
     @property
     def problem(self) -> str | None:
-        """Why the file is not used, and what to do; None as long as all is well."""
+        """The reason why the file is not used, and what to do; None as long as all is well."""
         return self._store.problem if self._store else None
 
     def embed(self, texts: Sequence[str]) -> Vectors:

@@ -35,7 +35,7 @@ _REPAIR = "That reply cannot be used: {problem}. Do the task again, and reply wi
 
 
 class FailureKind(StrEnum):
-    """Why there is no answer."""
+    """Reasons for which there is no answer."""
 
     ENDPOINT = "endpoint"  #: the model did not reply
     NOT_JSON = "not_json"  #: it did, and not in JSON, twice
@@ -45,7 +45,7 @@ class FailureKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """Why there is no answer: the kind, and what was wrong with the last reply."""
+    """A failure to get an answer: its kind, and what was wrong with the last reply."""
 
     kind: FailureKind
     reason: str
