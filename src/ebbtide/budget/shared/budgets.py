@@ -29,6 +29,7 @@ from ebbtide.budget.shared.store_place import open_budget_store
 from ebbtide.budget.tally import UNITS, units
 from ebbtide.checks import number
 from ebbtide.clock import system_clock
+from ebbtide.clock import time_zone as zone_of
 from ebbtide.errors import ConfigError, EbbtideError, StoreError, error_text, expect, shown
 from ebbtide.settings_file import offer, read_settings
 from ebbtide.text.name_table import NameTable
@@ -96,7 +97,7 @@ class Budgets:
         number("lease_s", lease_s, above=0, most=1e9, expected="seconds, more than 0")
         self.spender = Spender()
         self._tables = _tables(self.budgets)
-        self._zone = budget_period.time_zone(time_zone)
+        self._zone = zone_of(time_zone)
         self._lease_s = float(lease_s)
         self._refuses_unknown = when_unknown == "refuse"
         self._refuses_away = when_away == "refuse"

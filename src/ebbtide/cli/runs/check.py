@@ -16,6 +16,7 @@ from ebbtide.cli.runs.checking import Output, check_files, show, show_unread, sk
 from ebbtide.cli.runs.ci.check_format import CheckFormat
 from ebbtide.cli.runs.ignoring import ignored_by
 from ebbtide.cli.runs.machine_sessions import MachineSessions
+from ebbtide.cli.runs.money_options import MoneyOptions, with_money_options
 from ebbtide.cli.runs.options import with_run_options
 from ebbtide.cli.runs.run_table import SkippedFile
 from ebbtide.cli.runs.session_filter import SessionFilter, with_session_filter
@@ -39,7 +40,9 @@ _OUTPUT = "Output"
 )
 @with_run_options
 @with_session_filter
+@with_money_options
 def check(
+    money: MoneyOptions,
     selection: SessionFilter,
     options: RunOptions,
     traces: Annotated[
@@ -119,6 +122,7 @@ def check(
         machine = MachineSessions.of(selection)
     else:
         selection.refuse_beside_trace()
+        money.refuse_beside_trace()
     output = Output.of(
         as_json=as_json,
         form=form,
@@ -130,7 +134,7 @@ def check(
         write_baseline=write_baseline,
     )
     if traces is None:
-        code = check_sessions(machine, options, output, jobs=jobs)
+        code = check_sessions(machine, options, output, money_options=money, jobs=jobs)
     else:
         code = _check_named(traces, options, output, jobs=jobs)
     if code is not Exit.DONE:

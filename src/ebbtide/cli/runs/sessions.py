@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
+from ebbtide.budget.prices import Prices
+from ebbtide.budget.tally import UNITS
 from ebbtide.cli.exits import Exit
 from ebbtide.cli.runs.checking import Output, check_files, write_page
 from ebbtide.cli.runs.fail_on import failures
 from ebbtide.cli.runs.ignoring import ignored_by, print_ignored
 from ebbtide.cli.runs.machine_sessions import AGENT_NAMES, MachineSessions, SessionPart
+from ebbtide.cli.runs.money import MoneySums, SessionMoney
+from ebbtide.cli.runs.money_options import MoneyKey, MoneyOptions
 from ebbtide.cli.runs.run_screen import word_style
 from ebbtide.cli.runs.run_table import SkippedFile, skipped_lines
 from ebbtide.cli.runs.session_filter import SessionFilter
@@ -44,14 +49,16 @@ def check_sessions(
     options: RunOptions,
     output: Output,
     *,
+    money_options: MoneyOptions,
     jobs: int | None = None,
 ) -> Exit:
-    """Print what became of this machine's sessions.
+    """Print what this machine's sessions cost, each call once, and then what became of them.
 
     Args:
         machine: The sessions.
         options: By what they are judged.
         output: What to do with the answers.
+        money_options: What is wanted of the money.
         jobs: Processes; None takes one a core where they are worth it.
 
     Returns:
@@ -69,8 +76,23 @@ def check_sessions(
     traces = dataclasses.replace(
         traces, files=tuple(path for path, obstacle in obstacles.items() if not obstacle)
     )
-    summaries, skipped_files = check_files(traces, options, jobs=jobs)
     shown: Callable[[str], str] = redact if options.redact else str
+    money = SessionMoney.read(
+        [machine.parts[path].file for path in traces.files],
+        options.prices or Prices(),
+        uses_cache=money_options.uses_cache,
+        since=machine.selection.since,
+        until=money_options.until,
+        timezone=options.timezone,
+    )
+    width = terminal_width()
+    if money_options.by is not None:
+        _print_money_alone(money, machine.selection, money_options, output, options.timezone, shown)
+        return Exit.DONE
+    if not output.as_json and traces.files:
+        print_lines(money_screen(money, machine.selection.period, width, shown, everything=output.everything))
+        sys.stdout.flush()
+    summaries, skipped_files = check_files(traces, options, jobs=jobs)
     skipped_files += [
         SkippedFile(source=shown(path), reason=reason, is_unreadable=True)
         for path, reason in (*obstacles.items(), *machine.unreadable)
@@ -87,14 +109,19 @@ def check_sessions(
     runs = [SessionRun(part=parts[summary.source], summary=summary) for summary in summaries]
     runs.sort(key=lambda run: run.summary.source)
     if output.as_json:
-        _print_json(runs, skipped_files, machine.selection)
+        for run in runs:
+            print_json(run.to_dict(), indent=None)
+        for item in skipped_files:
+            print_json(item.to_dict(), indent=None)
+        totals = SessionTotals.of(runs)
+        wire = _totals_wire(money, machine.selection, money_options, options.timezone, shown)
+        print_json({**wire, **_waste_wire(totals)}, indent=None)
     if not runs:
         raise _nothing_read(skipped_files)
     if output.html is not None:
         write_page(output.html, summaries, options, skipped_files)
     if not output.as_json:
-        width = terminal_width()
-        print_lines(session_screen(runs, machine.selection.period, width, everything=output.everything))
+        print_lines(waste_screen(runs, width, everything=output.everything))
         print_lines(_skipped_lines(skipped_files, parts, width, everything=output.everything))
         print_ignored(summaries)
     problems = failures(summaries, output.fail_on, output.known(summaries))
@@ -108,29 +135,61 @@ def check_sessions(
     return Exit.CHECK_FAILED if problems else Exit.DONE
 
 
-def _print_json(
-    runs: Sequence[SessionRun], skipped_files: Iterable[SkippedFile], selection: SessionFilter
+_ALWAYS = (MoneyKey.DAY, MoneyKey.PROJECT, MoneyKey.AGENT, MoneyKey.MODEL, MoneyKey.TREE)
+
+
+def _print_money_alone(
+    money: SessionMoney,
+    selection: SessionFilter,
+    wanted: MoneyOptions,
+    output: Output,
+    timezone: str | None,
+    shown: Callable[[str], str],
 ) -> None:
-    """A line a file, and the totals as the last one."""
-    for run in runs:
-        print_json(run.to_dict(), indent=None)
-    for item in skipped_files:
-        print_json(item.to_dict(), indent=None)
-    tables: dict[str, Mapping[Any, Sequence[SessionRun]]] = {
-        "by_day": grouped(runs, lambda run: run.part.day),
-        "by_project": grouped(runs, lambda run: run.part.project),
-        "by_agent": grouped(runs, lambda run: run.part.file.agent.value),
+    if output.as_json:
+        print_json(_totals_wire(money, selection, wanted, timezone, shown), indent=None)
+        return
+    key = wanted.by or MoneyKey.DAY
+    lines = list(Line(_sentence(money, selection.period), "bold").wrap(terminal_width()))
+    rows = [(shown(name), sums) for name, sums in money.by(key).items()]
+    print_lines([*lines, Line(), *_table(key.value, rows, terminal_width(), everything=output.everything)])
+
+
+def _totals_wire(
+    money: SessionMoney,
+    selection: SessionFilter,
+    wanted: MoneyOptions,
+    timezone: str | None,
+    shown: Callable[[str], str],
+) -> dict[str, Any]:
+    """The last line: the sum of all calls, each once, and sums by key."""
+    wire = money.wire(_ALWAYS if wanted.by is None else (wanted.by,))
+    for name, rows in wire.items():
+        if name.startswith("by_"):
+            key = name.removeprefix("by_")
+            for row in rows:
+                row[key] = shown(row[key])
+    return {
+        "schema": 2,
+        "type": "totals",
+        "since": _iso(selection.since),
+        "until": _iso(wanted.until),
+        "timezone": timezone,
+        "sessions": len(money.total().sessions),
+        **wire,
     }
-    wire: dict[str, Any] = {
-        name: [
-            {name.removeprefix("by_"): key, **SessionTotals.of(group).to_dict()}
-            for key, group in groups.items()
-        ]
-        for name, groups in tables.items()
+
+
+def _waste_wire(totals: SessionTotals) -> dict[str, Any]:
+    return {
+        "runs": totals.runs,
+        "wasted_usd": totals.wasted_usd,
+        "avoidable_usd": totals.avoidable_usd,
     }
-    since = None if selection.since is None else datetime.fromtimestamp(selection.since, UTC).isoformat()
-    totals = SessionTotals.of(runs).to_dict()
-    print_json({"schema": 1, "type": "totals", "since": since, **totals, **wire}, indent=None)
+
+
+def _iso(ts: float | None) -> str | None:
+    return None if ts is None else datetime.fromtimestamp(ts, UTC).isoformat()
 
 
 def _skipped_lines(
@@ -167,76 +226,88 @@ def _nothing_read(skipped_files: Sequence[SkippedFile]) -> TranscriptError:
 
 
 _ROWS = 10
+_NAMES_BY_VALUE = {agent.value: name for agent, name in AGENT_NAMES.items()}
 _SENTENCE = 160
 _UNKNOWN = "?"
 _LAST = 24  # columns that the names of a table need, where they are longer
 _NARROWEST = 8  # columns of the last column, however narrow the terminal
 
 
-def session_screen(
-    runs: Sequence[SessionRun], period: str, width: int, *, everything: bool = False
+def money_screen(
+    money: SessionMoney, period: str, width: int, shown: Callable[[str], str], *, everything: bool = False
 ) -> list[Line]:
-    """The screen of some sessions.
+    """The screen of what some sessions cost, each call once.
+
+    Args:
+        money: Their calls.
+        period: From when they are, in words; empty for any time.
+        width: Columns.
+        shown: Masks secrets in a name.
+        everything: Show every row.
+    """
+    lines = list(Line(_sentence(money, period), "bold").wrap(width))
+    for key in (MoneyKey.DAY, MoneyKey.PROJECT, MoneyKey.AGENT):
+        rows = [(_name_of(key, shown(name)), sums) for name, sums in money.by(key).items()]
+        if rows and (key is not MoneyKey.AGENT or len(rows) > 1):
+            lines += [Line(), *_table(key.value, rows, width, everything=everything)]
+    return lines
+
+
+def _name_of(key: MoneyKey, name: str) -> str:
+    if key is MoneyKey.AGENT:
+        return _NAMES_BY_VALUE.get(name, name)
+    return _short(name) if key is MoneyKey.PROJECT else name
+
+
+def _sentence(money: SessionMoney, period: str) -> str:
+    total = money.total()
+    sessions = f"{count(len(total.sessions), 'session')}{f' {period}' if period else ''}"
+    if total.cost_usd is None:
+        return f"{sessions}; their cost is unknown. Each call counts once."
+    cost = f"{wording.money(total.cost_usd)}{'+' * total.is_partial}"
+    copies = ""
+    if money.copies:
+        left_out = wording.money(money.copied_units / UNITS)
+        copies = f" ({count(len(money.copies), 'copy', 'copies')} left out: {left_out})"
+    return f"{sessions}, {cost}, each call once{copies}."
+
+
+def waste_screen(runs: Sequence[SessionRun], width: int, *, everything: bool = False) -> list[Line]:
+    """The screen of what the money of some sessions bought, and of the worst of them.
 
     Args:
         runs: Their files, checked; at least one.
-        period: From when they are, in words; empty for any time.
         width: Columns.
-        everything: Show every row and every run.
+        everything: Show every run.
     """
-    totals = SessionTotals.of(runs)
-    lines = list(Line(_sentence(totals, period), "bold").wrap(width))
-    by_day = sorted(_rows(runs, lambda run: run.part.day), key=lambda row: row[0], reverse=True)
-    by_project = _rows(runs, lambda run: _short(run.part.project))
-    by_agent = _rows(runs, lambda run: AGENT_NAMES[run.part.file.agent])
-    lines += [Line(), *_table("day", by_day, width, everything=everything)]
-    lines += [Line(), *_table("project", sorted(by_project, key=_by_cost), width, everything=everything)]
-    if len(by_agent) > 1:
-        lines += [Line(), *_table("agent", sorted(by_agent, key=_by_cost), width, everything=everything)]
-    return [*lines, Line(), *_worst(runs, width, everything=everything)]
+    sentence = _waste_sentence(SessionTotals.of(runs))
+    return [Line(), *Line(sentence, "bold").wrap(width), *_worst(runs, width, everything=everything)]
 
 
-def _sentence(totals: SessionTotals, period: str) -> str:
-    sessions = f"{count(totals.sessions, 'session')}{f' {period}' if period else ''}"
-    if totals.cost_usd is None:
-        return f"{sessions}; their cost is unknown."
-    cost = f"{wording.money(totals.cost_usd)}{'+' * totals.is_partial}"
-    rest = f", and {totals.unknown_cost:,} of unknown cost" if totals.unknown_cost else ""
+def _waste_sentence(totals: SessionTotals) -> str:
     amounts = ((totals.wasted_usd, "bought nothing"), (totals.avoidable_usd, "could have been avoided"))
+    cost = totals.cost_usd or 0.0
     shares = [
-        f"{wording.money(amount)}{_share(amount, totals.cost_usd)} of it {what}"
-        for amount, what in amounts
-        if amount
+        f"{wording.money(amount)}{_share(amount, cost)} of it {what}" for amount, what in amounts if amount
     ]
     if shares:
-        waste = f"{', and '.join(shares)}."
-    else:
-        waste = "What it bought is unknown." if totals.wasted_usd is None else "No waste was found."
-    return f"{sessions}: {cost}{rest}. {waste}"
+        return f"{', and '.join(shares)}."
+    return "What it bought is unknown." if totals.wasted_usd is None else "No waste was found."
 
 
 def _share(amount: float, cost: float) -> str:
     return f" ({amount / cost:.0%})" if amount >= 0.01 * cost > 0 else ""
 
 
-def _rows(runs: Sequence[SessionRun], key: Callable[[SessionRun], str]) -> list[tuple[str, SessionTotals]]:
-    return [(name, SessionTotals.of(group)) for name, group in grouped(runs, key).items()]
-
-
-def _by_cost(row: tuple[str, SessionTotals]) -> tuple[float, int, str]:
-    name, totals = row
-    return (-(totals.cost_usd or 0.0), -totals.sessions, name)
-
-
-def _table(
-    title: str, rows: Sequence[tuple[str, SessionTotals]], width: int, *, everything: bool
-) -> list[Line]:
+def _table(title: str, rows: Sequence[tuple[str, MoneySums]], width: int, *, everything: bool) -> list[Line]:
     visible = rows if everything else rows[:_ROWS]
-    cells = [{**_amounts(totals), title: name} for name, totals in visible]
+    cells = [{**_amounts(sums), title: name} for name, sums in visible]
+    if not cells:
+        return [Line("There are no calls of models.")]
     longest = max(cell_width(plain(name)) for name, _ in visible)
     names = list(cells[0])
     # What there is no room for, the least important first.
-    for name in ("tokens", "avoidable"):
+    for name in ("tokens", "calls"):
         if _room(names, cells, width) < min(longest, _LAST):
             names.remove(name)
     head = [Line(name, "dim") for name in names]
@@ -255,17 +326,13 @@ def _room(names: Sequence[str], cells: Sequence[Mapping[str, str]], width: int) 
     return width - sum(_widths(names, cells)) - 2 * (len(names) - 1)
 
 
-def _amounts(totals: SessionTotals) -> dict[str, str]:
-    if totals.cost_usd is None:
-        cost = _UNKNOWN
-    else:
-        cost = f"{wording.money(totals.cost_usd)}{'+' * (totals.is_partial or bool(totals.unknown_cost))}"
+def _amounts(sums: MoneySums) -> dict[str, str]:
+    cost = _UNKNOWN if sums.cost_usd is None else f"{wording.money(sums.cost_usd)}{'+' * sums.is_partial}"
     return {
-        "sessions": f"{totals.sessions:,}",
+        "sessions": f"{len(sums.sessions):,}",
+        "calls": f"{sums.sums.calls:,}",
         "cost": cost,
-        "tokens": _UNKNOWN if totals.tokens is None else f"{totals.tokens:,}",
-        "wasted": _waste(totals.wasted_usd),
-        "avoidable": _waste(totals.avoidable_usd),
+        "tokens": f"{sums.sums.tokens:,}",
     }
 
 

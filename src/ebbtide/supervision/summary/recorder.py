@@ -13,10 +13,11 @@ from ebbtide.budget.bill.bill_recorder import BillRecorder
 from ebbtide.budget.limits import Limits
 from ebbtide.budget.prices import Prices
 from ebbtide.budget.tally import usd
+from ebbtide.clock import time_zone
 from ebbtide.divergence.loop_state import LoopState
 from ebbtide.divergence.monitor import tools_of
 from ebbtide.divergence.signals import LoopSignal
-from ebbtide.events.event import Event, Message, ModelCall, ToolCall
+from ebbtide.events.event import Event, Message, ModelCall, Notice, ToolCall
 from ebbtide.events.tool_policy import ToolPolicies
 from ebbtide.events.transcript import Round
 from ebbtide.profile import Profile
@@ -68,6 +69,7 @@ class RunRecorder:
         embedder: Turns the semantic level of the conversation on.
         timeline: Keep one cell an event, for a report; else memory does not grow with it.
         decisions: Look for decisions.
+        timezone: By whose calendar a day of the bill begins, by name; None takes that of this machine.
 
     >>> from ebbtide.events.event import ToolCall
     >>> from ebbtide.events.usage import Usage
@@ -89,6 +91,7 @@ class RunRecorder:
         embedder: Embedder | None = None,
         timeline: bool = False,
         decisions: bool = True,
+        timezone: str | None = None,
     ) -> None:
         self.supervisor = Supervisor(
             profile,
@@ -115,7 +118,7 @@ class RunRecorder:
         self._policies = policies = tools_of(tools, profile.divergence)
         self._endings = EndingReader(policies)
         self._reviewer = CallReviewer(policies)
-        self._bill = BillRecorder(prices)
+        self._bill = BillRecorder(prices, zone=None if timezone is None else time_zone(timezone))
         self._profile = profile
         self._decides = decisions
         self._decisions: RunDecisions | None = None  # before anybody said anything
@@ -174,6 +177,8 @@ class RunRecorder:
         self._endings.see(event, number)
         review = self._reviewer.review(event, loops) if isinstance(event, ToolCall) else None
         self._bill.add(event, number, None if event.usage is None else tally.last_cost, review)
+        if isinstance(event, Notice) and event.stated is not None and tally.settlement is not None:
+            self._bill.settle(event, tally.settlement)
         repetition = loops.repetition
         if isinstance(event, ToolCall) and repetition.calls == repetition.answers.latest_news:
             self._latest_news = number

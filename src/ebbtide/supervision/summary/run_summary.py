@@ -241,6 +241,9 @@ class RunSummary:
         ending: How the run ended, as it says itself.
         recovered: Whether something resolved what the verdict was about: a new answer, new claims, or the end
             of the work. None where the verdict still held at the end, or there was none.
+        inherited: The calls in its record that another run owns, such as the one it is a fork of; they are no
+            part of `spent`. None where there are none, or nothing is known of other runs.
+        began_from: The record of the run that owns most of them.
         spent: What it took.
         facts: What is known about its calls beside loops, and what was not recorded.
         findings: The most expensive first, then the longest.
@@ -271,6 +274,8 @@ class RunSummary:
     facts: RunFacts = field(default_factory=RunFacts)
     bill: Bill = field(default_factory=Bill)
     ending: RunEnding = field(default_factory=RunEnding)
+    inherited: Spending | None = None
+    began_from: str | None = None
     recovered: bool | None = None
     findings: tuple[RunFinding, ...] = ()
     ignored: int = 0

@@ -18,11 +18,14 @@ from typing import Any, Final
 
 from ebbtide.errors import TranscriptError
 from ebbtide.events.event import Event, Message, ModelCall, Notice, NoticeKind, ToolCall
+from ebbtide.events.model_call_id import CallId
+from ebbtide.events.provider_usage import tier_of
 from ebbtide.events.usage import CLASSES, Usage
 from ebbtide.traces.agents.session_sniffing import CODEX_PRINTED, is_bare_codex_item
 from ebbtide.traces.input.json_value import json_value
 from ebbtide.traces.records.fields import (
     arguments,
+    count,
     identifier,
     joined_text,
     mapping,
@@ -40,6 +43,8 @@ _INJECTED = re.compile(
     r"|personality_|model_switch|token_budget|hook_)"
     r"|# AGENTS\.md instructions)"
 )
+_TIER_NAMES: Final = {"fast": "priority"}
+_TOTALS: Final = ("input_tokens", "cached_input_tokens", "output_tokens", "reasoning_output_tokens")
 _MOST_TEXTS = 100  # messages of one answer
 
 
@@ -49,6 +54,8 @@ class CodexReader:
     def __init__(self) -> None:
         self._calls = OpenCalls()
         self._model: str | None = None
+        self._tier: object = None
+        self._thread = ""
         self._ts: float | None = None
         self._answer = OpenAnswer()
         self._turn = 0
@@ -90,7 +97,11 @@ class CodexReader:
         if kind == "event_msg":
             return self._event(payload)
         if kind == "session_meta":
-            self._totals = Seen()
+            # The metadata of the threads that a fork comes from follow its own: the oldest is the last one.
+            names = (identifier(payload.get("forked_from_id")), identifier(payload.get("id")))
+            thread = next(filter(None, names), self._thread)
+            if thread != self._thread:
+                self._thread, self._total = thread, Usage()
         elif kind == "turn_context":
             self._model = text(payload.get("model")) or self._model
         elif kind == "compacted":
@@ -157,8 +168,13 @@ class CodexReader:
     def _event(self, payload: Mapping[str, Any]) -> Sequence[Event]:
         kind = payload.get("type")
         if kind == "token_count":
-            info = mapping(payload.get("info"))
-            return self._tokens(info.get("last_token_usage"), info.get("total_token_usage"))
+            info, tier = mapping(payload.get("info")), payload.get("service_tier", self._tier)
+            return self._tokens(info.get("last_token_usage"), info.get("total_token_usage"), tier)
+        if kind == "thread_settings_applied":
+            settings = mapping(payload.get("thread_settings"))
+            self._tier = settings.get("service_tier", self._tier)
+            self._model = text(settings.get("model")) or self._model
+            return ()
         if kind == "agent_message":
             return self._spoken(text(payload.get("message")), "event")
         if kind == "item_completed":
@@ -204,19 +220,28 @@ class CodexReader:
             return ()
         return self._tokens(payload.get("usage"), payload.get("thread_token_usage"))
 
-    def _tokens(self, last: object, total: object) -> Sequence[Event]:
+    def _tokens(self, last: object, total: object, tier: object = None) -> Sequence[Event]:
         """The model call that used these tokens, unless the total was there before."""
         usage = openai_usage(last)
         if not usage.tokens:
             return ()
         whole = _sum(self._total, usage) if total is None else _sum(Usage(), openai_usage(total))
-        if whole == self._total or self._totals.before(repr(whole)):
+        name = _name_of(total)
+        if whole == self._total or self._totals.before(f"{self._thread} {name or whole!r}"):
             return ()
+        rest = None if total is None or not self._total.has_tokens else _rest(whole, self._total, usage)
         self._total = whole
         self._counted = True
         self._turn += 1
         usage.model = self._model
-        return [ModelCall(text=self._answer.take(), ts=self._ts, usage=usage)]
+        usage.tier = tier_of(_TIER_NAMES.get(tier, tier) if isinstance(tier, str) else None)
+        call = None if name is None else CallId.at(self._thread, name)
+        events: list[Event] = [ModelCall(text=self._answer.take(), ts=self._ts, usage=usage, call=call)]
+        if rest is not None:
+            rest.model, rest.tier = usage.model, usage.tier
+            call = CallId.at(self._thread, f"{name} growth")
+            events.append(Notice(kind=NoticeKind.USAGE, ts=self._ts, usage=rest, call=call))
+        return events
 
     def _result(self, output: object) -> dict[str, Any]:
         """What an output says: its text, and whether it failed, as far as it tells."""
@@ -233,6 +258,21 @@ class CodexReader:
         self._turn += 1
         usage = None if self._model is None else Usage(model=self._model)
         return (ModelCall(text=self._answer.take(), ts=self._ts, usage=usage),)
+
+
+def _name_of(total: object) -> str | None:
+    """The total of a thread after a call, which no other call of it has; None where none is stated."""
+    counts = mapping(total)
+    return " ".join(str(count(counts.get(key)) or 0) for key in _TOTALS) if counts else None
+
+
+def _rest(whole: Usage, before: Usage, usage: Usage) -> Usage | None:
+    """What a total has grown by beside the call that it is stated with: calls of which no line tells."""
+    grown: dict[str, Any] = {}
+    for key in CLASSES:
+        more = (getattr(whole, key) or 0) - (getattr(before, key) or 0) - (getattr(usage, key) or 0)
+        grown[key] = max(0, more)
+    return Usage(**grown) if any(grown.values()) else None
 
 
 def _sum(first: Usage, second: Usage) -> Usage:
