@@ -141,7 +141,7 @@ class EndedCounter:
 
 
 def ending_step(steps: Iterable[LadderStep], action: Action) -> LadderStep | None:
-    """Returns the step at which this verdict or a stricter one ends a run; None if the run was over before."""
+    """Returns the step at which this verdict or a stricter one ends a run; None if it was over before."""
     step = next((step for step in steps if Action(step.action).rank >= action.rank), None)
     return step if step is not None and step.events_after else None
 

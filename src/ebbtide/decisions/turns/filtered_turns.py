@@ -30,7 +30,7 @@ class SpokenTurn:
     Args:
         number: Of the turn, from 1.
         speaker: The name or role of the speaker.
-        text: What.
+        text: The words.
         ts: When, in seconds since the epoch; None where that is not known.
         role: Whose words they are: a person may order what from a model is narration.
     """
