@@ -275,7 +275,7 @@ def _kind(annotation: Any) -> tuple[Any, bool]:
 
 
 def _type(kind: Any, bounds: tuple[int | None, int | None]) -> Any:
-    """How click reads a value."""
+    """Returns the click type that reads a value."""
     if isinstance(kind, type) and issubclass(kind, Enum):
         return WordChoice(list(kind))
     if kind is Path:

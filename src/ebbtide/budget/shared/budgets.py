@@ -56,7 +56,6 @@ class Budgets:
     stays.
 
     Args:
-        budgets: The budgets.
         store: Where they are counted: "memory", for this process alone; a path, for the processes of this
             machine; "redis://host:6379/0", for many machines; or a `BudgetStore`.
         time_zone: By whose calendar a day and a month begin.
@@ -175,7 +174,7 @@ class Budgets:
 
     @property
     def faults(self) -> int:
-        """How often the store could not be asked."""
+        """The number of times that the store could not be asked."""
         return self._link.faults
 
     @property
@@ -212,7 +211,7 @@ class Budgets:
         return BudgetReservation(self._link, lease, is_bound=is_bound)
 
     def _reserved(self, lease_id: str, amount: int | None) -> Lease | None:
-        """What the store sets aside; None where no budget applies."""
+        """Asks the store to set an amount aside; None if no budget applies."""
         now = self._link.now()
         for _ in range(_MOST_TRIES):
             rows = self._slots(now)
@@ -277,7 +276,7 @@ class Budgets:
         self._link.close()
 
     def standings(self) -> list[BudgetStanding]:
-        """How every budget stands in its present period, of which the store knows or which has a name.
+        """Lists the state of every budget in its present period that the store knows or that has a name.
 
         By scope, and in a scope the one of which most was spent first.
 

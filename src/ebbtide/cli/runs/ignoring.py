@@ -1,4 +1,4 @@
-"""What the command line and the project's settings ignore: `--ignore` and `[ignore]`."""
+"""Reads the `--ignore` options and the `[ignore]` settings of the project."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _FORMS = "a rule, tool=NAME or run=GLOB"
 
 
 class RunPattern(NamedTuple):
-    """Which runs are left out.
+    """A pattern for runs that are left out.
 
     Args:
         pattern: ``*`` and ``?`` stand for anything, also for ``/``. Without a ``/`` it is about the name of
@@ -37,7 +37,7 @@ class RunPattern(NamedTuple):
     folder: str
 
     def matches(self, path: str) -> bool:
-        """Whether it is about the run in this file."""
+        """Returns True if the pattern fits the run in this file."""
         if "/" not in self.pattern:
             return fnmatchcase(os.path.basename(path), self.pattern)  # noqa: PTH119 - pathlib takes long
         try:
@@ -75,7 +75,7 @@ def with_ignored(profile: Profile, texts: Iterable[str]) -> Profile:
 
 
 def run_patterns() -> tuple[RunPattern, ...]:
-    """Which runs are left out by options of the command that runs, and by the project's settings.
+    """Returns the patterns of runs to leave out, from the command's options and the project's settings.
 
     Raises:
         ConfigError: A value of an option has another form.
@@ -88,7 +88,7 @@ def run_patterns() -> tuple[RunPattern, ...]:
 
 
 def ignored_by() -> str:
-    """What ignores, in words: the option, the file of settings, the profile."""
+    """Names in words what ignores: the option, the file of settings, the profile."""
     settings = current_settings()
     context = click.get_current_context(silent=True)
     profile = "" if context is None else str(context.params.get("profile"))

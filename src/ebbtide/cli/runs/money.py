@@ -1,4 +1,4 @@
-"""What the calls of this machine's sessions cost: sums by any key, each call once."""
+"""Sums the cost of the calls in this machine's sessions by any key, each call once."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _PLUGIN = "plugin_"
 
 @dataclass(slots=True)
 class MoneySums:
-    """What a group of calls came to.
+    """The tokens and money of a group of calls.
 
     Args:
         sums: Their tokens and money.
@@ -47,7 +47,7 @@ class MoneySums:
 
     @property
     def is_partial(self) -> bool:
-        """Whether calls with tokens have no known price."""
+        """True if calls with tokens have no known price."""
         return self.sums.unpriced > 0
 
     def to_dict(self) -> dict[str, Any]:

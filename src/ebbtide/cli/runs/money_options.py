@@ -47,7 +47,7 @@ UsesCache = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MoneyOptions:
-    """What is wanted of the money.
+    """The sums of money to show.
 
     Args:
         by: By what to sum it, and nothing else; None: the money by day, project and agent, then the verdicts.
@@ -61,7 +61,7 @@ class MoneyOptions:
 
     @classmethod
     def read(cls, by: str | None, until: str | None, cache: bool) -> MoneyOptions:
-        """What the command line says.
+        """Reads the options from the command line.
 
         Raises:
             ConfigError: `until` cannot be read.

@@ -1,4 +1,4 @@
-"""Which of this machine's sessions are wanted: how old, of which project, of which agent."""
+"""Selects the wanted ones of this machine's sessions by age, project and agent."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Agents = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionFilter:
-    """Which sessions are wanted.
+    """The age, project and agents of the wanted sessions.
 
     Args:
         since: Seconds since 1970; those that were written last before are left out. None: any.
@@ -65,7 +65,7 @@ class SessionFilter:
         *,
         now: float | None = None,
     ) -> SessionFilter:
-        """What the command line says.
+        """Reads the filter from the command line.
 
         Args:
             since: Such as ``24h``, ``7d``, ``2w``, ``2026-11-01`` or ``all``; None is seven days.
@@ -87,7 +87,7 @@ class SessionFilter:
         )
 
     def wants(self, project: str | None) -> bool:
-        """Whether sessions of a project are wanted."""
+        """Returns True if sessions of the project are wanted."""
         return self.project.casefold() in (project or "").casefold()
 
     def refuse_beside_trace(self) -> None:

@@ -127,7 +127,7 @@ def _message(text: str) -> dict[str, str]:
 
 
 def _places(source: str, line: int | None = None) -> dict[str, Any]:
-    """Where it is; of an event the line is not known."""
+    """Returns the location of a finding in SARIF; the line of an event is unknown."""
     path = path_of(source)
     if path is None:
         return {}
