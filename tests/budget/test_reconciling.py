@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from ebbtide.budget.prices import Prices
 from ebbtide.budget.tally import Tally, usd
 from ebbtide.checking import check_events
-from ebbtide.events.event import ModelCall, Notice, NoticeKind
+from ebbtide.events.event import Message, ModelCall, Notice, NoticeKind
 from ebbtide.events.usage import Usage
 from ebbtide.supervision.run_options import RunOptions
 
@@ -77,6 +77,26 @@ def test_a_stated_total_is_the_bill(
     assert sum(line.amount.cost_usd or 0 for line in bill.models) == pytest.approx(cost)
     assert sum(line.amount.cost_usd or 0 for line in bill.days) == pytest.approx(cost)
     assert sum(line.amount.cost_usd or 0 for line in bill.contents) == pytest.approx(cost)
+
+
+def test_money_beyond_the_list_price_is_shared_out() -> None:
+    """A run at half as much again is attributed as its list price is, at half as much again."""
+    events = [
+        Message(text="Read it all, and say what is in there."),
+        call(input_tokens=400_000, output_tokens=20_000),
+        call(input_tokens=500_000, output_tokens=1_000),
+    ]
+    plain = check_events(events, RunOptions(prices=PRICES)).bill
+    usage = Usage(model="large", input_tokens=900_000, output_tokens=21_000, cost_usd=1.5 * 2.01)
+    bill = check_events([*events, total(usage)], RunOptions(prices=PRICES)).bill
+    assert (plain.total.cost_usd, bill.total.cost_usd) == (pytest.approx(2.01), pytest.approx(3.015))
+    assert bill.stated is not None
+    assert bill.stated.cause == "large at 1.50 times its list price"
+    assert bill.unattributed.cost_usd == 0
+    for name in ("classes", "contents", "models", "days", "requests", "agents", "events"):
+        at_list = [(line.amount.cost_usd or 0) * 1.5 for line in getattr(plain, name)]
+        assert [line.amount.cost_usd for line in getattr(bill, name)] == pytest.approx(at_list)
+    assert bill.sentence.partition(":")[2] == plain.sentence.partition(":")[2].replace("$2.01", "$3.02")
 
 
 def test_a_total_counts_as_often_as_it_is_stated_once() -> None:

@@ -1,7 +1,7 @@
 """Totals that a record states of a whole run, held against its calls: tokens and dollars together, by model.
 
-The stated dollars are what was charged: what the calls come to by list price is taken off, and what remains
-is booked beside them, with the tokens that no call states. A stated total is never added to the calls.
+The stated dollars are what was charged: what the calls come to by list price is taken off. Of what remains,
+the tokens that no call states are booked at list price, and the rest is shared out over all of them. A stated total is never added to the calls.
 """
 
 from __future__ import annotations
@@ -75,6 +75,7 @@ class Remainder(NamedTuple):
         list_cost: Units that the tokens cost by list price; None where nobody knows.
         rates: The list price.
         priced: Calls whose price was not known, and now is a part of the total.
+        listed: Units of the calls and of these tokens by list price; None where nobody knows.
     """
 
     usage: Usage
@@ -82,6 +83,7 @@ class Remainder(NamedTuple):
     list_cost: int | None
     rates: Rates | None
     priced: int
+    listed: int | None
 
 
 class Settlement(NamedTuple):
@@ -119,7 +121,7 @@ def settle(
     costs = [row.cost_usd for row in rows if row.cost_usd is not None]
     cost = sum(costs) if costs else None
     tokens = [row.tokens for row in rows if row.tokens is not None]
-    listed = [_listed(item, _calls_of(row, counted)) for row, item in zip(rows, remainders, strict=True)]
+    listed = [item.listed for item in remainders]
     computed = None if None in listed else sum(filter(None, listed)) / _UNITS
     difference = None if cost is None or computed is None else cost - computed
     equal = None if difference is None or cost is None else abs(difference) <= _EQUAL * cost + 1e-9
@@ -129,7 +131,7 @@ def settle(
         difference_usd=difference,
         tokens=sum(tokens) if tokens else None,
         equal=equal,
-        cause=None if equal or cost is None else _cause(rows, remainders, listed, counted),
+        cause=None if equal or cost is None else _cause(rows, remainders, counted),
         source=source,
     )
     return Settlement(tuple(remainders), total)
@@ -161,9 +163,11 @@ def _remainder(row: Usage, calls: ModelSum, prices: Prices | None, ts: float | N
     # Sums of many calls are as long as none of them: what long inputs cost is no price of theirs.
     rates = None if prices is None or row.model is None else prices.rates(row.model, ts=ts, tier=row.tier)
     list_cost = _cost_of(usage, rates)
+    listed = None if calls.unpriced or list_cost is None else calls.cost + list_cost
     if row.cost_usd is None:
-        return Remainder(usage, list_cost, list_cost, rates, 0)
-    return Remainder(usage, round(row.cost_usd * _UNITS) - calls.cost, list_cost, rates, calls.unpriced)
+        return Remainder(usage, list_cost, list_cost, rates, 0, listed)
+    cost = round(row.cost_usd * _UNITS) - calls.cost
+    return Remainder(usage, cost, list_cost, rates, calls.unpriced, listed)
 
 
 def _cost_of(usage: Usage, rates: Rates | None) -> int | None:
@@ -182,19 +186,14 @@ def _cost_of(usage: Usage, rates: Rates | None) -> int | None:
     return round(cost * (_UNITS // 10**6))
 
 
-def _listed(item: Remainder, calls: ModelSum) -> int | None:
-    """Units of all that a row is about, by list price."""
-    return None if calls.unpriced or item.list_cost is None else calls.cost + item.list_cost
-
-
 def _cause(
     rows: Sequence[Usage],
     remainders: Sequence[Remainder],
-    listed: list[int | None],
     counted: Mapping[str, ModelSum],
 ) -> str:
     """Returns what explains that a stated cost is another than the list's, by the first row that differs."""
-    for row, item, cost in zip(rows, remainders, listed, strict=True):
+    for row, item in zip(rows, remainders, strict=True):
+        cost = item.listed
         if cost is None:
             tokens = row.tokens or sum(_calls_of(row, counted).counts[:4])
             return f"no known price for {row.model or 'some of its models'} ({tokens:,} tokens)"

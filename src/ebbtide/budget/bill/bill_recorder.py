@@ -378,6 +378,7 @@ class BillRecorder:
                 for item in context.items():
                     ledger.fold(item)
                 _note_compaction(context, ledger)
+        ledger.share_out()
         bill = bill_of(ledger, total_cost, total_tokens, zone=self._zone)
         return with_advice(bill, ledger.charges, ledger.instructions, ledger.openings)
 

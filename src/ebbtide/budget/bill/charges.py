@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
 from ebbtide.budget.bill.context import Charge
 from ebbtide.budget.prices import Rates
 from ebbtide.events.usage import MOST_TOKENS, Usage, possible_part
@@ -49,6 +52,21 @@ def charge_of(event: int, usage: Usage, cost: int | None, rates: Rates | None) -
     if rates.cache_read is not None:
         charge.hit_rate = scale * rates.cache_read
     return charge
+
+
+def scaled_charge(charge: Charge, scaled: Callable[[int], int]) -> Charge:
+    """Returns a charge whose costs are scaled."""
+    return replace(
+        charge,
+        cost=None if charge.cost is None else scaled(charge.cost),
+        hit_cost=scaled(charge.hit_cost),
+        write_cost=scaled(charge.write_cost),
+        fresh_cost=scaled(charge.fresh_cost),
+        output_cost=scaled(charge.output_cost),
+        long_write_cost=scaled(charge.long_write_cost),
+        miss_cost=scaled(charge.miss_cost),
+        hit_rate=None,
+    )
 
 
 def _weights(counts: tuple[int, ...], rates: Rates) -> tuple[float, ...] | None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from copy import copy
 from dataclasses import dataclass, field, replace
 from heapq import heappush, heappushpop
 from typing import Final
 
 from ebbtide.budget.bill.bill import Compaction, ContextPart, ContextSize, TokenClass, WasteKind
-from ebbtide.budget.bill.charges import charge_of, tokens_by_class
+from ebbtide.budget.bill.charges import charge_of, scaled_charge, tokens_by_class
 from ebbtide.budget.bill.context import Charge, Item, cost_between
 from ebbtide.budget.reconciling import Settlement, StatedTotal
 from ebbtide.clock import calendar_seconds
@@ -23,10 +23,10 @@ _LONG_CARRIED: Final = 10  # calls that read it
 _NAMES: Final = 2_000  # tools, files and requests that are told apart
 _OTHERS: Final = "others"
 _TOTALS: Final = "a sum that is stated at the end"
-_BEYOND_LIST: Final = "stated beside the list price"
 _NO_CALL: Final = "spending that no call states"
 _NO_TOKENS: Final = "calls of models that state no tokens"
 _DEAREST: Final = 10
+_MISS_COSTS: Final = (2, 5)  # places of money in `Ledger.misses`
 _EXAMPLES: Final = 8
 _TASK_WORDS: Final = 5  # of a request that can be a new task: "yes, go on" is none
 #: A request that goes on from what was done before.
@@ -95,6 +95,7 @@ class Ledger:
         is_least: Whether a call states less output than its words can have.
         is_estimated: Whether a cost was shared out as most providers charge.
         settled: The latest stated total.
+        beyond_list: Units that stated totals have above the list price: `share_out` gives them to all sums.
         compactions: Where the context became smaller.
         spent: What all events took.
         charges: Calls of the main chain, the first 20,000.
@@ -118,6 +119,7 @@ class Ledger:
     def __init__(self) -> None:
         self.is_least = self.is_estimated = False
         self.settled: StatedTotal | None = None
+        self.beyond_list = 0
         self.compactions: list[Compaction] = []
         self.spent = Sum()
         self.charges: list[Charge] = []  # of the main chain
@@ -224,9 +226,10 @@ class Ledger:
         self.settled = settlement.total
         for item in settlement.remainders:
             usage, cost = item.usage, item.cost or 0
-            charge = charge_of(0, usage, item.list_cost if item.rates else cost, item.rates)
+            list_cost = item.list_cost if item.rates else cost if usage.has_tokens else 0
+            charge = charge_of(0, usage, list_cost, item.rates)
             tokens = charge.size + charge.output
-            self._spend(cost, tokens)
+            rest = cost - (charge.cost or 0)
             if usage.model:
                 _of(self.models, usage.model).add(cost, tokens)
             self._classify(charge, usage)
@@ -234,8 +237,63 @@ class Ledger:
             read = (charge.cost or 0) - charge.output_cost
             if read or charge.size:
                 self.leave(_TOTALS, read, charge.size)
-            if rest := cost - (charge.cost or 0):
-                self.leave(settlement.total.cause or _BEYOND_LIST, rest, 0)
+            if item.listed:
+                self.beyond_list += rest
+            elif rest:
+                self.leave(settlement.total.cause or _TOTALS, rest, 0)
+            self._spend(cost - rest if item.listed else cost, tokens)
+
+    def share_out(self) -> None:
+        """Shares what was charged beyond the list price out over everything, in proportion to its list price.
+
+        Models have theirs already. Sums of parts stay the sum of the whole, to the unit.
+        """
+        listed, beyond = self.spent.cost, self.beyond_list
+        self.beyond_list = 0
+        if not beyond:
+            return
+        if listed <= 0:
+            self._spend(beyond, 0)
+            self.leave(_TOTALS, beyond, 0)
+            return
+
+        def scaled(cost: int) -> int:
+            return cost + cost * beyond // listed
+
+        def scale(sums: Iterable[Sum | WasteSum]) -> None:
+            for part in sums:
+                part.cost = scaled(part.cost)
+                if isinstance(part, Sum):
+                    part.entry_cost = scaled(part.entry_cost)
+
+        def scale_parts(sums: Collection[Sum]) -> None:
+            whole = scaled(sum(part.cost for part in sums))
+            scale(sums)
+            if sums:
+                max(sums, key=lambda part: part.cost).cost += whole - sum(part.cost for part in sums)
+
+        self.requests = [replace(request, sum=copy(request.sum)) for request in self.requests]
+        self.first_change, self.latest_change = copy(self.first_change), copy(self.latest_change)
+        for sums in (self.classes, self.parts, self.quarters, self.unattributed):
+            scale_parts(sums.values())
+        unexplained = self.parts.get(ContextPart.UNATTRIBUTED)
+        if unexplained is not None:
+            # The reasons add up to it, and the contents to the whole.
+            units = sum(part.cost for part in self.unattributed.values()) - unexplained.cost
+            unexplained.cost += units
+            max(self.parts.values(), key=lambda part: (part is not unexplained, part.cost)).cost -= units
+        changes = (self.first_change, self.latest_change)
+        scale([self.spent, self.failures, *(part for part in changes if part is not None)])
+        scale(request.sum for request in self.requests)
+        for group in (self.agents, self.tools, self.files, self.waste_sums, self.waste_tools):
+            scale(group.values())
+        for place in _MISS_COSTS:
+            self.misses[place] = scaled(self.misses[place])
+        self.dearest = [
+            (scaled(cost), tokens, push, replace(item, cost=scaled(item.cost)))
+            for cost, tokens, push, item in self.dearest
+        ]
+        self.charges = [scaled_charge(charge, scaled) for charge in self.charges]
 
     def fold(self, item: Item) -> None:
         """What is not read any more, with all that it was charged."""
