@@ -171,3 +171,10 @@ def test_blocks_may_not_be_nested_for_ever() -> None:
         event = {"repeat": 1, "events": [event]}
     with pytest.raises(TranscriptError, match="more than 8 deep in each other"):
         list(read_events([event]))
+
+
+@pytest.mark.parametrize("call", [{}, "msg_1", {"name": 4}, {"name": "a", "thread": 4}, {"name": "a" * 1001}])
+def test_a_call_without_a_name_is_refused(call: object) -> None:
+    """What identifies a call is an object with a name, and perhaps a thread."""
+    with pytest.raises(TranscriptError, match="call"):
+        read_event({"kind": "llm", "call": call})

@@ -18,6 +18,7 @@ from ebbtide.events.event import (
 )
 from ebbtide.events.event_json import read_event
 from ebbtide.events.event_wire import event_wire
+from ebbtide.events.model_call_id import CallId
 from ebbtide.events.usage import Usage
 
 TEXTS = st.none() | st.text(max_size=9)
@@ -36,6 +37,7 @@ COMMON = {
     "seq": st.none() | st.integers(-(10**9), 10**9),
     "ts": st.none() | st.floats(0, 2e9),
     "usage": USAGES,
+    "call": st.none() | st.builds(CallId, name=st.text(min_size=1, max_size=9), thread=st.text(max_size=5)),
 }
 EVENTS = st.one_of(
     st.builds(

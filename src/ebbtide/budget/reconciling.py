@@ -1,7 +1,8 @@
 """Totals that a record states of a whole run, held against its calls: tokens and dollars together, by model.
 
 The stated dollars are what was charged: what the calls come to by list price is taken off. Of what remains,
-the tokens that no call states are booked at list price, and the rest is shared out over all of them. A stated total is never added to the calls.
+the tokens that no call states are booked at list price, and the rest is shared out over all of them. A stated
+total is never added to the calls.
 """
 
 from __future__ import annotations

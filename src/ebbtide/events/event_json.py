@@ -24,7 +24,9 @@ from ebbtide.events.event import (
     Role,
     Stop,
     ToolCall,
+    is_plain_call_id,
 )
+from ebbtide.events.model_call_id import CallId
 from ebbtide.events.usage import COUNTS, Usage
 
 _DEEPEST: Final = 8  # blocks in each other
@@ -76,6 +78,8 @@ def read_event(wire: object, path: str = "event") -> Event:
     usage = {key: fields[key] for key in _USAGE if key in fields}
     if usage:
         common["usage"] = Usage(**usage)
+    if wire.get("call") is not None:
+        common["call"] = _call(wire["call"], path)
     kind, name, text = fields.get("kind"), fields.get("name"), fields.get("text")
     error, result = wire.get("error"), wire.get("result")
     if isinstance(error, str) and result is None:
@@ -208,6 +212,17 @@ def _stated(rows: object, path: str) -> tuple[Usage, ...] | None:
         raise TranscriptError(f"stated = {rows!r:.80}: expected a list of objects", path=path)
     checked = [_typed_fields(row, f"{path}.stated[{index}]") for index, row in enumerate(rows)]
     return tuple(Usage(**{key: row[key] for key in _USAGE if key in row}) for row in checked)
+
+
+def _call(value: object, path: str) -> CallId:
+    """Returns the identity of a model call: an object with its name, and its thread where it has one."""
+    if isinstance(value, Mapping):
+        call = CallId(value.get("name", ""), value.get("thread") or "")
+        if call.name and is_plain_call_id(call):
+            return call
+    raise TranscriptError(
+        f"{value!r:.80}: expected an object with a short name and thread", path=f"{path}.call"
+    )
 
 
 def _phase(wire: Mapping[str, Any], path: str) -> Phase:

@@ -21,6 +21,9 @@ def event_wire(event: Event) -> dict[str, Any]:
     wire = {name: getattr(event, name) for name in _COMMON}
     if event.usage is not None:
         wire.update(_usage_wire(event.usage))
+    if event.call is not None:
+        name, thread = event.call
+        wire["call"] = {"name": name, "thread": thread} if thread else {"name": name}
     wire.update(_own_fields(event))
     if not event.chain_id:
         del wire["chain_id"]
