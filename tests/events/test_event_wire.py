@@ -20,6 +20,7 @@ from ebbtide.events.event_json import read_event
 from ebbtide.events.event_wire import event_wire
 from ebbtide.events.model_call_id import CallId
 from ebbtide.events.usage import Usage
+from ebbtide.traces.agents.ebbtide_events import EbbtideEventsReader
 
 TEXTS = st.none() | st.text(max_size=9)
 COUNTS = st.none() | st.integers(0, 10**9)
@@ -63,6 +64,17 @@ EVENTS = st.one_of(
         **COMMON,
     ),
 )
+
+
+def test_a_line_keeps_the_call_and_a_stated_total() -> None:
+    """What the quick reader of lines does not know is left to the thorough one."""
+    call = ModelCall(usage=Usage(input_tokens=9), call=CallId.at("thread", 4), seq=1)
+    total = Notice(kind=NoticeKind.TOTAL, stated=(Usage(cost_usd=1.0),), source="result", seq=2)
+    reader = EbbtideEventsReader()
+    for event in (call, total):
+        wire = event_wire(event)
+        assert reader.read_line(json.dumps(wire).encode()) is None
+        assert list(reader.read(wire, "")) == [event]
 
 
 @given(EVENTS)

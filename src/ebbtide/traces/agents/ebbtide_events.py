@@ -50,6 +50,8 @@ class _Plain(Struct, gc=False):
     waited_s: UnsetType = UNSET
     batch: UnsetType = UNSET
     stop: UnsetType = UNSET
+    call: UnsetType = UNSET
+    stated: UnsetType = UNSET
 
 
 _line = Decoder(_Plain).decode
