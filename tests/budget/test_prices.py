@@ -140,11 +140,12 @@ def test_prices_reach_another_process() -> None:
     ("model", "tier", "expected"),
     [
         ("gpt-5.4", "priority", 2 * 2.5),
-        ("gpt-5.4", "flex", 1.25),
+        ("gpt-5.4", "flex", None),
         ("claude-opus-4-6", "fast", 6 * 5.0),
-        ("claude-opus-4-6", "batch", 2.5),
+        ("claude-opus-4-6", "batch", None),
         ("claude-opus-4-6", None, 5.0),
         ("claude-opus-4-6", "priority", None),
+        ("gpt-5.1", "priority", None),
         ("gpt-5.4", "some new tier", None),
     ],
 )

@@ -290,8 +290,8 @@ def _public_factors() -> NameTable[Mapping[str, float]]:
 def tier_factor(model: str, tier: str) -> float | None:
     """How many times its list price a model costs in a tier; None where nobody knows.
 
-    >>> tier_factor("gpt-5.4", "priority"), tier_factor("claude-opus-4-6", "batch"), tier_factor("x", "fast")
-    (2.0, 0.5, None)
+    >>> tier_factor("gpt-5.4", "priority"), tier_factor("claude-opus-4-6", "fast"), tier_factor("x", "fast")
+    (2.0, 6.0, None)
     """
     factors = _public_factors()
     return next((of[tier] for of in factors.all_of(model) if tier in of), None)
