@@ -183,7 +183,7 @@ def test_hidden_circles_are_seen(tmp_path: Path) -> None:
 
 
 def test_every_public_name_is_used(project: Path, sources: dict[str, ast.Module]) -> None:
-    """A function, class or constant is used by the package, or offered by a page or by the kit of the adapters."""
+    """A function, class or constant is used by the package, a page or the kit of the adapters."""
     pages = [project / "README.md", *(project / "docs").rglob("*.md")]
     pages += (project / "conformance").glob("*.py")
     words = {word for page in pages for word in re.findall(r"\w+", page.read_text(encoding="utf-8"))}
