@@ -72,9 +72,9 @@ def test_an_answer_of_copilot_cli_without_words_ends_the_turn(read_data: Callabl
         "toolRequests": [],
     }
     lines = [
-        {"type": "session.start", "data": {"sessionId": "s"}, "id": "a", "timestamp": AT},
-        {"type": "user.message", "data": {"content": "Go."}, "id": "b", "timestamp": AT},
-        {"type": "assistant.message", "data": asked, "id": "c", "timestamp": AT},
+        {"type": "session.start", "data": {"sessionId": "s"}, "id": "a", "timestamp": AT, "parentId": None},
+        {"type": "user.message", "data": {"content": "Go."}, "id": "b", "timestamp": AT, "parentId": "a"},
+        {"type": "assistant.message", "data": asked, "id": "c", "timestamp": AT, "parentId": "b"},
     ]
     _, events = read_data("\n".join(map(json.dumps, lines)).encode())
     assert check_events(events).ending.ending.value == "FINISHED"
