@@ -42,6 +42,8 @@ def argument_text(args: object) -> str:
         return " ".join(map(argument_text, args))
     if args is None:
         return ""
+    if type(args) is int:
+        return str(args)
     return json.dumps(args) if isinstance(args, bool | int | float) else str(args)
 
 
