@@ -230,14 +230,16 @@ class Stagnation(Detector):
             return False
         before = list(islice(reversed(self._calls), 1, 1 + _COMPARED))
         text = call.beginning
-        words = [word for word in _sample(text, _ANSWER_WORD) if word not in call.arguments]
         texts = [earlier.text or "" for earlier in before]  # of calls that are kept, the beginning alone
-        if words and _are_new(words, texts, _LEAST):
+        may_acknowledge = len(text) <= _BRIEF and not (call.effect is Effect.READ and text in texts)
+        # New arguments are enough then, and are found sooner than new words of the answer.
+        if may_acknowledge and _asks_anew(call, before):
             return True
-        is_seen = call.effect is Effect.READ and text in texts
-        if words and (is_seen or len(text) > _BRIEF):
-            return False
-        return _are_new(_sample(call.arguments, _ARGUMENT_WORD), [earlier.arguments for earlier in before], 1)
+        arguments = call.arguments
+        words = [word for word in _sample(text, _ANSWER_WORD) if word not in arguments]
+        if words:
+            return _are_new(words, texts, _LEAST)
+        return not may_acknowledge and _asks_anew(call, before)
 
     def _look(self, call: Moment) -> Finding | None:
         """Take a call by the words of its answer."""
@@ -399,6 +401,11 @@ class Stagnation(Detector):
             tools=tuple(stretch.tools),
             is_proof=False,
         )
+
+
+def _asks_anew(call: Moment, before: list[Moment]) -> bool:
+    """Whether a word of the arguments is in none of those of the calls before."""
+    return _are_new(_sample(call.arguments, _ARGUMENT_WORD), [earlier.arguments for earlier in before], 1)
 
 
 def _are_new(words: list[str], before: list[str], least: int) -> bool:
