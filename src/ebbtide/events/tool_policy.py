@@ -353,7 +353,7 @@ def _from_text(args: str, argument: str | None) -> object:
     return {argument: args} if argument is not None else None
 
 
-def _is_table(args: object) -> TypeGuard[Mapping[str, Any]]:
+def _is_table(args: object) -> TypeGuard[Mapping[Any, Any]]:
     """Returns True for arguments with names: mostly a dict, which takes the least time to ask for."""
     return type(args) is dict or isinstance(args, Mapping)
 

@@ -413,7 +413,7 @@ def _are_new(words: list[str], before: list[str], least: int) -> bool:
     count = 0
     for word in words:
         for text in before:  # the latest first: most words that are known stand in it
-            if text.find(word, 0, _SEEN) >= 0:
+            if word in text and (len(text) <= _SEEN or word in text[:_SEEN]):
                 break
         else:
             if is_generated(word):
