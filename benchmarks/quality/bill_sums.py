@@ -114,7 +114,7 @@ def checked(paths: Sequence[Path], *options: str) -> list[dict[str, Any]]:
         RuntimeError: It answers with something else.
     """
     with tempfile.TemporaryDirectory() as empty:
-        command = [sys.executable, "-m", "ebbtide", "check", "--json", "--no-config", *options]
+        command = [sys.executable, "-m", "ebbtide", "--no-config", "check", "--json", *options]
         found = subprocess.run(
             [*command, *(str(path.resolve()) for path in paths)],
             cwd=empty,
@@ -241,8 +241,13 @@ def raw(data: Path, pool: ThreadPoolExecutor) -> list[dict[str, Any]]:
     by_source = defaultdict(list)
     for line in lines:
         by_source[line.get("source")].append(line)
+    # A file that shares calls with others has its own alone in the sums of all: it is checked once more.
+    inheriting = [
+        path for path in files if any(line.get("inherited") for line in by_source[str(path.resolve())])
+    ]
+    alone = dict(zip(inheriting, pool.map(lambda path: checked([path]), inheriting), strict=True))
     rows = [
-        _raw_row("alone", name, [path], Sums.of(by_source[str(path.resolve())]))
+        _raw_row("alone", name, [path], Sums.of(alone.get(path, by_source[str(path.resolve())])))
         for path, name in files.items()
     ]
     several = {name: paths for name, paths in groups.items() if len(paths) > 1}

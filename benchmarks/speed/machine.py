@@ -7,6 +7,7 @@ CLI). Until it is large enough, the sessions are written again with other ids of
 requests and calls, the same one for the same one: other sessions of equal work. What `claude -p` printed is
 left out, since no agent keeps it.
 
+The first screen of Ebbtide is its table of money; `ebbtide with verdicts` goes on to the worst sessions.
 Each command is a process of its own with that home, without its cache (`cold`) and twice with it (`again`,
 the better one): processor time of it and its children, wall time, and the memory of its largest process.
 The peers come from the npm registry, in the versions below, into the folder of `--prefix`; their prices are
@@ -53,7 +54,7 @@ _ID = re.compile(
 )
 _AGENTS = ("claude-code", "codex", "copilot-cli", "pi", "gemini-cli")
 _UNSTATED = ("growth", "tool result")  # calls that ccusage leaves out
-_TOOLS = ("ebbtide", "ccusage", "codeburn")
+_TOOLS = ("ebbtide", "ebbtide with verdicts", "ccusage", "codeburn")
 _COMPARED = 10  # sessions with a difference that are shown
 _CACHES = (".cache", ".config/codeburn", ".codeburn")
 
@@ -170,7 +171,8 @@ class Machine:
             "COLUMNS": "120",
         }
         self._commands = {
-            "ebbtide": [sys.executable, "-m", "ebbtide", "check", "--since", "all"],
+            "ebbtide": [sys.executable, "-m", "ebbtide", "check", "--since", "all", "--by", "day"],
+            "ebbtide with verdicts": [sys.executable, "-m", "ebbtide", "check", "--since", "all"],
             "ccusage": [str(bin_folder / "ccusage"), "daily", "--offline"],
             "codeburn": [str(bin_folder / "codeburn"), "overview", "--period", "all", "--no-color"],
         }
@@ -205,14 +207,10 @@ class Machine:
 
 
 def own_tokens(machine: Machine, agent: str) -> dict[str, int]:
-    """Tokens by session, as `ebbtide check --json` gives them."""
-    command = [sys.executable, "-m", "ebbtide", "check", "--since", "all", "--json", "--agent", agent]
-    sums: dict[str, int] = defaultdict(int)
-    for line in machine.answer(*command).splitlines():
-        value = json.loads(line)
-        if "spent" in value and value.get("type") != "totals":
-            sums[Path(value["source"]).stem] += sum(count or 0 for count in value["spent"]["tokens"].values())
-    return sums
+    """Tokens by session, as `ebbtide check --by session --json` gives them."""
+    command = ["check", "--since", "all", "--by", "session", "--json", "--agent", agent]
+    totals = json.loads(machine.answer(sys.executable, "-m", "ebbtide", *command))
+    return {str(row["session"]): sum(row["tokens"].values()) for row in totals["by_session"]}
 
 
 def peer_days(machine: Machine, agent: str) -> dict[str, int]:

@@ -6,16 +6,26 @@ import dataclasses
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from ebbtide.budget.prices import Prices
+from ebbtide.budget.tally import Tally, dollars
 from ebbtide.errors import EbbtideError, TranscriptError, expect
-from ebbtide.events.event import Event
+from ebbtide.events.event import Event, Notice
+from ebbtide.events.model_call_id import CallId
 from ebbtide.events.transcript import Round
 from ebbtide.processes import LostProcessError, results, worthwhile
 from ebbtide.supervision.run_options import RunOptions
 from ebbtide.supervision.summary.recorder import RunRecorder
 from ebbtide.supervision.summary.run_summary import RunSummary
+from ebbtide.supervision.summary.run_title import LONGEST
+from ebbtide.supervision.summary.spending import spending_of
+from ebbtide.text.excerpt import one_line
 from ebbtide.text.redaction import redacted
 from ebbtide.traces.reading import Trace, open_trace
+
+if TYPE_CHECKING:
+    from ebbtide.traces.money.shared_calls import InheritedCalls
 
 _DEFAULTS = RunOptions()
 _EVERY = 1_000  # events between two reports of progress
@@ -30,6 +40,7 @@ def check(
     progress: Callable[[int], object] | None = None,
     is_named: bool = True,
     is_growing: bool = False,
+    inherited: InheritedCalls | None = None,
 ) -> RunSummary:
     """What the run in a file came to, in bounded memory.
 
@@ -40,6 +51,7 @@ def check(
         is_named: Whether somebody named the file; plain text that a search came upon has to be a conversation
             beyond doubt.
         is_growing: Whether it may be written at this moment: a broken last line is no fault then.
+        inherited: Calls that another run owns: they cost nothing here, and are summed apart.
 
     Raises:
         TranscriptError: It cannot be read, nothing in it can be, or it is in no known format.
@@ -53,11 +65,16 @@ def check(
     >>> summary.headline.value, summary.findings[0].sentence
     ('STUCK', 'ls 6 times in a row, same arguments, same answer')
     """
-    return check_trace(open_trace(path, is_named=is_named, is_growing=is_growing), options, progress=progress)
+    trace = open_trace(path, is_named=is_named, is_growing=is_growing)
+    return check_trace(trace, options, progress=progress, inherited=inherited)
 
 
 def check_trace(
-    trace: Trace, options: RunOptions = _DEFAULTS, *, progress: Callable[[int], object] | None = None
+    trace: Trace,
+    options: RunOptions = _DEFAULTS,
+    *,
+    progress: Callable[[int], object] | None = None,
+    inherited: InheritedCalls | None = None,
 ) -> RunSummary:
     """What a run came to whose trace is open; the trace is read to its end.
 
@@ -65,21 +82,26 @@ def check_trace(
         trace: As `open_trace` and `Trace.of` give it.
         options: By what it is judged.
         progress: As for `check`.
+        inherited: As for `check`.
 
     Raises:
         TranscriptError: Nothing in it can be read.
     """
     recorder = new_recorder(options)
-    _feed(recorder, trace, progress)
+    share = None if inherited is None else _RunShare(inherited, options.prices)
+    _feed(recorder, trace if share is None else map(share.own, trace), progress)
     refuse_nothing(trace.source, trace.events, trace.faults)
     summary = recorder.summary(trace.source, trace.format.name, advice=trace.capture_advice)
     faults = (*map(str, trace.faults), *summary.faults)[:_FAULTS]
     summary = dataclasses.replace(
         summary,
+        title=one_line(trace.title, LONGEST) or summary.title,
+        project=trace.project,
         timed=trace.timed,
         faults=faults,
         degraded=summary.degraded + trace.fault_count,
     )
+    summary = summary if share is None else share.of(summary)
     return redacted(summary) if options.redact else summary
 
 
@@ -144,6 +166,7 @@ def new_recorder(options: RunOptions) -> RunRecorder:
         prices=options.prices,
         shadow=options.shadow,
         timeline=options.timeline,
+        timezone=options.timezone,
     )
 
 
@@ -174,10 +197,15 @@ def check_many(
         if from_arguments is None
         else {Path(path) for path in paths} - {Path(path) for path in from_arguments}
     )
+    shares: dict[Path, InheritedCalls] = {}
+    if len(files) > 1:
+        from ebbtide.traces.money.shared_calls import inherited_calls
+
+        shares = inherited_calls(files)
     jobs = min(jobs or _processes(files), len(files))
     if jobs > 1 and not _can_be_sent(options):
         jobs = 1
-    pieces = ((path, options, path not in searched, is_growing) for path in files)
+    pieces = ((path, options, shares.get(path), path not in searched, is_growing) for path in files)
     for (path, *_), result in results(_checked, pieces, jobs=jobs):
         if isinstance(result, LostProcessError):
             yield path, EbbtideError(f"{path}: {result}")
@@ -185,14 +213,49 @@ def check_many(
             yield path, result
 
 
+class _RunShare:
+    """Parts a run into what is its own and what it inherited: calls that another file owns."""
+
+    def __init__(self, inherited: InheritedCalls, prices: Prices | None) -> None:
+        self._inherited = inherited
+        self._tally = Tally(prices)
+        self._calls: set[CallId] = set()  # inherited ones that have been seen
+
+    def own(self, event: Event | Round) -> Event | Round:
+        """Returns the event, without its usage where another run owns that call."""
+        if isinstance(event, Round) or event.call is None or event.usage is None:
+            return event
+        is_growth = isinstance(event, Notice) and event.call in self._calls
+        if not is_growth and not self._inherited.has(event):
+            return event
+        self._calls.add(event.call)
+        self._tally.add(event)
+        return dataclasses.replace(event, usage=None)
+
+    def of(self, summary: RunSummary) -> RunSummary:
+        """Returns the summary with what the run inherited."""
+        inherited = spending_of([self._tally])
+        if not inherited.events:
+            return summary
+        spent = dataclasses.replace(summary.spent, llm_calls=summary.spent.llm_calls - inherited.llm_calls)
+        bill = summary.bill
+        owner = self._inherited.owner
+        if inherited.cost_usd is not None and owner is not None:
+            began = f"It began from {Path(owner).name}, where that had cost"
+            sentence = f"{bill.sentence} {began} {dollars(inherited.cost_usd)}.".lstrip()
+            bill = dataclasses.replace(bill, sentence=sentence)
+        return dataclasses.replace(summary, spent=spent, bill=bill, inherited=inherited, began_from=owner)
+
+
 def _checked(
     path: Path,
     options: RunOptions,
+    inherited: InheritedCalls | None,
     is_named: bool,  # noqa: FBT001 - sent to a process by its place
     is_growing: bool,  # noqa: FBT001 - likewise
 ) -> RunSummary | EbbtideError:
     try:
-        return check(path, options, is_named=is_named, is_growing=is_growing)
+        return check(path, options, is_named=is_named, is_growing=is_growing, inherited=inherited)
     except EbbtideError as error:
         return error
     except Exception as error:  # noqa: BLE001 - one file, or a fault in one reader, must not hide the others

@@ -134,3 +134,38 @@ def test_prices_reach_another_process() -> None:
     copy = pickle.loads(pickle.dumps(prices))  # noqa: S301 - of our own making
     assert copy.cost(Usage(model="small-2", input_tokens=2_000_000)) == 0.5
     assert copy.unknown == {"large": 1}
+
+
+@pytest.mark.parametrize(
+    ("model", "tier", "expected"),
+    [
+        ("gpt-5.4", "priority", 2 * 2.5),
+        ("gpt-5.4", "flex", 1.25),
+        ("claude-opus-4-6", "fast", 6 * 5.0),
+        ("claude-opus-4-6", "batch", 2.5),
+        ("claude-opus-4-6", None, 5.0),
+        ("claude-opus-4-6", "priority", None),
+        ("gpt-5.4", "some new tier", None),
+    ],
+)
+def test_a_tier_of_the_service_has_its_own_price(
+    model: str, tier: str | None, expected: float | None
+) -> None:
+    """The list price times what the tier costs; a tier that nobody knows has no known price."""
+    pytest.importorskip("genai_prices")
+    usage = Usage(model=model, input_tokens=1_000_000, tier=tier)
+    small = Usage(model=model, input_tokens=100_000, tier=tier)  # below the length that costs more
+    cost = Prices().cost(small)
+    assert cost == (None if expected is None else pytest.approx(expected / 10))
+    assert (Prices().cost(usage) is None) == (expected is None)
+
+
+def test_own_prices_may_state_tiers() -> None:
+    """They come before those that everybody pays, and a factor has to be a number."""
+    prices = Prices({"small": {"input": 1.0, "tiers": {"priority": 3}}}, public=False)
+    usage = Usage(model="small", input_tokens=1_000_000, tier="priority")
+    assert prices.cost(usage) == 3.0
+    assert prices.cost(Usage(model="small", input_tokens=1_000_000, tier="turbo")) is None
+    for tiers in ({"priority": "twice"}, {"priority": -1}, 2):
+        with pytest.raises(ConfigError, match="tier"):
+            Prices({"small": {"input": 1.0, "tiers": tiers}})

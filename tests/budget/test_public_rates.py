@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -77,3 +79,27 @@ def test_prices_are_those_of_the_day() -> None:
         before, after = (prices.rates(model, ts=(day + shift) * 86_400.0) for shift in (-2, 2))
         changed += before != after
     assert changed
+
+
+def test_kept_rates_give_the_same_costs_without_the_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    models = ("claude-opus-4-6", "claude-sonnet-4-5", "gpt-5.4", "no-such-model")
+    usages = [Usage(model=model, input_tokens=300_000, output_tokens=7) for model in models]
+    times = (1.74e9, 1.76e9, 1.79e9, 1.795e9)
+    first, second = Prices(), Prices()
+    costs = [first.cost(usage, ts) for usage in usages for ts in times]
+    assert costs == [Prices().cost(usage, ts) for usage in usages for ts in times]
+    first.keep(tmp_path / "rates.json")
+    second.recall(tmp_path / "rates.json")
+    monkeypatch.setitem(sys.modules, "genai_prices", None)
+    assert [second.cost(usage, ts) for usage in usages for ts in times] == costs
+
+
+def test_rates_that_were_kept_by_another_version_or_are_broken_are_not_taken(tmp_path: Path) -> None:
+    file = tmp_path / "rates.json"
+    for content in ("", "[]", '{"of": "another", "starts": {}, "tiers": []}', '{"of": null}'):
+        file.write_text(content)
+        prices = Prices()
+        prices.recall(file)
+        assert prices._tiers == {}

@@ -14,8 +14,9 @@ from ebbtide.events.event import ModelCall
 from ebbtide.events.event_json import read_event
 from ebbtide.events.usage import CLASSES, COUNTS, PARTS, Usage
 from ebbtide.traces.agents.ebbtide_events import EbbtideEventsReader
+from ebbtide.traces.records.calls_once import CallsOnce
 from ebbtide.traces.records.provider_usage import total
-from ebbtide.traces.records.usage_accounts import RunningTotal, UsageLedger, UsageOnce
+from ebbtide.traces.records.usage_accounts import RunningTotal, UsageLedger
 
 CHAT = {"prompt_tokens": 50, "completion_tokens": 20, "total_tokens": 70}
 ANTHROPIC = {"input_tokens": 5, "output_tokens": 20, "cache_creation_input_tokens": 30}
@@ -189,9 +190,9 @@ def test_sums_keep_every_part_within_its_class(items: list[Usage]) -> None:
 @given(st.lists(usages(), max_size=8))
 def test_differences_keep_every_part_within_its_class(items: list[Usage]) -> None:
     """What grew, what was not counted yet, and what a total has beyond the calls can all be."""
-    once, running, ledger = UsageOnce(), RunningTotal(), UsageLedger()
+    once, running, ledger = CallsOnce(), RunningTotal(), UsageLedger()
     for item in items:
-        assert once.beyond("m", item).checked()
+        assert once.sight("m", item).growth.checked()
         assert running.growth(item).checked()
         ledger.add(ModelCall(usage=item))
     for notice in ledger.rest(total([*items, *items[:1]])):

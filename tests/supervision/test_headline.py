@@ -8,11 +8,14 @@ import pytest
 
 from ebbtide.events.event import Message, ModelCall, Notice, NoticeKind, ToolCall
 from ebbtide.events.shipped_tools import shipped
+from ebbtide.report.wording import at_end
 from ebbtide.supervision.ladder import Action, Cause
 from ebbtide.supervision.summary.ending import EndingReader, EndKind
-from ebbtide.supervision.summary.headline import MEANINGS, Course, Headline, course, headline
+from ebbtide.supervision.summary.headline import MEANINGS, SECOND, Course, Headline, course, headline
 from ebbtide.supervision.summary.recorder import RunRecorder
-from ebbtide.supervision.summary.sentences import ended
+from ebbtide.supervision.summary.run_facts import Coverage
+from ebbtide.supervision.summary.run_summary import Spending
+from ebbtide.supervision.summary.sentences import ended, run_reason
 from ebbtide.supervision.verdict import Verdict
 
 ASK, LOOK = Message(text="Fix the login."), ToolCall(name="ls", args={}, result="a.txt")
@@ -198,14 +201,80 @@ def test_every_word_has_a_meaning():
     assert {Headline(word.value) for word in Course} <= set(Headline)
 
 
-def test_a_run_recovers_only_where_something_resolved_it():
-    """A new answer resolves a loop; that it merely stopped does not."""
-    loop = [ToolCall(name="ls", args={}, result="same")] * 6
-    recovery = RunRecorder()
-    for event in [*loop, *[ToolCall(name="read", args={"n": n}, result=f"new {n}") for n in range(12)]]:
-        recovery.record(event)
-    assert recovery.summary("run", "test").recovered is True
-    stuck = RunRecorder()
-    for event in loop:
-        stuck.record(event)
-    assert stuck.summary("run", "test").recovered is None
+NONSENSE = {
+    (Headline.FAILED, Course.HEALTHY),
+    (Headline.LIMIT, Course.HEALTHY),
+    (Headline.BLOCKED, Course.HEALTHY),
+    (Headline.CUT_OFF, Course.HEALTHY),
+    (Headline.STUCK, Course.HEALTHY),
+    (Headline.STUCK, Course.NOISY),
+}
+_LIMITED = Verdict(action=Action.STOP, cause=Cause.LIMIT)
+
+
+@pytest.mark.parametrize("second", Course)
+@pytest.mark.parametrize("first", Headline)
+def test_no_two_words_of_a_headline_deny_each_other(first, second):
+    """Every pair that a screen can say is of the one table, and none of it is nonsense."""
+    said = second in SECOND[first]
+    assert not (said and (first, second) in NONSENSE)
+    assert not (said and first.value in tuple(Course))
+
+
+@pytest.mark.parametrize("kind", EndKind)
+def test_nothing_on_a_screen_denies_the_headline(kind):
+    """Words, reason and end of a run fit together, for each end and each finding."""
+    for highest, second in itertools.product((Verdict(), STOP, _LIMITED), Course):
+        word = headline(kind, highest, Verdict(), course=second)
+        assert word in SECOND
+    spent = Spending(events=3)
+    reason = run_reason(Verdict(), [], spent, Coverage(), kind)
+    assert ("no limit passed" in reason) is (kind is not EndKind.LIMIT)
+
+
+def _recorded(*events):
+    run = RunRecorder()
+    for event in events:
+        run.record(event)
+    return run.summary("run", "test")
+
+
+LOOP = [ToolCall(name="ls", args={}, result="same")] * 6
+NEW = [ToolCall(name="read", args={"n": n}, result=f"new {n}") for n in range(12)]
+RECOVERIES = {
+    "new answers, and an end": ([*LOOP, *NEW, ModelCall(text="It is fixed.")], True),
+    "new answers, and no end": ([*LOOP, *NEW], True),
+    "one new answer, which may be a last attempt": ([*LOOP, NEW[0]], False),
+    "words alone": ([*LOOP, ModelCall(text="It is done.")], None),
+    "a pseudo call of a harness": ([*LOOP, ToolCall(name="exit_cost", args={}, result="")], False),
+    "the account's limit": (
+        [*LOOP, *NEW, ModelCall(text="You're out of extra usage", error=True)],
+        False,
+    ),
+    "a crash": ([*LOOP, *NEW, ModelCall(text="API Error: 500", error=True)], False),
+    "calls that failed": (
+        [*LOOP, *(ToolCall(name="read", args={"n": n}, result=f"no {n}", error=True) for n in range(3))],
+        None,
+    ),
+    "new answers in another chain": (
+        [
+            *LOOP,
+            *(ToolCall(name="read", args={"n": n}, result=f"new {n}", chain_id="b") for n in range(12)),
+            ToolCall(name="ls", args={"n": 1}, result="x"),
+        ],
+        False,
+    ),
+}
+
+
+@pytest.mark.parametrize(("events", "recovered"), RECOVERIES.values(), ids=RECOVERIES)
+def test_a_run_recovers_only_where_something_new_came_after_the_loop(events, recovered):
+    """New answers in the same chain, and an end that is no crash and no limit; None where the loop holds."""
+    assert _recorded(*events).recovered is recovered
+
+
+def test_what_did_not_recover_says_what_it_went_on_until():
+    """A pseudo call by which a harness reports its limit is that limit."""
+    run = _recorded(Message(text="Fix it."), *LOOP, ToolCall(name="exit_cost", args={}, result=""))
+    assert run.headline is Headline.LIMIT
+    assert at_end(run) == "It went on until the limit ended it."

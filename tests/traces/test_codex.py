@@ -91,9 +91,10 @@ def test_model_calls_count_once_in_every_order(
 
 
 def test_sessions_in_one_file_count_apart(read_data: Callable[..., Any]) -> None:
-    """Totals of another session may be the same; a session that goes on begins with its last total."""
-    meta = {"type": "session_meta", "payload": {"id": "x"}}
-    _, events = read_data("\n".join(map(json.dumps, [meta, ONE, BOTH, meta, BOTH, meta, ONE, BOTH])).encode())
+    """Totals of another session may be the same; those of one session are the same calls, also copied."""
+    meta, other = ({"type": "session_meta", "payload": {"id": name}} for name in "xy")
+    lines = [meta, ONE, BOTH, meta, BOTH, meta, ONE, BOTH, other, ONE, BOTH]
+    _, events = read_data("\n".join(map(json.dumps, lines)).encode())
     assert [(call.usage or Usage()).output_tokens for call in events] == [10, 20, 10, 20]
 
 
@@ -299,3 +300,43 @@ def test_what_only_looks_like_a_rollout_is_refused(
     """A type that is no text says nothing."""
     with pytest.raises(TranscriptError, match="codex: no line of type"):
         read_data("\n".join([json.dumps(line)] * 2).encode())
+
+
+def count(total: int, last: int, second: int = 0) -> dict[str, Any]:
+    """A count of tokens: of the thread, and of the latest call."""
+    info = {
+        "total_token_usage": {"input_tokens": total, "output_tokens": total // 10},
+        "last_token_usage": {"input_tokens": last, "output_tokens": last // 10},
+    }
+    stamp = f"2026-05-01T10:00:{second:02}Z"
+    return {"type": "event_msg", "timestamp": stamp, "payload": {"type": "token_count", "info": info}}
+
+
+def test_a_total_that_grows_by_more_than_its_call_counts_whole(read_data: Callable[..., Any]) -> None:
+    """What no line tells of is a spending beside the calls, so that all of it is the stated total."""
+    meta = {"type": "session_meta", "payload": {"id": "x"}}
+    lines = [meta, count(100, 100), count(400, 100), count(400, 100), count(500, 100)]
+    _, events = read_data("\n".join(map(json.dumps, lines)).encode())
+    assert [(title(event), event.usage.input_tokens) for event in events] == [
+        ("message", 100),
+        ("message", 100),
+        ("usage", 200),
+        ("message", 100),
+    ]
+
+
+def test_a_fork_names_the_calls_of_its_parent_as_the_parent_does(read_data: Callable[..., Any]) -> None:
+    """Counts that a fork replays have the identity that they have in the file of the thread it comes from."""
+    parent = {"type": "session_meta", "payload": {"id": "p"}}
+    child = {"type": "session_meta", "payload": {"id": "c", "forked_from_id": "p"}}
+    history = [count(100, 100), count(300, 200)]
+
+    def calls(lines: list[dict[str, Any]]) -> list[object]:
+        _, events = read_data("\n".join(map(json.dumps, lines)).encode())
+        return [event.call for event in events]
+
+    own = calls([parent, *history])
+    forked = calls([child, parent, *history, count(350, 50, 9)])
+    assert len(set(own)) == 2
+    assert forked[:2] == own
+    assert forked[2] not in own

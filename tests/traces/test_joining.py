@@ -2,6 +2,7 @@
 
 from ebbtide.events.event import Notice, NoticeKind, ToolCall
 from ebbtide.events.usage import Usage
+from ebbtide.traces.records.calls_once import CallsOnce
 from ebbtide.traces.records.joining import OpenCalls, Seen
 from ebbtide.traces.records.provider_usage import (
     anthropic_usage,
@@ -13,7 +14,7 @@ from ebbtide.traces.records.provider_usage import (
     total,
 )
 from ebbtide.traces.records.time_order import TimeOrder
-from ebbtide.traces.records.usage_accounts import RunningTotal, UsageLedger, UsageOnce
+from ebbtide.traces.records.usage_accounts import RunningTotal, UsageLedger
 
 
 def test_results_find_their_calls() -> None:
@@ -44,15 +45,15 @@ def test_memory_of_ids_is_bounded() -> None:
 
 def test_usage_counts_what_came_on_top() -> None:
     """Of a call that is reported again only the growth counts; one that shrinks adds nothing."""
-    counter = UsageOnce()
+    once = CallsOnce()
     reports = [Usage(model="x", input_tokens=5, output_tokens=count) for count in (1, 4, 2)]
-    once = [counter.beyond("m", report) for report in reports]
-    assert [(usage.model, usage.input_tokens, usage.output_tokens) for usage in once] == [
+    growth = [once.sight("m", report).growth for report in reports]
+    assert [(usage.model, usage.input_tokens, usage.output_tokens) for usage in growth] == [
         ("x", 5, 1),
         ("x", None, 3),
         ("x", None, None),
     ]
-    assert [counter.beyond(None, report).output_tokens for report in reports] == [1, 4, 2]
+    assert [once.sight(None, report).growth.output_tokens for report in reports] == [1, 4, 2]
 
 
 def test_growth_of_totals() -> None:

@@ -24,7 +24,7 @@ RUNS_WORTH_A_PROCESS: Final = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArchiveTask:
-    """What is to be made of an archive.
+    """The settings for checking an archive.
 
     Args:
         output: The file of results.
@@ -42,7 +42,7 @@ class ArchiveTask:
 
     @property
     def writer(self) -> PartWriter:
-        """What checks the chunks."""
+        """The task that checks the chunks."""
         return PartWriter(options=self.options, settings=self.settings, most_seconds=self.most_seconds)
 
 
@@ -54,7 +54,6 @@ def check_files(
     """Check runs in files, and write one file of results, ordered by run.
 
     Args:
-        files: They.
         task: What is to be made of them.
         progress: Called with the number of runs that have come to a row, those of earlier attempts first.
 

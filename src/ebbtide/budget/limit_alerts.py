@@ -14,7 +14,7 @@ from ebbtide.budget.calls_under_way import CallsUnderWay
 from ebbtide.budget.limits import LimitKind, Limits, Missing, require_limits
 from ebbtide.budget.tally import UNITS, Tally, is_model_call, units
 from ebbtide.budget.uncounted import UncountedLimits
-from ebbtide.events.event import Event, ModelCall, Notice, NoticeKind, ToolCall
+from ebbtide.events.event import Event, ModelCall, Notice, NoticeKind, ToolCall, is_spending
 from ebbtide.events.identity import identify, key_of
 
 _COST, _TOKENS, _STEPS, _LLM, _TOOL, _RETRIES, _WALL = range(len(LimitKind))
@@ -133,7 +133,7 @@ class LimitAlerts:
             if self._under_way.count:
                 self._under_way.end(event.chain_id)
             cost = tokens = 0
-            if event.usage is not None:
+            if is_spending(event):
                 cost, tokens = tally.last_cost or 0, tally.last_tokens or 0
             if (cost, tokens) != (self._last[_COST], self._last[_TOKENS]):
                 self._last[_COST], self._last[_TOKENS] = cost, tokens
@@ -146,7 +146,7 @@ class LimitAlerts:
                 or tally.model_calls >= due[_LLM]
                 or tally.model_calls + tally.tool_calls >= due[_STEPS]
             )
-        if event.usage is not None and not near:
+        if is_spending(event) and not near:
             near = (tally.cost or 0) >= due[_COST] or (tally.tokens or 0) >= due[_TOKENS]
         if self._limits[_WALL] is not None and tally.latest_ts is not None and tally.first_ts is not None:
             elapsed = tally.latest_ts - tally.first_ts

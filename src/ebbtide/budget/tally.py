@@ -9,13 +9,15 @@ from copy import copy, deepcopy
 from typing import Any, Final
 
 from ebbtide.budget.prices import Prices
+from ebbtide.budget.reconciling import ModelSum, Settlement, settle
 from ebbtide.errors import ConfigError, error_text, expect
-from ebbtide.events.event import Event, ModelCall, ModelPart, ToolCall
-from ebbtide.events.usage import MOST_TOKENS, Usage, is_cost, possible_part
+from ebbtide.events.event import Event, ModelCall, ModelPart, Notice, ToolCall
+from ebbtide.events.usage import CLASSES, MOST_TOKENS, Usage, is_cost, possible_part
 
 UNITS: Final = 10**12  #: of a dollar
 _CACHE_READ = 2  # its place among the classes of tokens
 _MODELS = 64  # without a price that are named
+_OTHERS = "others"
 _CALLS = (ModelPart.WHOLE, ModelPart.EMBEDDING)  # the other parts belong to a call that is counted
 
 
@@ -78,6 +80,7 @@ class Tally:
     __slots__ = (
         "_prices",
         "by_class",
+        "by_model",
         "cost",
         "events",
         "faults",
@@ -88,6 +91,7 @@ class Tally:
         "latest_ts",
         "model_calls",
         "run",
+        "settlement",
         "tokens",
         "tool_calls",
         "unpriced_calls",
@@ -113,6 +117,8 @@ class Tally:
         self.last_cost: int | None = None
         self.last_tokens: int | None = None
         self.last_cache_read = 0
+        self.by_model: dict[str, ModelSum] = {}
+        self.settlement: Settlement | None = None
 
     def add(self, event: Event, ts: float | None = None) -> None:
         """Counts an event.
@@ -140,6 +146,8 @@ class Tally:
         usage = event.usage
         if usage is not None:
             self.spend(usage, ts, by_model=kind is ModelCall)
+        elif kind is Notice and event.stated is not None:  # type: ignore[attr-defined]
+            self.settle(event.stated, ts, source=event.source or "")  # type: ignore[attr-defined]
 
     def add_round(self) -> None:
         """Counts a round that somebody handed over: an event that took nothing."""
@@ -193,12 +201,21 @@ class Tally:
         self.last_cache_read = (self.by_class[_CACHE_READ] or 0) - cached
         cost_usd = usage.stated_cost
         if cost_usd is None:
-            if tokens and not faults and usage.model and self._prices is not None:
+            if not faults and by_model and usage.input_tokens == usage.output_tokens == tokens == 0:
+                cost_usd = 0.0
+            elif tokens and not faults and usage.model and self._prices is not None:
                 cost_usd = self._prices.cost(usage, ts)
         elif not is_cost(cost_usd):
             faults += 1
             cost_usd = None
         cost = None if cost_usd is None else round(cost_usd * UNITS)
+        counted = self if run is None else run
+        model = usage.model or ""
+        part = counted.by_model.get(model)
+        if part is None:
+            model = model if len(counted.by_model) < _MODELS else _OTHERS
+            part = counted.by_model.setdefault(model, ModelSum())
+        part.add(usage, cost, is_unpriced=cost is None and bool(tokens) and by_model)
         unpriced = (usage.model or "") if cost is None and tokens and by_model else None
         self.charge(cost, tokens, unpriced=unpriced)
         faults += part_faults  # without it the cost is that of its class
@@ -206,6 +223,41 @@ class Tally:
         if run is not None:
             run.charge(cost, tokens, unpriced=unpriced)
             run.faults += faults
+
+    def settle(self, stated: tuple[Usage, ...], ts: float | None = None, *, source: str = "") -> None:
+        """Holds a total that is stated of the whole run against what was counted, and counts the difference.
+
+        Args:
+            stated: The usage by model, or one without a model for all of them.
+            ts: The time, in seconds.
+            source: The record that states it.
+        """
+        run = self if self.run is None else self.run
+        settled = settle(stated, run.by_model, self._prices, ts=ts, source=source)
+        self.settlement = run.settlement = settled
+        last_cost: int | None = None
+        last_tokens = 0
+        for item in settled.remainders:
+            for tally in (self,) if run is self else (self, run):
+                for place, name in enumerate(CLASSES):
+                    count = getattr(item.usage, name)
+                    if count is not None:
+                        tally.by_class[place] = count + (tally.by_class[place] or 0)
+                if item.cost is not None:
+                    tally.unpriced_calls = max(0, tally.unpriced_calls - item.priced)
+                    if not tally.unpriced_calls:
+                        tally.unpriced_models.clear()
+                tokens = item.usage.tokens
+                is_unpriced = item.cost is None and bool(tokens)
+                tally.charge(item.cost, tokens, unpriced=(item.usage.model or "") if is_unpriced else None)
+            part = run.by_model.setdefault(item.usage.model or "", ModelSum())
+            part.add(item.usage, item.cost, is_unpriced=False)
+            if item.cost is not None:
+                part.unpriced = max(0, part.unpriced - item.priced)
+                last_cost = item.cost + (last_cost or 0)
+            last_tokens += item.usage.tokens or 0
+        for tally in (self, run):
+            tally.last_cost, tally.last_tokens, tally.last_cache_read = last_cost, last_tokens, 0
 
     def charge(self, cost: int | None, tokens: int | None, *, unpriced: str | None = None) -> None:
         """Adds money and tokens, here alone.
@@ -243,6 +295,7 @@ class Tally:
             ],
             [self.first_ts, self.latest_ts],
             list(self.unpriced_models),
+            [[model, part.cost, part.unpriced, list(part.counts)] for model, part in self.by_model.items()],
         ]
 
     def restore(self, state: list[Any]) -> None:
@@ -252,11 +305,12 @@ class Tally:
             ConfigError: It is no such state.
         """
         try:
-            counts, money, (self.first_ts, self.latest_ts), models = state
+            counts, money, (self.first_ts, self.latest_ts), models, by_model = state
             self.events, self.tool_calls, self.model_calls, self.unpriced_calls, self.faults = counts
             self.cost, self.tokens, by_class, self.last_cost, self.last_tokens, self.last_cache_read = money
             self.by_class = list(by_class)
             self.unpriced_models = dict.fromkeys(models)
+            self.by_model = {name: ModelSum(*amounts) for name, *amounts in by_model}
         except Exception as error:
             raise ConfigError(f"not the state of a tally: {error_text(error)}") from error
 

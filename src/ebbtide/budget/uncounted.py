@@ -6,7 +6,7 @@ from typing import Any
 
 from ebbtide.budget.limits import LimitKind, Limits, Missing
 from ebbtide.budget.tally import Tally, is_model_call
-from ebbtide.events.event import Event, NoticeKind
+from ebbtide.events.event import Event, NoticeKind, is_spending
 
 _CHAINS, _SUBJECT = 4096, 200  # chains whose latest model call came without usage; characters of a name
 
@@ -49,9 +49,10 @@ class UncountedLimits:
         is_call = is_model_call(event)
         if is_call and self._bare:
             self._give_up(event.chain_id)
-        if is_call or usage is not None:
+        spends = is_spending(event)
+        if is_call or spends:
             cost = tokens = None
-            if usage is not None:
+            if spends:
                 cost, tokens = tally.last_cost, tally.last_tokens
             if self._limits.cost_usd is not None:
                 if tokens and cost is None:

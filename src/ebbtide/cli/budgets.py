@@ -101,7 +101,6 @@ def _print_standings(
     """Print the budgets, or one.
 
     Args:
-        budgets: The budgets.
         key: The id of one; None prints all.
         limit: How many at most; None sets no limit.
         as_json: Print JSON.

@@ -275,7 +275,7 @@ def _kind(annotation: Any) -> tuple[Any, bool]:
 
 
 def _type(kind: Any, bounds: tuple[int | None, int | None]) -> Any:
-    """How click reads a value."""
+    """Returns the click type that reads a value."""
     if isinstance(kind, type) and issubclass(kind, Enum):
         return WordChoice(list(kind))
     if kind is Path:
@@ -294,6 +294,7 @@ def _as_list(
 #: Help of options that commands of different kinds have: the same name means the same everywhere.
 OF_AGENT = "Of which agent; without it, of all."
 SINCE = "From then on: 24h, 7d or 2w ago, or a day such as 2026-11-01."
+UNTIL = "Up to then."
 FORMAT = "Name of the format."
 OUTPUT = "Write the result to FILE."
 

@@ -8,7 +8,7 @@ from typing import Final
 
 
 class Exit(IntEnum):
-    """How the command ended."""
+    """Exit codes of the command."""
 
     DONE = 0  #: for ``stop``: CONTINUE
     BAD_INPUT = 2  #: input, usage or a log that cannot be used

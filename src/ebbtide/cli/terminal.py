@@ -1,4 +1,4 @@
-"""What may go to a terminal, and in which colour."""
+"""Makes text safe for a terminal, and chooses its colours."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def print_line(text: str, style: str = "") -> None:
 
 
 def shows_colours() -> bool:
-    """Whether rich would take standard output for a terminal: importing rich to ask takes long."""
+    """Returns True if rich would take standard output for a terminal: importing rich to ask takes long."""
     environment = os.environ
     forced = environment.get("FORCE_COLOR") or environment.get("TTY_COMPATIBLE") == "1"
     return bool(forced) or sys.stdout.isatty()
@@ -196,7 +196,7 @@ def columns(
 
 
 def cell_width(text: str) -> int:
-    """How many columns of a terminal a text takes."""
+    """Returns the number of terminal columns that a text takes."""
     if text.isascii():
         return len(text)
     return sum(map(_character_width, text))
@@ -233,7 +233,7 @@ def _character_width(character: str) -> int:
 
 
 def _breaks(text: str, width: int) -> Iterator[int]:
-    """Where lines begin, but for the first."""
+    """Yields the start of each line except the first."""
     column = 0
     for match in _WORD.finditer(text):
         start, word = match.start(), match[0]

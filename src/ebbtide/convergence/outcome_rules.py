@@ -37,8 +37,18 @@ _DID = (
     r"|sorted|submitted|summari[sz]ed|switched|translated|updated|upgraded|uploaded|wired|wrote|written)"
 )
 
+#: What an agent may be unable to do, and yet have done its task: a check that could not run is a remark.
+_CHECK = (
+    r"(?:run|test|verify|check|confirm|reproduce|execute|compile|build|lint|measure|tell|say|see|reach|open"
+    r"|install|validate|inspect|observe)\b"
+)
+
 #: Rules of what says that a run ends, and not how.
 SIGNALS = ("finished.terminate", "finished.final-answer")
+#: Reports of a program around an agent, which count where they are all that a turn has.
+WHOLE_TURNS = ("failed.error", "failed.result")
+#: Failures that an agent states of its own task, whatever else it has done.
+OWN_FAILURES = ("failed.give-up", "failed.nothing")
 #: Reports of an agent, and what harnesses print. The first table that matches a sentence decides.
 AGENT = {
     "limit": (
@@ -60,11 +70,11 @@ AGENT = {
             "limit.max-rounds",
             r"max[_ ](?:rounds?|turns?|steps?|iterations?|tokens|retries"
             r"|consecutive_auto_reply)(?:[_ ](?:reached|exceeded)|\W+\d+)?"
-            r"(?= (?:reached|exceeded|hit)|\W*\Z)|exit_(?:cost|context|format|error)|limitsexceeded",
+            r"(?= (?:reached|exceeded|hit)|\W*\Z)|exit_(?:cost|context|total_execution_time)|limitsexceeded",
         ),
         anywhere(
             "limit.out-of",
-            r"(?:ran |run |running )?out of (?:budget|credits?|tokens|context|time|steps|turns|quota)"
+            r"(?:ran |run |running )?out of (?:(?:extra )?usage|budget|credits?|tokens|context|time|steps|turns|quota)"
             r"|credit balance is too low|prompt is too long|context (?:length|window) exceeded|insufficient_quota"
             r"|too many requests|rate[- ]limited",
         ),
@@ -79,26 +89,18 @@ AGENT = {
     "failed": (
         anywhere(
             "failed.unable",
-            r"(?:i|we|agent|it|assistant|system|browser|team|they)(?:'m| am| was| were| are|'re| is)?"
-            r"(?: still| currently| just| unfortunately| therefore| also| simply| not)* (?:unable|not able|powerless) to"
-            r"|(?:wasn't|weren't|isn't|aren't) (?:able|possible) to|won't be able to|unable to (?:find"
-            r"|locate|access|complete|determine|verify)",
+            r"(?:i|we|agent)(?:'m| am| was| were| are|'re| is)?"
+            rf"(?: still| currently| just| unfortunately| therefore| also| simply| not)* (?:unable|not able|powerless) to(?! {_CHECK})"
+            rf"|(?:i|we) (?:wasn't|weren't|isn't|aren't) able to(?! {_CHECK})|(?:i|we) won't be able to"
+            r"|unable to (?:find|locate|access|complete|determine)",
         ),
         anywhere(
             "failed.could-not",
             r"(?:i|we|agent)(?: \w+){0,2} "
             r"(?:can(?:'t|not| not)|could(?:n't| not)) (?:be )?(?!proceed|continue|go on|move forward"
-            r"|wait|think|imagine|stress|recommend|see (?:any|a reason)|thank|guarantee|start|make progress)\w+"
-            r"|(?:task|tests?|job|request|answer|problem|question|build|deployment|migration|this|that"
-            r"|it) (?:can(?:'t|not| not)|could(?:n't| not)) be"
-            r"|(?:cannot|can't|could not|couldn't|can not) be (?:made|done|determined|completed|found"
-            r"|solved|answered|reached|verified|fixed|resolved|satisfied|restored|accessed)",
-        ),
-        anywhere(
-            "failed.no-success",
-            r"(?:was|is|were|been) (?:not (?:successful|completed|possible|solved|resolved|fixed)"
-            r"|unsuccessful)|without success|(?:as|be) unsuccessful|success\W{1,4}false"
-            r"|did(?:n't| not) (?:work|succeed|help|fix it|complete|resolve)|no luck|to no avail|not solvable|impossible to",
+            r"|wait|think|imagine|stress|recommend|see (?:any|a reason)|thank|guarantee|start|make progress"
+            rf"|{_CHECK})\w+"
+            r"|(?:task|job|request|answer|problem|question|comparison) (?:can(?:'t|not| not)|could(?:n't| not)) be",
         ),
         anywhere(
             "failed.failed",
@@ -109,11 +111,6 @@ AGENT = {
         ),
         at_start("failed.failed-to", r"(?:i |we |it )?(?:have |has |'ve )?failed (?:to|at|because|after|with)|task failed|failure\b|failed\b"),
         anywhere("failed.give-up", r"(?:giv(?:e|en|ing)|gave|giving) up|out of ideas|at a loss|dead end|abandon(?:ed|ing)? (?:the|this)"),
-        anywhere(
-            "failed.still",
-            r"(?:still|remains?|keeps?) (?:\w+ )?(?:failing|fails?|broken|red|wrong|crash(?:es|ing)"
-            r"|unresolved|unsolved|not work(?:ing|s)?|doesn't work|unfixed|throwing|erroring)",
-        ),
         anywhere(
             "failed.nothing",
             r"no (?:relevant |matching |suitable |useful )?(?:results?|answer|data|information|solution"
@@ -135,36 +132,15 @@ AGENT = {
             r"|token)|internal server error|panic)\b(?! handling| message| codes?| is fixed| was fixed"
             r"| has been| have been)",
         ),
-        anywhere(
-            "failed.encountered",
-            r"encountered (?:an? |the )?(?:\w+ )?(?:error|exception|problem)|error (?:decoding|occurred"
-            r"|loading|opening|reading|parsing|\d{3})|(?:file|page|url|site|document) (?:was )?not found|no such file",
-        ),
-        anywhere(
-            "failed.stuck",
-            r"(?:i|we|it|agent)(?:'m| am| was| were|'re| are| got| is| keeps?)(?: \w+)? (?:stuck"
-            r"|going in circles|looping)|ran out of (?:steps|time|ideas|options)|stuck in a loop",
-        ),
-        at_start(
-            "failed.apology",
-            r"(?:unfortunately|regrettably|sadly|sorry|i'm sorry|i am sorry|i apologi[sz]e"
-            r"|apologies)\b(?=.{0,200}?\b(?:not|no|n't|unable|cannot|failed|without|couldn't|can't|only)\b)",
-        ),
         at_start("failed.apology-but", r"(?:sorry|i'm sorry|i am sorry|i apologi[sz]e|apologies|my apologies),? but\b"),
         anywhere(
             "failed.other-language",
-            r"konnte (?:\w+ ){0,3}nicht|nicht m\u00f6glich|n\u00e3o consegui|no (?:pude|he podido"
-            r"|fue posible)|n'ai pas (?:pu|r\u00e9ussi)|impossible de",
+            r"konnte (?:\w+ ){0,3}nicht|n\u00e3o consegui|no (?:pude|he podido)|n'ai pas (?:pu|r\u00e9ussi)",
         ),
         at_start(
             "failed.result",
             r"(?:result|status|verdict|outcome|evaluation|score|your score \(.{1,30}\)|reward"
             r"|exit_status|success)\W{1,4}(?:fail(?:ed|ure)?|incorrect|wrong|error|false|0(?:\.0+)?(?=\W*\Z))",
-        ),
-        at_start(
-            "failed.unknown",
-            r"(?:final answer: |answer: )?(?:unknown|undetermined|inconclusive|n/a|none found"
-            r"|unable to determine|not found)\W*\Z",
         ),
     ),
     "blocked": (
@@ -262,6 +238,7 @@ AGENT = {
             "finished.did",
             rf"(?:i|we)(?:'ve| have|'ve)? {_ADVERBS}{_DID}",
         ),
+        at_start("finished.did-it", rf"{_ADVERBS}{_DID}\b"),
         anywhere(
             "finished.tests",
             r"(?:all|every|\d+|\d+/\d+|the (?:full |whole |entire )?(?:test )?(?:suite|tests?|build|ci"
@@ -306,12 +283,6 @@ AGENT = {
             r"|my )?(?:changes|work|what .{1,30}))?|what (?:i|was) (?:did|changed|done|fixed|built)"
             r"|changes made|what changed)(?=\W*\Z|:)",
         ),
-        at_start(
-            "finished.here-is",
-            r"(?:okay,? |ok,? |sure,? |great,? )?here(?:'s| is| are) (?:the |your |an? )?(?:final "
-            r"|complete |completed |full |finished |updated |revised |corrected |polished |requested "
-            r"|resulting )+\w+",
-        ),
     ),
 }
 
@@ -335,7 +306,7 @@ HARNESS = {
     "interrupted": (
         anywhere(
             "interrupted.marker",
-            r"(?:request )?interrupted by (?:the )?user|keyboardinterrupt|user (?:cancelled|canceled"
+            r"turn_aborted: interrupted|(?:request )?interrupted by (?:the )?user|keyboardinterrupt|user (?:cancelled|canceled"
             r"|aborted|stopped)|(?:run|task|session) (?:was )?(?:cancelled|canceled|aborted|interrupted)",
         ),
     ),
@@ -436,22 +407,14 @@ GOES_ON = (
         r"(?!waiting|putting|closing|handing|passing|leaving|stopping|transferring|escalating"
             r"|going to|ending|giving|blocked|having|missing|being|hoping|asking|sorry|not\b)\w+ing",
     ),
+)
+
+#: What makes an announcement depend on somebody else: nothing goes on until then.
+AFTER_OTHERS = (
     anywhere(
-        "going_on.next",
-        r"(?:comes?|is|are|up|do|\w+ing) next(?=\W*\Z|:)|(?:the )?next (?:step|thing|up|round|part"
-            r"|one|command) (?:is|are|would|will|i|we)|now (?:for|on to|to) (?:the|step|part)"
-            r"|(?:starting|beginning|continuing) with",
-        ),
-    anywhere(
-        "going_on.not-done",
-        r"(?:not|n't|isn't|aren't|hasn't|haven't) (?:yet )?(?:been )?(?:done|finished|complete(?:d)?"
-            r"|ready|over)(?: yet)|not (?:yet|done yet)|(?<!you )(?:still|yet) (?:to (?:do|come|be)"
-            r"|needs?|need(?:s|ed)? (?:to|work)|missing|remaining|in progress|running|working|don't know"
-            r"|have to)|(?:is|are) (?:now |still |currently )?(?:running|under way|underway"
-            r"|in progress)(?=\W*\Z)"
-        r"|work in progress|halfway|half ?way|so far|to be continued|(?:remains?|left) to (?:do|be)"
-            r"|more (?:steps|work|to do)|\d\d? ?% (?:done|complete|finished)|(?:is )?at \d\d? ?%"
-            r"|once (?:this|that|it) (?:is|has|returns|ends)",
+        "others.condition",
+        r"(?:if|once|when|as soon as|after|until) (?:you|i have (?:that|it|this|the|your)|i know|we have (?:that|the|your))|let me know"
+        r"|whenever|point me|tell me|(?:with|on) your|your (?:answer|reply|go-ahead|approval|confirmation)",
     ),
 )
 

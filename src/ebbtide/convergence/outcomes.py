@@ -1,8 +1,8 @@
 """How work came out, as whoever speaks last says: finished, failed, blocked, handed back, at a limit.
 
 A report counts with its polarity ("not finished yet", "once it is done"), with who makes it (a page that an
-agent read finishes nothing), and by its place: what is said later takes back what was said before, and who
-announces the next step has not finished. It is what somebody says, never a proof that it is so.
+agent read finishes nothing), and by its place: how a run ended stands at the end of its last words, and a
+fault in the middle of a report is one of the work. It is what somebody says, never a proof that it is so.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from ebbtide.convergence import outcome_rules
-from ebbtide.events.run_outcome import FAILURES, RunOutcome
+from ebbtide.events.run_outcome import RunOutcome
 from ebbtide.text.excerpt import excerpt, one_line
 from ebbtide.text.extraction.blocks import Form
 from ebbtide.text.extraction.quoted import own_words
@@ -23,9 +23,11 @@ from ebbtide.text.phrase_table import PhraseTable
 from ebbtide.text.phrases import PhraseMatch, PhraseRule, folded
 
 _LONGEST = 4_000  # characters of a turn that are read, at its beginning and its end
-_END = 400  # of these, characters at the end that are read first: most reports stand there
 _SHOWN = 160  # characters of the sentence that is kept as evidence
 _ASKING_END = 2  # sentences at the end of a turn among which a question is put to somebody
+_END = 3  # sentences at the end of a turn that say how it ended, where they say anything of that
+_WHOLE = 3  # sentences of a turn that may be what the program around an agent printed
+_SHORT = 6  # sentences of a turn that has no middle
 _REQUEST_WORDS = 25  # a longer message of a person asks for something, whatever it thanks for
 
 
@@ -59,9 +61,14 @@ _TABLES = {
 _UNSPACED = PhraseTable(outcome_rules.UNSPACED, lower=True)
 _NOT_YET = PhraseTable(outcome_rules.NOT_YET, lower=True)
 _NOT_ALL = PhraseTable(outcome_rules.NOT_ALL, lower=True)
+_DID = "finished.did-it"
 _PROPOSAL = "handed_back.proposal"
 _OFFERS = frozenset(rule.id for rule in outcome_rules.OFFER)
 _CAVEAT = PhraseTable(outcome_rules.CAVEATS, lower=True)
+_AFTER_OTHERS = PhraseTable(outcome_rules.AFTER_OTHERS, lower=True)
+_CHOICE = re.compile(
+    r",? or (?:should|shall|do|would|can|may) (?:i|we|you)\b"
+)  # what follows an offer and asks
 _CLAUSE = re.compile(r"[,;:(\u2013\u2014]|\s-\s|\b(?:and|but|so|because|since|confirm(?:ed)? that|means)\b")
 _FIRST = ("handed_back.human", "blocked.until", "blocked.cannot-go-on")  # whatever else their sentence says
 _UNCONDITIONAL = (
@@ -86,8 +93,7 @@ def read_outcome(text: str, speaker: Speaker = Speaker.MODEL) -> OutcomeReading 
     'going_on'
     """
     if not text.strip():
-        empty = OutcomeReading(outcome=RunOutcome.FAILED, rule="failed.empty", text="", speaker=speaker)
-        return empty if speaker is Speaker.MODEL else None
+        return None
     spoken = text if speaker is Speaker.HARNESS else own_words(text)
     if speaker is Speaker.PERSON:
         return _person([sentence for part in _parts(spoken) for sentence in _prose(part)])
@@ -103,65 +109,82 @@ def _prose(text: str) -> Iterator[Sentence]:
     return (sentence for sentence in sentences(text) if sentence.form is not Form.CODE)
 
 
-def _from_the_end(text: str) -> Iterator[Sentence]:
-    """The sentences of a turn, the last first; its beginning is not looked at before its end was."""
-    for part in reversed(_parts(text)):
-        cut = part.find("\n", len(part) - _END) if len(part) > 2 * _END else -1
-        if cut > 0:
-            yield from reversed(list(_prose(part[cut:])))
-        yield from reversed(list(_prose(part if cut <= 0 else part[:cut])))
-
-
 def _agent(text: str, speaker: Speaker) -> OutcomeReading | None:
-    """The latest report counts, but for one that leaves the report before it as it is."""
-    latest: OutcomeReading | None = None
-    proposal: OutcomeReading | None = None
-    for number, sentence in enumerate(_from_the_end(text)):
-        reading = _report(sentence, speaker, at_end=number < _ASKING_END)
+    """The end of a turn decides, and what the turn is as a whole.
+
+    A sentence in the middle of a report is about the work. That something went wrong with the run stands in
+    its first or its last sentences; and where a turn reports that the work is done, only that the agent
+    itself gives up, waits or goes on counts against that.
+    """
+    turn = [sentence for part in _parts(text) for sentence in _prose(part)]
+    length, setback, signal, proposal = len(turn), None, None, None
+    for number, sentence in enumerate(reversed(turn)):
+        reading = _report(sentence, speaker, number, length)
         if reading is None:
             continue
         if reading.rule == _PROPOSAL:
             proposal = reading
-            continue
-        if latest is not None:
-            return reading if _stands_before(reading, latest) else latest
-        # "I could not find it. TERMINATE" has finished nothing, and a caveat takes back no success.
-        if reading.rule not in outcome_rules.SIGNALS and not (
-            reading.outcome in FAILURES and _is_caveat(sentence)
-        ):
-            return reading
-        latest = reading
-    return latest or proposal
+        elif reading.rule in outcome_rules.SIGNALS:
+            signal = signal or reading
+        elif reading.outcome is RunOutcome.FINISHED:
+            return setback if setback is not None and _outweighs(setback, number) else reading
+        elif setback is None:
+            setback = reading
+            if reading.outcome in (RunOutcome.HANDED_BACK, RunOutcome.GOING_ON):
+                break
+    return setback or signal or proposal
 
 
-def _stands_before(reading: OutcomeReading, latest: OutcomeReading) -> bool:
-    """Whether an earlier report stands, although a signal or a caveat follows it."""
-    if latest.outcome is RunOutcome.FINISHED:
-        return reading.outcome in FAILURES
-    return reading.outcome is RunOutcome.FINISHED
+def _outweighs(setback: OutcomeReading, finished: int) -> bool:
+    """Returns True if a setback counts beside a report that work is done, with so many sentences after it."""
+    return setback.rule in outcome_rules.OWN_FAILURES or (
+        setback.outcome is not RunOutcome.FAILED and finished > 0
+    )
 
 
-def _is_caveat(sentence: Sentence) -> bool:
-    return _CAVEAT.first(folded(sentence.text)) is not None
+def _report(sentence: Sentence, speaker: Speaker, number: int, length: int) -> OutcomeReading | None:
+    """Returns the report of one sentence of an agent or a harness; None if it reports nothing.
 
-
-def _report(sentence: Sentence, speaker: Speaker, *, at_end: bool) -> OutcomeReading | None:
-    """What one sentence of an agent or a harness reports, if it reports anything."""
+    Args:
+        sentence: The sentence.
+        speaker: Whose.
+        number: How many follow it in its turn.
+        length: How many there are.
+    """
     lowered = folded(sentence.text)
     matches = _TABLES[speaker].matches(lowered)
     if not lowered.isascii():
         matches += _UNSPACED.matches(lowered)
     offer = next((match for match in matches if match.rule.id in _OFFERS), None)
-    if offer is not None:
-        proposes = offer.rule.id == "offer.proposal" and at_end and _asks(lowered)
+    if offer is not None and _CHOICE.search(lowered) is None:
+        proposes = offer.rule.id == "offer.proposal" and number < _ASKING_END and _asks(lowered)
         return _reading(RunOutcome.HANDED_BACK, _PROPOSAL, sentence, speaker) if proposes else None
     if _asks(lowered):
+        at_end = number < _ASKING_END
         return _reading(RunOutcome.HANDED_BACK, "handed_back.question", sentence, speaker) if at_end else None
-    announced = next((match for match in matches if match.rule.id.startswith("going_on.")), None)
-    hit = _weightiest([match for match in matches if not match.rule.id.startswith("going_on.")], lowered)
-    if announced is not None and (hit is None or _outcome(hit) is not RunOutcome.HANDED_BACK):
-        hit = announced
-    return None if hit is None else _reading(_outcome(hit), hit.rule.id, sentence, speaker)
+    goes_on = [match for match in matches if match.rule.id.startswith("going_on.")]
+    hit = _weightiest([match for match in matches if match not in goes_on], lowered)
+    if goes_on and (hit is None or _outcome(hit) is not RunOutcome.HANDED_BACK):
+        last = number == 0 and _AFTER_OTHERS.first(lowered) is None
+        return _reading(RunOutcome.GOING_ON, goes_on[0].rule.id, sentence, speaker) if last else None
+    if hit is None:
+        return None
+    if hit.rule.id == _DID and not _is_said(sentence):
+        return None  # an entry of a list names a step as well as a deed
+    outcome = _outcome(hit)
+    if outcome is not RunOutcome.FINISHED and speaker is Speaker.MODEL:
+        in_the_middle = number >= _END and length > _SHORT and number != length - 1
+        of_program = outcome is RunOutcome.LIMIT or hit.rule.id in outcome_rules.WHOLE_TURNS
+        if in_the_middle or (of_program and length > _WHOLE):
+            return None
+        if outcome is RunOutcome.FAILED and (not _is_said(sentence) or _CAVEAT.first(lowered) is not None):
+            return None
+    return _reading(outcome, hit.rule.id, sentence, speaker)
+
+
+def _is_said(sentence: Sentence) -> bool:
+    """Returns True if a sentence is said in the course of a text, and no entry of a list or a table."""
+    return sentence.form in (Form.PROSE, Form.HEADING)
 
 
 def _person(turn: list[Sentence]) -> OutcomeReading | None:

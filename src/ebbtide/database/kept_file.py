@@ -54,7 +54,7 @@ def _require_ours(connection: sqlite3.Connection, path: str, schema: Schema) -> 
 
 
 class KeptFile:
-    """What one process keeps in a file that others may use as well. It may be used from several threads.
+    """A file in which one process keeps its state; other processes and several threads may use it too.
 
     A process that was forked goes on with a connection of its own. A signal handler may begin a transaction
     in the middle of another one: what that has done so far is committed first.

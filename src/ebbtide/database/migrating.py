@@ -23,7 +23,7 @@ Execute = Callable[[str], Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Schema:
-    """What is kept in a database.
+    """The tables of a database, and the scripts that make them.
 
     Args:
         what: What messages call it, such as ``decision log``.
@@ -42,7 +42,7 @@ class Schema:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    """What migrating takes from a database.
+    """The statements in which databases differ when they are migrated.
 
     Args:
         name: As the scripts have it.

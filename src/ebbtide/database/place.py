@@ -1,4 +1,4 @@
-"""Which database a URL or a path names."""
+"""Finds the database that a URL or a path names."""
 
 from __future__ import annotations
 

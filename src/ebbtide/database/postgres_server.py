@@ -107,7 +107,7 @@ class PostgresServer:
 
 
 def _parameters(psycopg: ModuleType, url: str) -> dict[str, Any]:
-    """What a URL says.
+    """Parses a URL into the parameters of a connection.
 
     Raises:
         ConfigError: It cannot be read, or a part of a password was taken for a host or a port.

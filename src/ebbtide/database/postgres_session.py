@@ -106,7 +106,7 @@ class PostgresSession:
 
 
 class PostgresErrors:
-    """What psycopg says, as a `StoreError`; a connection that is gone is marked."""
+    """Turns errors of psycopg into `StoreError`; a connection that is gone is marked."""
 
     __slots__ = ("_committing", "_name", "_psycopg", "_session")
 

@@ -1,4 +1,4 @@
-"""What SQLite reports, as errors of ours that name what to do."""
+"""Turns errors of SQLite into errors of ours that name what to do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a SQLite file is opened: to write, to read beside writers, or where nothing can be written at all."""
+"""Opens a SQLite file: to write, to read beside writers, or where nothing can be written at all."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 
 def is_writable(path: str) -> bool:
-    """Whether a file that is there can be changed: SQLite also makes files beside it."""
+    """Returns True if an existing file can be changed: SQLite also makes files beside it."""
     file = Path(path).absolute()
     return _may_write(file) and _may_write(file.parent)
 

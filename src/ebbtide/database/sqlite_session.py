@@ -17,7 +17,6 @@ class SqliteSession:
     """One connection to a SQLite database.
 
     Args:
-        connection: The connection.
         name: What messages call the store.
         lasting: Whether it can be used again. Where nothing can be written it may be one that sees no change,
             so that the next question has one of its own.

@@ -63,7 +63,7 @@ class Assessment:
 
     @property
     def reason(self) -> str | None:
-        """Why it is refused, in one sentence; None where it is kept."""
+        """The reason for a refusal, in one sentence; None if the candidate is kept."""
         return None if self.primary is None else self.primary.reason
 
     def to_dict(self) -> dict[str, Any]:

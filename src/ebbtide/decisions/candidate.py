@@ -48,7 +48,7 @@ class ReasonKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reason:
-    """Why, in the agent's words."""
+    """A reason in the agent's words."""
 
     text: str
     kind: ReasonKind | None = None

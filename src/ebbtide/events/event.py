@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
+from ebbtide.events.model_call_id import CallId
 from ebbtide.events.usage import Usage
 
 LARGEST: Final = 200_000  #: characters of a text, of arguments or of an answer that are read whole
@@ -23,6 +24,7 @@ FLAT: Final = frozenset({str, int, float, bool, type(None)})  #: classes of what
 
 _SCALARS = frozenset({float, bool, type(None)})
 _ITEM = LARGEST // MOST_ITEMS  # characters that an item counts for
+_MOST_MODELS = 1_000  # of a stated total
 _FEW = 100  # flat arguments whose names are not looked at
 _NUMBERS = frozenset({float, int, type(None)})
 _COUNTS = frozenset({int, type(None)})
@@ -42,6 +44,14 @@ class ModelPart(StrEnum):
     CHUNK = "stream"  #: a piece of what it says, as it comes
     THOUGHT = "thought"  #: reasoning, apart from what it said
     EMBEDDING = "embeddings"  #: a call that gives vectors, not words
+
+
+class Stop(StrEnum):
+    """Why a model said no more in a call."""
+
+    END = "end"  #: its turn is over: it, or the harness around it, says so
+    CALLS = "calls"  #: it waits for the answers of the tools that it calls
+    LENGTH = "length"  #: the limit of its output cut it
 
 
 class Role(StrEnum):
@@ -77,6 +87,8 @@ class Event:
         ts: Seconds on any clock of the chain; None where it is not known.
         waited_s: Seconds since the event before, where that is known and `ts` is not.
         usage: The model, tokens and cost; None where nothing of them is known.
+        call: The identity of the model call that the usage is of, where the record gives one: the same call
+            counts once, wherever it is recorded.
     """
 
     chain_id: str = ""
@@ -85,6 +97,7 @@ class Event:
     ts: float | None = None
     waited_s: float | None = None
     usage: Usage | None = None
+    call: CallId | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -165,11 +178,13 @@ class ModelCall(Event):
         text: Words of the model: ``""`` if it said nothing, None if they are not known.
         part: The whole call, or which part.
         error: True if the call failed.
+        stop: Reason that it said no more; None if that is not known.
     """
 
     text: str | None = None
     part: ModelPart = ModelPart.WHOLE
     error: bool = False
+    stop: Stop | None = None
 
     @classmethod
     def of(cls, answer: object, *, model: str | None = None, **others: Any) -> ModelCall:
@@ -209,8 +224,10 @@ class Notice(Event):
     Args:
         text: The report in words, if there are any.
         error: True if it reports a failure.
-        source: The agent that hands over, in a hand-off.
+        source: The agent that hands over, in a hand-off; the record that states a total.
         target: The agent that takes over, in a hand-off.
+        stated: The whole that the run took up to here, in a total: a usage a model, or one without a model
+            for all of them. It is held against what the events took, and never added to it.
     """
 
     kind: NoticeKind
@@ -218,6 +235,7 @@ class Notice(Event):
     error: bool = False
     source: str | None = None
     target: str | None = None
+    stated: tuple[Usage, ...] | None = None
 
 
 _FINISHED, _STARTED = Phase.FINISHED, Phase.STARTED  # reading a member off its enum takes as long as a call
@@ -226,6 +244,11 @@ _FINISHED, _STARTED = Phase.FINISHED, Phase.STARTED  # reading a member off its 
 def is_total(event: Event) -> bool:
     """Returns True if an event states what was spent at some time before it."""
     return isinstance(event, Notice) and event.kind is NoticeKind.TOTAL
+
+
+def is_spending(event: Event) -> bool:
+    """Returns True if an event states what something took: of its own, or of the whole run."""
+    return event.usage is not None or (isinstance(event, Notice) and event.stated is not None)
 
 
 def content(event: Event) -> object:
@@ -260,7 +283,7 @@ def is_plain_event(event: Any) -> bool:
         if type(event.chain_id) is not str or len(event.chain_id) > LONGEST_ID:
             return False
         if (
-            not (event.agent is event.waited_s is event.usage is None)
+            not (event.agent is event.waited_s is event.usage is event.call is None)
             or (event.ts is not None and type(event.ts) is not float)
             or (event.seq is not None and type(event.seq) is not int)
         ) and not _is_plain_common(event):
@@ -282,7 +305,11 @@ def is_plain_event(event: Any) -> bool:
         if text is not None and (type(text) is not str or len(text) > LARGEST):
             return False
         if kind is ModelCall:
-            return type(event.part) is ModelPart and type(event.error) is bool
+            return (
+                type(event.part) is ModelPart
+                and type(event.error) is bool
+                and (event.stop is None or type(event.stop) is Stop)
+            )
         if kind is Message:
             return type(event.role) is Role
         return (
@@ -291,9 +318,15 @@ def is_plain_event(event: Any) -> bool:
             and type(event.error) is bool
             and _is_name(event.source)
             and _is_name(event.target)
+            and (event.stated is None or is_plain_stated(event.stated))
         )
     except AttributeError:  # a field that was never set
         return False
+
+
+def is_plain_call_id(call: Any) -> bool:
+    """Returns True if the identity of a call is two names."""
+    return type(call) is CallId and all(type(part) is str and len(part) <= LONGEST_ID for part in call)
 
 
 def is_plain_usage(usage: Any) -> bool:
@@ -307,8 +340,14 @@ def is_plain_usage(usage: Any) -> bool:
         and type(usage.cache_write_tokens) in _COUNTS
         and type(usage.reasoning_tokens) in _COUNTS
         and type(usage.cache_write_1h_tokens) in _COUNTS
+        and (usage.tier is None or (type(usage.tier) is str and len(usage.tier) <= LONGEST_ID))
         and type(usage.cost_usd) in _NUMBERS
     )
+
+
+def is_plain_stated(stated: Any) -> bool:
+    """Returns True if a stated total is a tuple of plain usages."""
+    return type(stated) is tuple and len(stated) <= _MOST_MODELS and all(map(is_plain_usage, stated))
 
 
 def is_plain_value(value: object) -> bool:
@@ -339,6 +378,7 @@ def _is_plain_common(event: Any) -> bool:
         and type(event.ts) in _NUMBERS
         and type(event.waited_s) in _NUMBERS
         and (event.usage is None or is_plain_usage(event.usage))
+        and (event.call is None or is_plain_call_id(event.call))
     )
 
 

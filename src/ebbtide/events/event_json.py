@@ -22,6 +22,7 @@ from ebbtide.events.event import (
     NoticeKind,
     Phase,
     Role,
+    Stop,
     ToolCall,
 )
 from ebbtide.events.usage import COUNTS, Usage
@@ -29,14 +30,16 @@ from ebbtide.events.usage import COUNTS, Usage
 _DEEPEST: Final = 8  # blocks in each other
 _LONGEST: Final = 100_000  # events that one block may unfold to
 
-_TEXT: Final = ("kind", "name", "text", "chain_id", "agent", "model")
+_TEXT: Final = ("kind", "name", "text", "chain_id", "agent", "model", "tier")
 _NUMBER: Final = ("ts", "waited_s", "cost_usd")
 _COUNT: Final = ("seq", "status", *COUNTS)
 _COMMON: Final = ("chain_id", "agent", "seq", "ts", "waited_s")
-_USAGE: Final = ("model", "cost_usd", *COUNTS)
+_USAGE: Final = ("model", "tier", "cost_usd", *COUNTS)
 
 #: What the wire form calls a part of a model's call; any other name is a whole one.
 MODEL_PARTS: Final[Mapping[str, ModelPart]] = {part.value: part for part in ModelPart}
+#: What the wire form says of why a model stopped; any other word counts as not known.
+STOPS: Final[Mapping[str, Stop]] = {stop.value: stop for stop in Stop}
 #: What the wire form calls a notice; any other name is one of kind OTHER.
 NOTICES: Final[Mapping[str, NoticeKind]] = {
     **{kind.value: kind for kind in NoticeKind},
@@ -80,7 +83,8 @@ def read_event(wire: object, path: str = "event") -> Event:
     if kind == "llm":
         words = text if text is not None or not isinstance(result, str) else result
         part = MODEL_PARTS.get(name or "", ModelPart.WHOLE)
-        return ModelCall(text=words, part=part, error=bool(error), **common)
+        stop = STOPS.get(str(wire.get("stop")))  # any other word of a provider says nothing that is known
+        return ModelCall(text=words, part=part, error=bool(error), stop=stop, **common)
     if kind == "user":
         return Message(text=text, role=Role.SYSTEM if name in INSTRUCTIONS else Role.USER, **common)
     if kind == "system":
@@ -92,6 +96,7 @@ def read_event(wire: object, path: str = "event") -> Event:
             error=bool(error),
             source=_name(ends.get("from", ends.get("source"))),
             target=_name(ends.get("to", ends.get("target"))),
+            stated=_stated(wire.get("stated"), path),
             **common,
         )
     if name is None:
@@ -193,6 +198,16 @@ def _typed_fields(wire: Mapping[str, Any], path: str) -> dict[str, Any]:
                 raise _wrong(wire, name, path, expected)
             fields[name] = value
     return fields
+
+
+def _stated(rows: object, path: str) -> tuple[Usage, ...] | None:
+    """Returns a stated total: a list of usages."""
+    if rows is None:
+        return None
+    if not isinstance(rows, list) or not all(isinstance(row, Mapping) for row in rows):
+        raise TranscriptError(f"stated = {rows!r:.80}: expected a list of objects", path=path)
+    checked = [_typed_fields(row, f"{path}.stated[{index}]") for index, row in enumerate(rows)]
+    return tuple(Usage(**{key: row[key] for key in _USAGE if key in row}) for row in checked)
 
 
 def _phase(wire: Mapping[str, Any], path: str) -> Phase:

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from ebbtide.events.event import Event, Message, ModelCall, Notice, Phase, Role, ToolCall
-from ebbtide.events.usage import COUNTS
+from ebbtide.events.usage import COUNTS, Usage
 
 _COMMON: Final = ("chain_id", "agent", "seq", "ts", "waited_s")
-_USAGE: Final = ("model", "cost_usd", *COUNTS)
+_USAGE: Final = ("model", "tier", "cost_usd", *COUNTS)
 
 
 def event_wire(event: Event) -> dict[str, Any]:
@@ -20,7 +20,7 @@ def event_wire(event: Event) -> dict[str, Any]:
     """
     wire = {name: getattr(event, name) for name in _COMMON}
     if event.usage is not None:
-        wire.update({name: getattr(event.usage, name) for name in _USAGE})
+        wire.update(_usage_wire(event.usage))
     wire.update(_own_fields(event))
     if not event.chain_id:
         del wire["chain_id"]
@@ -40,7 +40,13 @@ def _own_fields(event: Event) -> Mapping[str, Any]:
             "status": event.status,
         }
     if isinstance(event, ModelCall):
-        return {"kind": "llm", "name": event.part.value, "text": event.text, "error": event.error or None}
+        return {
+            "kind": "llm",
+            "name": event.part.value,
+            "text": event.text,
+            "error": event.error or None,
+            "stop": None if event.stop is None else event.stop.value,
+        }
     if isinstance(event, Message):
         name = "system" if event.role is Role.SYSTEM else None
         return {"kind": "user", "name": name, "text": event.text}
@@ -52,5 +58,10 @@ def _own_fields(event: Event) -> Mapping[str, Any]:
             "text": event.text,
             "error": event.error or None,
             "args": {name: value for name, value in ends.items() if value is not None} or None,
+            "stated": None if event.stated is None else list(map(_usage_wire, event.stated)),
         }
     raise TypeError(f"{event!r:.60}: expected an event")
+
+
+def _usage_wire(usage: Usage) -> dict[str, Any]:
+    return {name: value for name in _USAGE if (value := getattr(usage, name)) is not None}

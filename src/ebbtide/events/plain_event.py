@@ -24,9 +24,13 @@ from ebbtide.events.event import (
     NoticeKind,
     Phase,
     Role,
+    Stop,
     ToolCall,
+    is_plain_call_id,
+    is_plain_stated,
     is_plain_usage,
 )
+from ebbtide.events.model_call_id import CallId
 from ebbtide.events.plain_value import id_text, plain_value, shortened
 from ebbtide.events.usage import COUNTS, Usage
 
@@ -52,6 +56,7 @@ def plain_event(event: _Event) -> tuple[_Event, tuple[str, ...]]:
         "ts": fields.number("ts", (int, float)),
         "waited_s": fields.number("waited_s", (int, float)),
         "usage": fields.usage(),
+        "call": fields.call(),
     }
     copy: Event
     if isinstance(event, ToolCall):
@@ -70,6 +75,7 @@ def plain_event(event: _Event) -> tuple[_Event, tuple[str, ...]]:
             text=fields.text(),
             part=fields.label("part", ModelPart, ModelPart.WHOLE),
             error=fields.flag("error"),
+            stop=None if event.stop is None else fields.label("stop", Stop, Stop.END),
             **common,
         )
     elif isinstance(event, Message):
@@ -81,6 +87,7 @@ def plain_event(event: _Event) -> tuple[_Event, tuple[str, ...]]:
             error=fields.flag("error"),
             source=fields.name("source", optional=True),
             target=fields.name("target", optional=True),
+            stated=fields.stated(),
             **common,
         )
     else:
@@ -170,11 +177,26 @@ class _Fields:
         fields = _Fields(usage, "usage.")
         copy = Usage(
             model=fields.name("model", optional=True),
+            tier=fields.name("tier", optional=True),
             cost_usd=fields.number("cost_usd", (int, float), _IMPOSSIBLE),
             **{name: fields.number(name, (int,), _IMPOSSIBLE) for name in COUNTS},
         )
         self.faults += fields.faults
         return copy
+
+    def call(self) -> CallId | None:
+        call = self.get("call")
+        if call is None or is_plain_call_id(call):
+            return cast("CallId | None", call)
+        self._fault("call", "CallId", call)
+        return None
+
+    def stated(self) -> tuple[Usage, ...] | None:
+        stated = self.get("stated")
+        if stated is None or is_plain_stated(stated):
+            return cast("tuple[Usage, ...] | None", stated)
+        self._fault("stated", "a tuple of Usage", stated)
+        return None
 
     def _fault(self, field: str, expected: str, value: object = None) -> None:
         self.faults.append(f"{self._prefix}{field} = {shown(value)}: expected {expected}")

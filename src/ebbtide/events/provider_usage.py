@@ -18,6 +18,8 @@ Count = Callable[[object], int | None]
 _Place = tuple[str, str]  # what holds the number, "" for the report itself, and its name there
 _Sum = tuple[tuple[_Place, ...], ...]  # the terms of a sum, each the first of several places that has a count
 
+_STANDARD_TIERS = frozenset({"standard", "standard_only", "default", "auto", ""})  # at the price of the list
+_LONGEST_TIER = 40  # characters
 _DEEPEST = 3  # wrappings around an answer
 _LONGEST_MODEL = 256
 _MOST_LIFETIMES = 8  # there are two: five minutes and an hour
@@ -256,6 +258,16 @@ _WRAPPERS = ("response", "message", "metadata", "data", "raw", "response_metadat
 _MODELS = ("model", "model_name", "model_version", "modelVersion")
 
 
+def tier_of(*names: object) -> str | None:
+    """The tier that a record names, by the first name that is not the standard one; None for that one.
+
+    >>> tier_of("standard", "fast"), tier_of("default", None), tier_of("Priority")
+    ('fast', None, 'priority')
+    """
+    tiers = (name.lower() for name in names if type(name) is str and len(name) <= _LONGEST_TIER)
+    return next((tier for tier in tiers if tier not in _STANDARD_TIERS), None)
+
+
 def shape_of(report: Mapping[str, Any]) -> UsageShape | None:
     """Returns the shape of a report by its keys; None if it has none of them."""
     for shape in SHAPES:
@@ -290,6 +302,9 @@ def _in_answer(answer: object, depth: int) -> dict[str, Any] | None:
         usage = None if shape is None else _usage_in_shape(shape, report)
         if usage is not None:
             usage["model"] = _model(fields)
+            usage["tier"] = tier_of(
+                report.get("speed"), report.get("service_tier"), fields.get("service_tier")
+            )
             usage["cost_usd"] = _stated_cost(fields, report)
             return usage
     if depth < _DEEPEST:

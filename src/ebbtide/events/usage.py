@@ -42,6 +42,8 @@ class Usage:
         reasoning_tokens: Those of the output that were written while thinking.
         cache_write_1h_tokens: Those of the cache writes that stay for an hour, which some providers charge
             at another price.
+        tier: The tier of the service, as its provider names it, where it is not the standard one:
+            ``priority``, ``fast``, ``flex``, ``batch``. It changes the price.
         cost_usd: The cost, 0 to 1e12. A 0 beside tokens counts as not known: that is what tools write
             that know no price. State what is free as a price of 0.
     """
@@ -53,6 +55,7 @@ class Usage:
     cache_write_tokens: int | None = None
     reasoning_tokens: int | None = None
     cache_write_1h_tokens: int | None = None
+    tier: str | None = None
     cost_usd: float | None = None
 
     @classmethod
@@ -110,7 +113,7 @@ class Usage:
         A number that the later one does not state stays: Anthropic states the input at the start and the
         output at the end.
         """
-        amounts = {name: getattr(later, name) for name in ("model", *COUNTS)}
+        amounts = {name: getattr(later, name) for name in ("model", "tier", *COUNTS)}
         # A cost belongs to the tokens that it was stated with.
         stays = later.cost_usd is None and later.tokens is None
         usage = Usage(

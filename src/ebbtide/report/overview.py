@@ -131,7 +131,7 @@ def _row(run: RunSummary, number: int, name: str, *, is_linked: bool) -> Markup:
         "tr",
         element(
             "td",
-            element("span", run.title, class_=f"badge small tone-{severity(run).value}"),
+            element("span", run.words, class_=f"badge small tone-{severity(run).value}"),
             role="cell",
             class_="word",
             data_value=number,

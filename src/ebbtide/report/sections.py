@@ -57,7 +57,7 @@ def headline(summary: RunSummary, folder: str = "", state: str = "") -> Markup:
             "div",
             element(
                 "span",
-                summary.title,
+                summary.words,
                 class_=f"badge {word_tone(summary)}",
                 title=MEANINGS[summary.headline],
             ),
@@ -128,7 +128,7 @@ def saving(summary: RunSummary) -> Markup | None:
     if sentence is None or summary.saving is None:
         return None
     verdict = summary.saving.verdict
-    resolved = summary.recovered is not None
+    resolved = summary.recovered is True
     behind = next((item.sentence for item in summary.findings if item.id == verdict.loop_id), None)
     return element(
         "section",
@@ -145,7 +145,7 @@ def findings(summary: RunSummary) -> Markup:
     """Returns the part about findings, most expensive first, each with its evidence to open."""
     items = summary.findings
     if not items:
-        return element("p", "No loop, no limit passed, no runaway cost.", class_="quiet")
+        return element("p", f"{wording.nothing_found(summary).capitalize()}.", class_="quiet")
     rows = [_finding(index, item, summary.spent) for index, item in enumerate(items[:_FINDINGS])]
     rest = rows[_FIRST:]
     first = joined(

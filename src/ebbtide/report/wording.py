@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
 from ebbtide.budget.tally import dollars
 from ebbtide.events.transcript import PERSONS
+from ebbtide.report.dates import began_at, day
 from ebbtide.report.plurals import count
 from ebbtide.supervision.ladder import Action
+from ebbtide.supervision.summary.ending import EndKind
 from ebbtide.supervision.summary.headline import Course, Headline
 from ebbtide.supervision.summary.run_facts import FailedCalls, Lookups, NamedCount, Waiting
 from ebbtide.supervision.summary.run_summary import (
@@ -27,7 +30,6 @@ UNKNOWN = "unknown"
 SHADOW = "Shadow mode: this was reported, and nothing was done about it."
 LOW, HIGH = 0.15, 0.5  #: bands of novelty: under the first nothing is new, over the second most is
 _BY_HEADLINE = {
-    Headline.HANDED_BACK: Action.NUDGE,
     Headline.CUT_OFF: Action.NUDGE,
     Headline.BLOCKED: Action.ESCALATE,
     Headline.FAILED: Action.STOP,
@@ -39,10 +41,11 @@ _OFTEN = 3  # times from which something is worth a line
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 
 
-def badness(summary: RunSummary) -> tuple[int, int, float, int, str]:
-    """Returns the key that sorts runs: worst first, then most expensive, then longest."""
+def badness(summary: RunSummary) -> tuple[float, int, int, float, int, str]:
+    """Returns the key that sorts runs: what wasted most money first, then worst, most expensive, longest."""
     rank = tuple(Headline).index(summary.headline)
     return (
+        -round(summary.bill.wasted.cost_usd or 0.0, 2),
         -severity(summary).rank,
         -rank,
         -(summary.spent.cost_usd or 0.0),
@@ -57,16 +60,42 @@ def severity(summary: RunSummary) -> Action:
     return max(_BY_HEADLINE.get(summary.headline, Action.ALLOW), by_course, key=lambda action: action.rank)
 
 
+_UNTIL: Final[Mapping[EndKind, str]] = {
+    EndKind.FINISHED: " until its last words",
+    EndKind.HANDED_BACK: " until it turned to a person",
+    EndKind.CUT_OFF: " until it was cut off",
+    EndKind.BLOCKED: " until it was blocked",
+    EndKind.FAILED: " until it failed",
+    EndKind.LIMIT: " until the limit ended it",
+}
+
+
 def at_end(summary: RunSummary) -> str | None:
     """Returns how the run stood at its end, if that is better than its verdict; None if it is not."""
     latest = summary.latest
     if latest.rank >= summary.verdict.rank:
         return None
     if latest.action is Action.ALLOW:
-        return "It recovered." if summary.recovered else "It went on."
+        return "It recovered." if summary.recovered else f"It went on{_UNTIL.get(summary.ending.ending, '')}."
     behind = next((item.sentence for item in summary.findings if item.id == latest.loop_id), None)
     when = "At its end" if summary.over else "Now"
     return f"{when}: {latest.reason if behind is None else f'{behind}.'}"
+
+
+def about(summary: RunSummary) -> str:
+    """Returns what a run was about: its title, its project and its day, as far as they are known."""
+    if not summary.title:
+        return ""
+    project = (summary.project or "").replace("\\", "/").rstrip("/").rpartition("/")[2]
+    began = began_at(summary)
+    place = ", ".join(filter(None, (project, "" if began is None else day(began))))
+    return f"{summary.title} ({place})" if place else summary.title
+
+
+def nothing_found(summary: RunSummary) -> str:
+    """Returns the problems that were looked for in a run without findings."""
+    limit = "" if summary.headline is Headline.LIMIT else ", no limit passed"
+    return f"no loop{limit}, no runaway cost"
 
 
 def money(amount: float | None) -> str:
@@ -184,11 +213,11 @@ def saved(summary: RunSummary) -> str | None:
     after = saving.after
     spending = amounts(after.cost_usd, after.tokens.total, after.seconds)
     rest = f"{count(after.events, 'event')}{', ' * bool(spending)}{spending}"
-    if summary.recovered is None:
+    if not summary.recovered:
         so_far = "" if summary.over else " so far"
         return f"It {end}{' after' * bool(event)}{event}, which saves {rest}{so_far}."
     place = f"From{event}, where it {end}," if event else f"From where it {end},"
-    return f"{place} it took {rest} until it {'recovered' if summary.recovered else 'went on'}."
+    return f"{place} it took {rest} until it recovered."
 
 
 def missing(summary: RunSummary) -> str | None:

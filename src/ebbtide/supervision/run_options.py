@@ -26,6 +26,7 @@ class RunOptions:
         shadow: Report, and act on nothing, as for `Supervisor`.
         timeline: Keep one cell an event, for a report: some hundred bytes each.
         redact: Mask keys and passwords in the summary, and in verdicts that are shown.
+        timezone: By whose calendar a day begins, by name; None takes that of this machine.
     """
 
     profile: Profile = Profile.DEFAULT
@@ -35,3 +36,4 @@ class RunOptions:
     shadow: bool = False
     timeline: bool = False
     redact: bool = True
+    timezone: str | None = None

@@ -33,6 +33,11 @@ class NameTable(Generic[_V]):
         """Keys that are no patterns."""
         return tuple(key for key in self._table if key not in self._patterns)
 
+    def all_of(self, name: str) -> list[_V]:
+        """The values of all keys that match a name: its own first, then those of patterns in their order."""
+        own = [self._table[name]] if name in self._table else []
+        return own + [self._table[key] for key in self._patterns if key != name and fnmatchcase(name, key)]
+
     def get(self, name: str) -> _V | None:
         """Returns the value for `name`, or None."""
         try:

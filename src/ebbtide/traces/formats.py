@@ -20,10 +20,12 @@ from ebbtide.traces.agents.session_sniffing import (
     OPENHANDS_LISTS,
     refuse_claude_code,
     refuse_codex,
+    refuse_copilot_cli,
     refuse_ebbtide,
     refuse_gemini_cli,
     refuse_opencode,
     refuse_openhands,
+    refuse_pi,
 )
 from ebbtide.traces.agents.trajectory_sniffing import (
     INSPECT_PATHS,
@@ -165,6 +167,20 @@ FORMATS: Final = (
         refusal=refuse_claude_code,
         paths=("item", ""),
         event_reader_at="agents.claude_code:ClaudeCodeReader",
+    ),
+    Format(
+        name="pi",
+        description="sessions of pi: JSON lines of the types 'session' and 'message'",
+        refusal=refuse_pi,
+        paths=("item", ""),
+        event_reader_at="agents.pi:PiReader",
+    ),
+    Format(
+        name="copilot-cli",
+        description="sessions of Copilot CLI: JSON lines such as 'session.start' and 'assistant.message'",
+        refusal=refuse_copilot_cli,
+        paths=("item", ""),
+        event_reader_at="agents.copilot_cli:CopilotCliReader",
     ),
     # Before Codex, since both print lines of the type 'error'.
     Format(

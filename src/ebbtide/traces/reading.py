@@ -121,6 +121,16 @@ class Trace:
         return capture_advice(self.format.name, getattr(self.stats.reader, "scopes", ()))
 
     @property
+    def title(self) -> str:
+        """Name that the agent gave the run; empty if it has none."""
+        return getattr(self.stats.reader, "title", "")
+
+    @property
+    def project(self) -> str | None:
+        """The folder that the agent worked in; None where the run does not say."""
+        return getattr(self.stats.reader, "project", None)
+
+    @property
     def duplicates(self) -> int:
         """Records that were there before, by their ids, and were dropped."""
         return self.stats.duplicates

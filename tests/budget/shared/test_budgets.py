@@ -10,12 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ebbtide.budget.shared.budget import Budget, Period
-from ebbtide.budget.shared.budget_period import span_of, time_zone
+from ebbtide.budget.shared.budget_period import span_of
 from ebbtide.budget.shared.budget_refusal import BudgetRefused, RefusalReason
 from ebbtide.budget.shared.budgets import Budgets
 from ebbtide.budget.shared.redis_budget_store import RedisBudgetStore
 from ebbtide.budget.shared.sqlite_budget_store import SQLiteBudgetStore
 from ebbtide.budget.tally import UNITS
+from ebbtide.clock import time_zone
 from ebbtide.errors import ConfigError
 
 NAIVE = dt.datetime(2000, 1, 1)  # noqa: DTZ001 - hypothesis adds no zone to one that has one

@@ -20,7 +20,6 @@ class ArchiveFile:
     """One run of an archive, in a file.
 
     Args:
-        run: It.
         size: Bytes, as far as they are known.
     """
 

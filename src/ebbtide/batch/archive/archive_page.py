@@ -1,4 +1,4 @@
-"""What the results of an archive say, as one HTML file."""
+"""Renders the results of an archive as one HTML file."""
 
 from __future__ import annotations
 

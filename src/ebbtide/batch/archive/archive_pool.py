@@ -27,16 +27,12 @@ class Chunk(Protocol):
     """Some runs that one process checks; it can be sent to it."""
 
     def runs(self) -> Iterator[ArchivedRun]:
-        """They, one after the other."""
+        """Returns the runs, one after the other."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunChunk:
-    """Runs that can be sent themselves.
-
-    Args:
-        members: They.
-    """
+    """Runs that can be sent themselves."""
 
     members: tuple[ArchivedRun, ...]
 
@@ -46,13 +42,12 @@ class RunChunk:
 
 
 class ChunkTask(Protocol[Result_co]):
-    """What is made of a chunk, in whichever process; it can be sent to it."""
+    """Checks a chunk in any process: it can be sent to one."""
 
     def check(self, chunk: Chunk, path: str) -> Result_co:
         """Check a chunk.
 
         Args:
-            chunk: It.
             path: Where its part may be written, unlike that of any other.
         """
 
@@ -80,10 +75,10 @@ class PartWriter:
 def check_chunks(
     chunks: Iterable[Chunk], task: ChunkTask[Result], next_path: Callable[[], str], *, jobs: int
 ) -> Iterator[Result]:
-    """What came of each chunk, as soon as it is known; few chunks are in memory at a time.
+    """Yields the result of each chunk as soon as it is known; few chunks are in memory at a time.
 
     Args:
-        chunks: They. One whose process ended comes in several results.
+        chunks: A chunk whose process ended comes in several results.
         task: Checks them.
         next_path: Where the next part is to be written.
         jobs: Processes; 1 works in this one.

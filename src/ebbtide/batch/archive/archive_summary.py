@@ -1,4 +1,4 @@
-"""What the results of an archive say: where the money of all runs went, and what of it bought nothing.
+"""Summarizes the results of an archive: where the money of all runs went, and what of it bought nothing.
 
 It is a fold over the rows, in memory that grows with the number of agents, models, tools and weeks, and not
 with that of the runs. Rows in another order give the same answer.
@@ -32,7 +32,7 @@ _COLUMNS: Final = [
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArchiveLine:
-    """What the runs of one agent, model or week took, or the calls of one tool in all runs.
+    """The spending of one agent, model or week in all its runs, or of one tool in all its calls.
 
     Args:
         name: Of which; None gathers what has no name.
@@ -62,7 +62,7 @@ class ArchiveWaste:
     """One kind of waste, or of findings, over all runs.
 
     Args:
-        kind: Which.
+        kind: The kind of waste or finding.
         bought_nothing: Whether it bought nothing; else it could have been had for less. None of a finding.
         runs: Runs with it.
         count: Calls, or findings.
@@ -85,11 +85,10 @@ class WorstRun:
     """A run of which much bought nothing.
 
     Args:
-        run_id: The run.
         headline: How it ended.
         course: How it went.
         action: Its verdict.
-        reason: Why.
+        reason: The reason of the verdict.
         waste_kind: The kind of waste that took most of what bought nothing; None where nothing did.
         agent: The agent that took most of it.
         model: Likewise the model.
@@ -117,7 +116,7 @@ class WorstRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArchiveSummary:
-    """What the results of an archive say.
+    """The summary of an archive's results.
 
     Args:
         runs: By status.
@@ -161,7 +160,7 @@ class ArchiveSummary:
 
     @classmethod
     def load(cls, path: Path) -> ArchiveSummary:
-        """What a file of results says.
+        """Summarizes a file of results.
 
         Raises:
             ConfigError: It cannot be read, or is none.
@@ -342,7 +341,7 @@ class _Fold:
             heapq.heappushpop(self._worst, entry)
 
     def summary(self) -> ArchiveSummary:
-        """What came of all of it."""
+        """Returns the summary of all rows so far."""
         by = {name: [part.line(key) for key, part in lines.items()] for name, lines in self._by.items()}
         waste = [part.line(kind, bought_nothing=kind in WASTED) for kind, part in self._waste.items()]
         findings = [part.line(kind, bought_nothing=None) for kind, part in self._findings.items()]

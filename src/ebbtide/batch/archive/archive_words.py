@@ -1,4 +1,4 @@
-"""What the results of an archive say, in words and in tables, for the screen and the page alike."""
+"""The results of an archive in words and in tables, for the screen and the page alike."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class ArchiveTable:
 
 
 def sentences(summary: ArchiveSummary) -> list[str]:
-    """How many runs there are, what they cost, what of that bought nothing, and on which tool."""
+    """States the number of runs, their cost, the part of it that bought nothing, and on which tool."""
     total = summary.total
     period = f", {summary.first_day} to {summary.last_day}" if summary.first_day else ""
     verdicts = ", ".join(f"{number:,} {action}" for action, number in summary.actions.items() if number)

@@ -34,10 +34,9 @@ _ROWS = 64  # of a batch: enough for Arrow, and few to lose
 def check_run(
     run: ArchivedRun, options: RunOptions = _DEFAULTS, *, most_seconds: float | None = None
 ) -> RunResult:
-    """What a run came to, or why it could not be checked.
+    """Checks a run, and returns its row, or that of a run that could not be checked.
 
     Args:
-        run: It.
         options: By what it is judged.
         most_seconds: How long it may take; None does not bound it.
     """
@@ -51,10 +50,9 @@ def check_run(
 def guarded(
     run: ArchivedRun, judge: Callable[[ArchivedRun], Answer], *, redacts: bool, most_seconds: float | None
 ) -> Answer | RunResult:
-    """What is made of a run, or why nothing could be made of it.
+    """Applies a function to a run, and returns its answer, or the row of a run that could not be checked.
 
     Args:
-        run: It.
         judge: What makes it.
         redacts: Whether keys and passwords are masked in what is said of an error.
         most_seconds: How long it may take; None does not bound it.
@@ -79,7 +77,7 @@ def check_events(
     source: str = "<events>",
     most_seconds: float | None = None,
 ) -> RunResult:
-    """What the run came to whose events are at hand, as one row.
+    """Checks the run whose events are at hand, and returns its row.
 
     Args:
         events: In order.
@@ -104,7 +102,7 @@ def check_partition(
     most_seconds: float | None = None,
     rows: int = _ROWS,
 ) -> Iterator[pa.RecordBatch]:
-    """What runs came to, as batches of Arrow; one run is in memory at a time.
+    """Checks runs, and yields their rows in batches of Arrow; one run is in memory at a time.
 
     It is what Spark's ``mapInArrow`` calls for each partition, and what a process of the pool calls.
 

@@ -1,4 +1,4 @@
-"""What came of the runs of an archive, in numbers."""
+"""Counts the results of an archive's runs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class BadRun(NamedTuple):
 
 @dataclass(slots=True)
 class ArchiveCounts:
-    """What came of the runs so far.
+    """The counts of the runs so far.
 
     Args:
         runs: By `ResultStatus`.

@@ -29,7 +29,7 @@ class ArchivedRun(Protocol):
         """The file or the table that it is read from."""
 
     def summary(self, options: RunOptions) -> RunSummary:
-        """What it came to.
+        """Checks the run and summarizes it.
 
         Raises:
             EbbtideError: It cannot be read.

@@ -62,7 +62,7 @@ class ResultParts:
         self._number = max((int(path.stem.partition("-")[0]) for path in self._files()), default=-1)
 
     def next_path(self) -> str:
-        """Where the next part is to be written."""
+        """Returns the path of the next part to write."""
         self._number += 1
         return str(self._folder / f"{self._number:08}.parquet")
 

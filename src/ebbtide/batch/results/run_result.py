@@ -1,4 +1,4 @@
-"""What an archive keeps of a run: one row, with columns to filter by and lists to look into.
+"""The row that an archive keeps of a run, with columns to filter by and lists to look into.
 
 The columns are the fields of `RunResult`, in their order. `RESULT_VERSION` counts changes that a reader has
 to know of; new columns come at the end and do not change it.
@@ -35,7 +35,7 @@ _LONGEST: Final = 240  # characters of an error
 
 
 class ResultStatus(StrEnum):
-    """Whether there is a verdict."""
+    """The result of the attempt to check a run."""
 
     CHECKED = "checked"
     UNREADABLE = "unreadable"  #: nothing of it could be read: `error` says why
@@ -171,7 +171,7 @@ def result_schema() -> pa.Schema:
 
 
 def result_of(run_id: str | None, summary: RunSummary) -> RunResult:
-    """What is kept of a run that was checked.
+    """Makes the row of a run that was checked.
 
     Args:
         run_id: The run.
@@ -234,7 +234,7 @@ def result_of(run_id: str | None, summary: RunSummary) -> RunResult:
 def refusal(
     run_id: str | None, source: str, error: Exception, *, status: ResultStatus = ResultStatus.UNREADABLE
 ) -> RunResult:
-    """What is kept of a run that could not be checked: where, and why.
+    """Makes the row of a run that could not be checked: where, and why.
 
     Args:
         run_id: The run; None where even that is not known.
@@ -327,7 +327,7 @@ def result_lines(lines: Iterable[BillLine], *, are_tokens_known: bool) -> tuple[
 
     Args:
         lines: As the bill has them.
-        are_tokens_known: Whether the run told any tokens.
+        are_tokens_known: Whether the run reported any tokens.
     """
     return tuple(
         ResultLine(

@@ -42,7 +42,7 @@ def check_files(
     most_seconds: float | None = None,
     tasks: int | None = None,
 ) -> DataFrame:
-    """What the runs in files came to, a row each.
+    """Checks the runs in files, and returns a row for each.
 
     The files are listed here and read by the executors, so their names have to mean the same there: URLs, or
     paths of a file system that all share. Large files come first and are dealt out, so that none is left to
@@ -84,7 +84,7 @@ def check_rows(
     most_seconds: float | None = None,
     tasks: int | None = None,
 ) -> DataFrame:
-    """What the runs in the rows of a table came to, a row each: a row is an event or a span.
+    """Checks the runs in the rows of a table, and returns a row for each: a row is an event or a span.
 
     The rows are shuffled so that those of a run meet, and sorted by Spark, which writes to its disks what
     does not fit into memory. Python holds one run at a time, and a long run holds up its task alone.
@@ -96,7 +96,7 @@ def check_rows(
             their names say.
         run: The column that names the run, in place of that of the map.
         order: The column by which the rows of a run are ordered, in place of that of the map. Rows that are
-            equal in it come in any order; those without one come last, and are told.
+            equal in it come in any order; those without one come last, and are reported.
         source: What the results call the table.
         most_seconds: How long a run may take; None does not bound it.
         tasks: Parts into which the work is split; None takes ``spark.sql.shuffle.partitions``.

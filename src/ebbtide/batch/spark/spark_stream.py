@@ -102,7 +102,7 @@ def verdict_changes(
 
 @dataclass(slots=True, kw_only=True)
 class SparkRunProcessor:
-    """What Spark calls with the new rows of each bucket: a ``StatefulProcessor``, whose names it has.
+    """The ``StatefulProcessor`` that Spark calls with the new rows of each bucket, with its method names.
 
     Args:
         options: By what runs are judged.
@@ -225,12 +225,12 @@ _HEAD = 4  # bytes of the length of the head
 
 @dataclass(slots=True, kw_only=True)
 class StreamedRun:
-    """What is kept of a run between two batches.
+    """The part of a run that is kept between two batches.
 
     Args:
         state: What `advance` returned.
         heard_ms: When its latest rows came, by the clock of the engine.
-        is_silent: Whether it was told that nothing is heard of it.
+        is_silent: Whether it was reported as silent.
     """
 
     state: bytes
@@ -282,5 +282,5 @@ class RunBucket:
                 yield run_id, run
 
     def first_heard_ms(self) -> int | None:
-        """When the run was heard that will be silent next; None where no run will."""
+        """Returns the time when the run was heard that will be silent next; None if no run will."""
         return min((run.heard_ms for run in self.runs.values() if not run.is_silent), default=None)

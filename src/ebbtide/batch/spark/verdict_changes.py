@@ -116,7 +116,7 @@ def advance(
         before = supervisor.events
         verdict = supervisor.record(event)
         if supervisor.events == before:
-            continue  # it was told before, or has only begun
+            continue  # it was reported before, or has only begun
         is_new = verdict.action is not Action.ALLOW and verdict.event == supervisor.events
         if not is_new and not holding.ends:
             continue
@@ -172,7 +172,7 @@ def _supervisor(state: bytes | None, options: RunOptions) -> Supervisor:
 
 
 def _subject(verdict: Verdict) -> tuple[object, ...]:
-    """What is to be done about what; it may be reported again as it goes on."""
+    """Returns the action and its object, without what changes as a verdict is reported again."""
     return verdict.action, verdict.kind, verdict.chain_id, verdict.loop_id
 
 

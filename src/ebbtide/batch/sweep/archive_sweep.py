@@ -105,10 +105,9 @@ def _supervisor(options: RunOptions) -> Supervisor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweptLine:
-    """What a setting would have ended.
+    """The runs that a setting would have ended.
 
     Args:
-        setting: It.
         ended: By the mildest verdict that ends a run, in the order of `ENDINGS`.
     """
 
@@ -118,7 +117,7 @@ class SweptLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArchiveSweep:
-    """What a sweep over an archive came to.
+    """The result of a sweep over an archive.
 
     Args:
         lines: One a setting, the profile as it is first.
@@ -203,7 +202,7 @@ class SweepCounter:
                     counter.add(step, run.cost_usd, succeeded=succeeded)
 
     def result(self) -> ArchiveSweep:
-        """What the counts come to.
+        """Returns the result of the counts.
 
         Raises:
             ConfigError: There is an outcome for none of the runs.
@@ -244,7 +243,6 @@ def sweep_files(
     """Judge the runs in files of which an outcome is known; the others are not read.
 
     Args:
-        files: They.
         counter: What counts them.
         task: What judges them.
         jobs: Processes; None takes one a core where they are worth it.
@@ -292,7 +290,6 @@ def best_line(sweep: ArchiveSweep, action: Action, lose_at_most: float) -> Swept
     """The setting that saves most of those that lose few successes; of equals the first.
 
     Args:
-        sweep: It.
         action: The mildest verdict that ends a run.
         lose_at_most: Share of the successes that may be lost: the upper end of its interval.
 

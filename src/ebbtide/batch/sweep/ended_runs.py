@@ -1,4 +1,4 @@
-"""What ending runs at their verdicts would have saved, and which successes it would have lost: the counts."""
+"""Counts what ending runs at their verdicts would have saved, and the successes that it would have lost."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class EndedCounter:
             self.saved.append(step.usd_after)
 
     def result(self, successes: int, *, is_priced: bool) -> EndedRuns:
-        """What the counts come to.
+        """Returns the rates and savings that the counts give.
 
         Args:
             successes: All runs that succeeded, ended or not.
@@ -141,7 +141,7 @@ class EndedCounter:
 
 
 def ending_step(steps: Iterable[LadderStep], action: Action) -> LadderStep | None:
-    """Where a verdict, or a stricter one, would have ended a run; None where it came to its end before."""
+    """Returns the step at which this verdict or a stricter one ends a run; None if it was over before."""
     step = next((step for step in steps if Action(step.action).rank >= action.rank), None)
     return step if step is not None and step.events_after else None
 
@@ -179,7 +179,7 @@ _WORDS: Final[Mapping[str, bool]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOutcomes:
-    """Whether runs succeeded.
+    """The known outcomes of runs: success or failure.
 
     Args:
         by_run: By the id of the run, or by the name of its file, with or without endings, or of its folder.
@@ -192,7 +192,7 @@ class RunOutcomes:
     column: str = "run_id"
 
     def name_of(self, run_id: str | None) -> str | None:
-        """What the table calls a run; None where it is not in it.
+        """Returns the name of a run in the table; None if it is not there.
 
         >>> outcomes = RunOutcomes(by_run={"a.traj": True, "task 7": False})
         >>> outcomes.name_of("runs/a.traj.json.gz"), outcomes.name_of("runs/task 7/steps.json")
@@ -225,7 +225,7 @@ class RunOutcomes:
             )
 
     def none_of(self, runs: str) -> ConfigError:
-        """What to say where there is an outcome for no run at all."""
+        """Makes the error for a table without an outcome for any of the runs."""
         example = next(iter(self.by_run), None)
         there = f", such as {example[:60]!r}" if example else ""
         return ConfigError(

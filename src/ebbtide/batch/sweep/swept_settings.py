@@ -51,7 +51,7 @@ _LEAST: Final = {"copies": 3, "chant_copies": 3, "dry_rounds": 1}  # else 2: onc
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweptSetting:
-    """By what runs are judged in one trial.
+    """The options by which runs are judged in one trial.
 
     Args:
         options: All of it.
@@ -72,7 +72,7 @@ class SweptSetting:
 
 
 def default_settings(options: RunOptions) -> list[SweptSetting]:
-    """What is swept where nothing is named: one thing at a time around the profile, the profile first.
+    """Returns the settings of a sweep by default: one change at a time around the profile, the profile first.
 
     Args:
         options: By what runs are judged as it is.

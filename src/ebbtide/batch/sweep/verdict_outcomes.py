@@ -1,4 +1,4 @@
-"""What verdicts in results would have saved, and what they would have cost, by how the runs came out.
+"""Compares the savings and the losses of verdicts in results with the outcomes of the runs.
 
 A file of results is one setting: an archive that was checked with several profiles has a file for each.
 """
@@ -23,7 +23,7 @@ _LEVELS: Final = (Action.STOP, Action.ESCALATE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerdictLine:
-    """What a file of results says of one verdict.
+    """The runs that verdicts of one kind in a file of results would have ended.
 
     Args:
         results: The file.
@@ -37,7 +37,7 @@ class VerdictLine:
 
 
 def ended_by_results(results: Path, outcomes: RunOutcomes) -> list[VerdictLine]:
-    """What the verdicts in a file of results would have ended: all of them, then by kind, most runs first.
+    """Counts the runs that the verdicts in a file would have ended: all, then by kind, most runs first.
 
     Args:
         results: The file.

@@ -1,4 +1,4 @@
-"""How the rows of a table become the records of a format that is read: a table of TOML, no code.
+"""Maps the rows of a table to the records of a format that is read: a table of TOML, no code.
 
 format = "otlp"          # as `ebbtide formats` names it
 run = "TraceId"          # the column that names the run
@@ -43,7 +43,7 @@ _FORMS: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowMap:
-    """What the columns of a table are.
+    """The meaning of the columns of a table.
 
     Args:
         run: The column that names the run; empty where that is still to be said.
@@ -144,7 +144,7 @@ class RowMap:
         return frozenset((self.run, self.order, *_columns(self.record)))
 
     def nameless(self, rows: int) -> str:
-        """What to say of so many rows that name no run."""
+        """Returns the message about this number of rows that name no run."""
         return f"rows without {self.run}: {rows:,}; nobody knows their runs"
 
     def record_of(self, row: Mapping[str, Any]) -> dict[str, Any]:

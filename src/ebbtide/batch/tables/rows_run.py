@@ -36,11 +36,11 @@ class RowPiece(Protocol):
 
     @property
     def num_rows(self) -> int:
-        """How many."""
+        """The number of rows."""
 
     @property
     def nbytes(self) -> int:
-        """What they take in memory."""
+        """Bytes in memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,6 @@ class PackedRows:
 
     Args:
         num_rows: How many.
-        data: They.
     """
 
     num_rows: int
@@ -57,16 +56,16 @@ class PackedRows:
 
     @classmethod
     def of(cls, rows: Sequence[Mapping[str, Any]]) -> PackedRows:
-        """They, packed; they have the same columns."""
+        """Packs rows, which have the same columns."""
         return cls(len(rows), pickle.dumps((list(rows[0]), [tuple(row.values()) for row in rows])))
 
     @property
     def nbytes(self) -> int:
-        """What they take in memory."""
+        """Bytes in memory."""
         return len(self.data)
 
     def mappings(self) -> Iterator[dict[str, Any]]:
-        """They, one mapping a row."""
+        """Yields the rows, one mapping for each."""
         names, rows = pickle.loads(self.data)  # noqa: S301 - our own
         return (dict(zip(names, row, strict=True)) for row in rows)
 
@@ -89,7 +88,7 @@ class RowsRun:
 
     @property
     def num_rows(self) -> int:
-        """How many rows it has."""
+        """The number of rows."""
         return sum(piece.num_rows for piece in self.pieces)
 
     def summary(self, options: RunOptions) -> RunSummary:

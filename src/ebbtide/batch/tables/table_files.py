@@ -46,7 +46,6 @@ class _File:
     """A file of a table.
 
     Args:
-        path: It.
         reader: What reads it, in SQL.
         kinds: Its columns and their types.
     """
@@ -290,7 +289,7 @@ _NUMBER: Final = "DECIMAL(38, 9)"  # of seconds or nanoseconds, and nothing of t
 
 
 def csv_file(connection: DuckDBPyConnection, path: str, row_map: RowMap) -> tuple[str, list[str]]:
-    """What reads a file in SQL, and its columns, by its first line.
+    """Returns the SQL that reads a file, and its columns by its first line.
 
     Args:
         connection: To DuckDB.
@@ -330,11 +329,11 @@ def bad_lines(connection: DuckDBPyConnection, path: str) -> Iterator[RefusedRun]
 def typed_columns(
     connection: DuckDBPyConnection, table: str, row_map: RowMap
 ) -> tuple[list[str], frozenset[str]]:
-    """What columns of texts are, by all of their values.
+    """Finds the types of columns of texts by all of their values.
 
     Args:
         connection: To DuckDB.
-        table: It, in SQL.
+        table: The table, as SQL names it.
         row_map: The column of its run stays a text.
 
     Returns:

@@ -30,7 +30,7 @@ _SQLITE: Final = (".db", ".sqlite", ".sqlite3")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableSize:
-    """How large a table is.
+    """The size of a table.
 
     Args:
         runs: Runs that have a name.
@@ -46,10 +46,10 @@ class RunTable(Protocol):
 
     @property
     def source(self) -> str:
-        """What messages call it."""
+        """The name of the table in messages."""
 
     def size(self) -> TableSize:
-        """How large it is."""
+        """Counts the runs, and lists what belongs to none."""
 
     def chunks(self, skipped: frozenset[str | None]) -> Iterator[Chunk]:
         """All runs but some, ordered by their names."""
@@ -130,7 +130,7 @@ def _chunks(
 class _Database(Protocol):
     @property
     def source(self) -> str:
-        """Where it is."""
+        """The place of the database, for messages."""
 
     def rows(self, query: str) -> Iterator[dict[str, Any]]:
         """The rows that a query gives, as they come."""

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from ebbtide.budget.reconciling import StatedTotal
+
 
 class TokenClass(StrEnum):
     """How tokens are charged."""
@@ -220,6 +222,8 @@ class Bill:
         classes: By class of tokens.
         contents: By what the tokens carried.
         models: By model.
+        days: By the day of each call in the zone of the reader, in their order: ``2026-10-24``, or
+            ``undated``.
         agents: By agent and sub-agent.
         tools: By tool, and in shells by command: what it cost to read and to carry their answers.
         files: By file, where a tool names one, likewise.
@@ -234,6 +238,7 @@ class Bill:
         avoidable: What could have been had for less.
         waste: Both by kind, the most expensive first; they do not overlap.
         suggestions: At most three.
+        stated: The total that the record states, held against the calls; None where it states none.
         is_least: Whether the trace states less output than it holds, so that the bill is a lower bound.
         is_estimated: Whether nobody knows what a model costs by class of tokens, so that stated costs were
             shared out as most providers charge.
@@ -246,6 +251,7 @@ class Bill:
     classes: tuple[BillLine, ...] = ()
     contents: tuple[BillLine, ...] = ()
     models: tuple[BillLine, ...] = ()
+    days: tuple[BillLine, ...] = ()
     agents: tuple[BillLine, ...] = ()
     tools: tuple[BillLine, ...] = ()
     files: tuple[BillLine, ...] = ()
@@ -260,5 +266,6 @@ class Bill:
     avoidable: Amount = field(default_factory=Amount)
     waste: tuple[WasteLine, ...] = ()
     suggestions: tuple[Suggestion, ...] = ()
+    stated: StatedTotal | None = None
     is_least: bool = False
     is_estimated: bool = False

@@ -8,6 +8,7 @@ when it enters, and at each later call that reads it again, until it is dropped.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import tzinfo
 from typing import Final, NamedTuple
 
 from ebbtide.budget.bill.advice import with_advice
@@ -19,6 +20,7 @@ from ebbtide.budget.bill.ledger import Ledger
 from ebbtide.budget.bill.statement import bill_of
 from ebbtide.budget.bill.titles import call_title, file_of, length_of
 from ebbtide.budget.prices import Prices
+from ebbtide.budget.reconciling import Settlement
 from ebbtide.events.event import (
     Event,
     Message,
@@ -90,10 +92,12 @@ class BillRecorder:
 
     Args:
         prices: What tokens cost, so that the cost of a call can be told by class.
+        zone: By whose calendar a day begins; None takes that of this machine.
     """
 
-    def __init__(self, prices: Prices | None = None) -> None:
+    def __init__(self, prices: Prices | None = None, *, zone: tzinfo | None = None) -> None:
         self._prices = prices
+        self._zone = zone
         self._chains: dict[str, _Chain] = {}
         self._root: str | None = None
         self.ledger = Ledger()
@@ -112,6 +116,8 @@ class BillRecorder:
             chain = self._chains[event.chain_id] = _Chain()
             if self._root is None:
                 self._root = event.chain_id
+        if event.ts is not None:
+            self.ledger.now = event.ts
         usage = event.usage
         if isinstance(event, ToolCall):
             if event.phase is not Phase.STARTED:
@@ -129,6 +135,12 @@ class BillRecorder:
             self._notice(chain, event, number)
         if usage is not None:
             self.ledger.spend_apart(event, usage, cost)
+
+    def settle(self, event: Event, settlement: Settlement) -> None:
+        """Takes a total that is stated of the whole run, as it was held against the calls."""
+        if event.ts is not None:
+            self.ledger.now = event.ts
+        self.ledger.settle(settlement)
 
     def _message(self, chain: _Chain, message: Message, number: int) -> None:
         part = ContextPart.INSTRUCTIONS if message.role is Role.SYSTEM else ContextPart.PERSON
@@ -222,11 +234,12 @@ class BillRecorder:
         if cost is not None and self._prices is not None and usage.model:
             sizes = (usage.input_tokens, usage.cache_read_tokens, usage.cache_write_tokens)
             size = sum(count for count in sizes if type(count) is int and count > 0)
-            rates = self._prices.rates(usage.model, input_tokens=size, ts=call.ts)
+            tier = usage.tier
+            rates = self._prices.rates(usage.model, input_tokens=size, ts=call.ts, tier=tier)
             if rates is None and usage.stated_cost is not None:
                 # A router states what it took; its classes cost in proportion what they cost at the maker's.
                 maker = usage.model.rpartition("/")[2]
-                rates = self._prices.rates(maker, input_tokens=size, ts=call.ts)
+                rates = self._prices.rates(maker, input_tokens=size, ts=call.ts, tier=tier)
         return charge_of(number, usage, cost, rates)
 
     def _context(self, chain: _Chain, charge: Charge, agent: str | None) -> Context:
@@ -365,7 +378,7 @@ class BillRecorder:
                 for item in context.items():
                     ledger.fold(item)
                 _note_compaction(context, ledger)
-        bill = bill_of(ledger, total_cost, total_tokens)
+        bill = bill_of(ledger, total_cost, total_tokens, zone=self._zone)
         return with_advice(bill, ledger.charges, ledger.instructions, ledger.openings)
 
 

@@ -10,8 +10,10 @@ from heapq import heappush, heappushpop
 from typing import Final
 
 from ebbtide.budget.bill.bill import Compaction, ContextPart, ContextSize, TokenClass, WasteKind
-from ebbtide.budget.bill.charges import tokens_by_class
+from ebbtide.budget.bill.charges import charge_of, tokens_by_class
 from ebbtide.budget.bill.context import Charge, Item, cost_between
+from ebbtide.budget.reconciling import Settlement, StatedTotal
+from ebbtide.clock import calendar_seconds
 from ebbtide.events.event import Event, ModelCall, is_total
 from ebbtide.events.usage import Usage, possible_part
 from ebbtide.text.excerpt import one_line
@@ -21,6 +23,7 @@ _LONG_CARRIED: Final = 10  # calls that read it
 _NAMES: Final = 2_000  # tools, files and requests that are told apart
 _OTHERS: Final = "others"
 _TOTALS: Final = "a sum that is stated at the end"
+_BEYOND_LIST: Final = "stated beside the list price"
 _NO_CALL: Final = "spending that no call states"
 _NO_TOKENS: Final = "calls of models that state no tokens"
 _DEAREST: Final = 10
@@ -33,6 +36,7 @@ _REFERS: Final = re.compile(
 )
 _KEEPS_MISSES: Final = (None, WasteKind.TODO_LIST)  # turns without which the next one would have missed
 _INTERRUPTION: Final = "[Request interrupted"  # what coding agents write down for a pressed key
+QUARTER_S: Final = 900  #: seconds; the offsets of all time zones are multiples of it
 _SIZES: Final = 800
 _CHARGES: Final = 20_000
 _SHOWN: Final = 100
@@ -90,12 +94,16 @@ class Ledger:
     Attributes:
         is_least: Whether a call states less output than its words can have.
         is_estimated: Whether a cost was shared out as most providers charge.
+        settled: The latest stated total.
         compactions: Where the context became smaller.
         spent: What all events took.
         charges: Calls of the main chain, the first 20,000.
         instructions: Tokens of the main chain that stand before everything else.
         classes, parts, models, agents, tools, files: Sums by name.
         unattributed: Sums by reason.
+        quarters: Sums by quarter of an hour since 1970, in which the day of any time zone begins; None where
+            no time is known.
+        now: The latest time of an event, whatever the ones before it said.
         requests: What people asked for, in order.
         waste_sums: Sums by kind of waste; `waste_tools` by kind and tool.
         failures: What failed calls took.
@@ -109,6 +117,7 @@ class Ledger:
 
     def __init__(self) -> None:
         self.is_least = self.is_estimated = False
+        self.settled: StatedTotal | None = None
         self.compactions: list[Compaction] = []
         self.spent = Sum()
         self.charges: list[Charge] = []  # of the main chain
@@ -120,6 +129,8 @@ class Ledger:
         self.agents: dict[str, Sum] = {}
         self.tools: dict[str, Sum] = {}
         self.files: dict[str, Sum] = {}
+        self.quarters: dict[int | None, Sum] = {}
+        self.now: float | None = None
         self.requests: list[RequestSum] = []
         self.waste_sums: dict[WasteKind, WasteSum] = {}
         self.waste_tools: dict[tuple[WasteKind, str], Sum] = {}
@@ -207,6 +218,24 @@ class Ledger:
             _of(self.models, usage.model).add(cost or 0, tokens)
         reason = _TOTALS if is_total(event) else _NO_TOKENS if isinstance(event, ModelCall) else _NO_CALL
         self.leave(reason, cost or 0, tokens)
+
+    def settle(self, settlement: Settlement) -> None:
+        """Takes what a stated total has beside the calls: its tokens at list price, and the rest."""
+        self.settled = settlement.total
+        for item in settlement.remainders:
+            usage, cost = item.usage, item.cost or 0
+            charge = charge_of(0, usage, item.list_cost if item.rates else cost, item.rates)
+            tokens = charge.size + charge.output
+            self._spend(cost, tokens)
+            if usage.model:
+                _of(self.models, usage.model).add(cost, tokens)
+            self._classify(charge, usage)
+            self._part(ContextPart.NEW_OUTPUT).add(charge.output_cost, charge.output)
+            read = (charge.cost or 0) - charge.output_cost
+            if read or charge.size:
+                self.leave(_TOTALS, read, charge.size)
+            if rest := cost - (charge.cost or 0):
+                self.leave(settlement.total.cause or _BEYOND_LIST, rest, 0)
 
     def fold(self, item: Item) -> None:
         """What is not read any more, with all that it was charged."""
@@ -319,9 +348,20 @@ class Ledger:
             line.add(cost, tokens)
             line.count += 1
 
+    def book(self, cost: int, tokens: int) -> None:
+        """Book an amount at the latest time."""
+        ts = calendar_seconds(self.now)
+        quarter = None if ts is None else int(ts // QUARTER_S)
+        line = self.quarters.get(quarter)
+        if line is None:
+            line = self.quarters[quarter] = Sum()
+        line.add(cost, tokens)
+        line.count += 1
+
     def _spend(self, cost: int, tokens: int) -> None:
         self.spent.add(cost, tokens)
         self.spent.count += 1
+        self.book(cost, tokens)
         if self.requests:
             request = self.requests[-1].sum
             request.add(cost, tokens)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import tzinfo
 
 from ebbtide.budget.bill.bill import (
     WASTED,
@@ -17,25 +18,31 @@ from ebbtide.budget.bill.bill import (
     WasteLine,
 )
 from ebbtide.budget.bill.context import Item
-from ebbtide.budget.bill.ledger import Ledger, Sum, WasteSum
+from ebbtide.budget.bill.ledger import QUARTER_S, Ledger, Sum, WasteSum
 from ebbtide.budget.tally import usd
+from ebbtide.clock import day_of
 
+UNDATED = "undated"  #: the day of what has no time
 _LISTED = 30
 _COMPACTIONS = 100
 
 
-def bill_of(ledger: Ledger, total_cost: int | None, total_tokens: int | None) -> Bill:
+def bill_of(
+    ledger: Ledger, total_cost: int | None, total_tokens: int | None, *, zone: tzinfo | None = None
+) -> Bill:
     """The sums as a bill, without its sentence and suggestions.
 
     Args:
         ledger: The sums of the run.
         total_cost: Units that were spent in all; None where nothing of it is known.
         total_tokens: Tokens likewise.
+        zone: By whose calendar a day begins; None takes that of this machine.
     """
     spent = ledger.spent
     rest = Sum((total_cost or 0) - spent.cost, (total_tokens or 0) - spent.tokens)
     if rest.cost or rest.tokens:
         ledger.leave("spending of no event", rest.cost, rest.tokens)
+        ledger.book(rest.cost, rest.tokens)
     view = _View(total_cost, total_tokens or 0)
     waste = [view.waste(kind, ledger) for kind, part in ledger.waste_sums.items() if part.cost or part.tokens]
     calls, tokens, above, pauses, pause_tokens, pauses_above = ledger.misses
@@ -46,6 +53,7 @@ def bill_of(ledger: Ledger, total_cost: int | None, total_tokens: int | None) ->
         classes=tuple(view.line(name, ledger.classes[name]) for name in TokenClass if name in ledger.classes),
         contents=view.lines((part.value, sums) for part, sums in ledger.parts.items()),
         models=view.lines(ledger.models.items()),
+        days=_days(ledger, view, zone),
         agents=view.lines(ledger.agents.items()),
         tools=view.lines(ledger.tools.items()),
         files=view.lines(ledger.files.items()),
@@ -72,9 +80,20 @@ def bill_of(ledger: Ledger, total_cost: int | None, total_tokens: int | None) ->
         wasted=view.together(part for kind, part in ledger.waste_sums.items() if kind in WASTED),
         avoidable=view.together(part for kind, part in ledger.waste_sums.items() if kind not in WASTED),
         waste=tuple(sorted(waste, key=lambda item: item.amount.share, reverse=True)),
-        is_least=ledger.is_least,
+        stated=ledger.settled,
+        is_least=ledger.is_least and ledger.settled is None,
         is_estimated=ledger.is_estimated,
     )
+
+
+def _days(ledger: Ledger, view: _View, zone: tzinfo | None) -> tuple[BillLine, ...]:
+    days: dict[str, Sum] = {}
+    for quarter, part in ledger.quarters.items():
+        name = UNDATED if quarter is None else day_of(quarter * QUARTER_S, zone)
+        day = days.setdefault(name, Sum())
+        day.add(part.cost, part.tokens)
+        day.count += part.count
+    return tuple(view.line(name, day) for name, day in sorted(days.items()))
 
 
 def _phases(ledger: Ledger, view: _View) -> tuple[BillLine, ...]:

@@ -1,4 +1,4 @@
-"""What a budget is: whose money, how much, and for how long."""
+"""Budgets: whose money, how much, and for how long."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_BUDGET_USD: Final = 1e6
 
 
 class BudgetScope(StrEnum):
-    """Whose money it is."""
+    """The owner of the money."""
 
     RUN = "run"
     AGENT = "agent"
@@ -28,7 +28,7 @@ class BudgetScope(StrEnum):
 
 
 class Period(StrEnum):
-    """How long it has to last."""
+    """The time that a budget has to last."""
 
     DAY = "day"
     MONTH = "month"  #: of the calendar
@@ -37,7 +37,7 @@ class Period(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spender:
-    """Who makes a call. What is not named is ``""``: all that name no project are one project.
+    """The caller of a model. What is not named is ``""``: all that name no project are one project.
 
     Args:
         run: Id of the run.

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, tzinfo
+from datetime import datetime, tzinfo
 from math import inf
 from typing import NamedTuple
 
 from ebbtide.budget.shared.budget import Period
-from ebbtide.errors import ConfigError, expect, shown
 
 
 class BudgetSpan(NamedTuple):
@@ -35,23 +34,3 @@ def span_of(period: Period, now: float, zone: tzinfo) -> BudgetSpan:
     years, month = divmod(first.month, 12)
     following = first.replace(year=first.year + years, month=month + 1)
     return BudgetSpan(f"{first:%Y-%m}", first.timestamp(), following.timestamp())
-
-
-def time_zone(name: str) -> tzinfo:
-    """The time zone of a name such as ``Europe/Berlin``.
-
-    Raises:
-        ConfigError: There is none of that name on this machine.
-    """
-    expect("time_zone", name, str)
-    if name == "UTC":
-        return UTC
-    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
-
-    try:
-        return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, TypeError, ValueError, OSError) as error:
-        raise ConfigError(
-            f"time_zone = {shown(name)}: no such time zone on this machine; expected a name such as UTC or "
-            "Europe/Berlin. On Windows, install the package tzdata"
-        ) from error

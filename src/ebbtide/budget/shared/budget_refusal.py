@@ -1,4 +1,4 @@
-"""Why a budget does not let the next call through, and the sentence that says so."""
+"""The reasons for which a budget does not let the next call through, and the sentence that says so."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SPANS = {Period.DAY: " today", Period.MONTH: " this month", Period.TOTAL: ""}
 
 
 class RefusalReason(StrEnum):
-    """Why no lease is given."""
+    """Reasons for which no lease is given."""
 
     LIMIT = "limit"  #: it does not fit
     UNKNOWN = "unknown"  #: a call ended at a cost that nobody knows
@@ -27,7 +27,7 @@ class BudgetRefusal:
     """A budget that does not let the next call through.
 
     Args:
-        reason: Why.
+        reason: The reason for the refusal.
         key: Names the budget in its store; ``""`` where the store cannot be asked.
         scope: Whose it is; None where the store cannot be asked.
         name: Of the run, agent, project or user.
@@ -54,7 +54,7 @@ class BudgetRefusal:
 
     @property
     def owner(self) -> str:
-        """Whose budget it is, in words.
+        """The owner of the budget, in words.
 
         >>> BudgetRefusal(reason=RefusalReason.LIMIT, scope=BudgetScope.PROJECT, name="invoices").owner
         "the budget of project 'invoices'"
@@ -69,7 +69,7 @@ class BudgetRefusal:
 
     @property
     def sentence(self) -> str:
-        """Why, and what to do, for a person."""
+        """The reason, and what to do, for a person."""
         owner = self.owner[0].upper() + self.owner[1:]
         under_way = (
             f", {dollars(self.reserved_usd)} set aside for calls under way" if self.reserved_usd else ""

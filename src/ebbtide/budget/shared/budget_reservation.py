@@ -1,4 +1,4 @@
-"""What is set aside for one call in all budgets that apply to it."""
+"""Sets money aside for one call in all budgets that apply to it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ebbtide.errors import StoreError
 
 
 class BudgetReservation:
-    """What is set aside for one call, until it is settled or its lease ends.
+    """The money that is set aside for one call, until it is settled or its lease ends.
 
     Args:
         link: The way to the store.

@@ -1,4 +1,4 @@
-"""How a budget stands, for people: what was spent, what is left, and when it begins anew."""
+"""The state of a budget for people: what was spent, what is left, and when it begins anew."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SHORTEST_SHARE: Final = 0.02  # of a period: half an hour of a day, from which 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BudgetStanding:
-    """How one budget stands in its present period.
+    """The state of one budget in its present period.
 
     Args:
         key: Names it in its store.
@@ -90,14 +90,14 @@ class BudgetStanding:
 
 
 def _projected(spent_usd: float, span: BudgetSpan, now: float) -> float | None:
-    """What is spent by the end of a period, if it goes on so; None where too little of it is over to tell."""
+    """Estimates the spending by the end of a period, if it goes on so; None if too little of it is over."""
     whole = span.end - span.start
     share = 0.0 if whole == inf else (now - span.start) / whole
     return None if share < _SHORTEST_SHARE else round(spent_usd / min(share, 1.0), 6)
 
 
 def slot_key(scope: BudgetScope, name: str, per: Period, span: str) -> str:
-    """What names a budget in its store, for one name and one period.
+    """Returns the name of a budget in its store, for one name and one period.
 
     >>> slot_key(BudgetScope.USER, "ann", Period.DAY, "2026-11-23")
     'user:ann:day:2026-11-23'

@@ -1,4 +1,4 @@
-"""What is asked of a store of budgets, and what it answers. Money is in whole units of the `Tally`."""
+"""The questions to a store of budgets, and its answers. Money is in whole units of the `Tally`."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ class BudgetSlot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlotStanding:
-    """How a slot stands.
+    """The state of a slot.
 
     Args:
-        key: Which one.
+        key: The key of the slot.
         spent: Units that calls took.
         reserved: Units that are set aside for calls under way.
         extra: Units by which a person has raised its limit and its soft limit.
@@ -59,7 +59,7 @@ class SlotStanding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lease:
-    """What is set aside for one call, in all slots alike. Without a settlement it is given back at its end.
+    """Money that is set aside for one call, in all slots alike. Without a settlement it returns at its end.
 
     Args:
         lease_id: Names it; a caller that asks again with the same id gets the same lease.
@@ -79,7 +79,7 @@ class Refusal:
     """No lease is given, and nothing was changed.
 
     Args:
-        reason: Why.
+        reason: The reason for the refusal.
         slot: The one that refuses.
         standing: How it stands.
     """
@@ -102,7 +102,7 @@ class OtherPeriod:
 
 @dataclass(frozen=True, slots=True)
 class CallCharge:
-    """What a call is charged.
+    """The charge for a call.
 
     Args:
         cost: Units.
@@ -160,13 +160,13 @@ class BudgetStore(Protocol):
         """Give back what was set aside for a call that was not made."""
 
     def spent(self, keys: Sequence[str] | None = None, /) -> list[SlotStanding]:
-        """How slots stand: all that the store knows, or those that are named, in their order."""
+        """Returns the state of slots: all that the store knows, or those that are named, in their order."""
 
     def change(self, key: str, /, *, extra: int = 0, approve: bool = False, reset: bool = False) -> None:
-        """What a person decides about a slot.
+        """Records what a person decides about a slot.
 
         Args:
-            key: Which one.
+            key: The key of the slot.
             extra: Units to add to its limits, or to take away.
             approve: Let it go on beyond the soft limit.
             reset: Forget first what was spent, added and approved; leases under way stay.

@@ -29,6 +29,7 @@ from ebbtide.budget.shared.store_place import open_budget_store
 from ebbtide.budget.tally import UNITS, units
 from ebbtide.checks import number
 from ebbtide.clock import system_clock
+from ebbtide.clock import time_zone as zone_of
 from ebbtide.errors import ConfigError, EbbtideError, StoreError, error_text, expect, shown
 from ebbtide.settings_file import offer, read_settings
 from ebbtide.text.name_table import NameTable
@@ -55,7 +56,6 @@ class Budgets:
     stays.
 
     Args:
-        budgets: The budgets.
         store: Where they are counted: "memory", for this process alone; a path, for the processes of this
             machine; "redis://host:6379/0", for many machines; or a `BudgetStore`.
         time_zone: By whose calendar a day and a month begin.
@@ -97,7 +97,7 @@ class Budgets:
         number("lease_s", lease_s, above=0, most=1e9, expected="seconds, more than 0")
         self.spender = Spender()
         self._tables = _tables(self.budgets)
-        self._zone = budget_period.time_zone(time_zone)
+        self._zone = zone_of(time_zone)
         self._lease_s = float(lease_s)
         self._refuses_unknown = when_unknown == "refuse"
         self._refuses_away = when_away == "refuse"
@@ -174,7 +174,7 @@ class Budgets:
 
     @property
     def faults(self) -> int:
-        """How often the store could not be asked."""
+        """The number of times that the store could not be asked."""
         return self._link.faults
 
     @property
@@ -211,7 +211,7 @@ class Budgets:
         return BudgetReservation(self._link, lease, is_bound=is_bound)
 
     def _reserved(self, lease_id: str, amount: int | None) -> Lease | None:
-        """What the store sets aside; None where no budget applies."""
+        """Asks the store to set an amount aside; None if no budget applies."""
         now = self._link.now()
         for _ in range(_MOST_TRIES):
             rows = self._slots(now)
@@ -276,7 +276,7 @@ class Budgets:
         self._link.close()
 
     def standings(self) -> list[BudgetStanding]:
-        """How every budget stands in its present period, of which the store knows or which has a name.
+        """Lists the state of every budget in its present period that the store knows or that has a name.
 
         By scope, and in a scope the one of which most was spent first.
 

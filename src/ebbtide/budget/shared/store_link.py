@@ -28,9 +28,6 @@ _MOST_WAITING: Final = 100_000  # charges; a call in that time is some hundred b
 class StoreLink:
     """A store, and the charges that it has not taken yet.
 
-    Args:
-        store: The store.
-
     Attributes:
         faults: How often it could not be asked.
         last_fault: The latest failure, in words; None where there was none.

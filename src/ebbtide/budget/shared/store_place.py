@@ -1,4 +1,4 @@
-"""Which store a setting means: a file, Redis, or the memory of this process."""
+"""Finds the store that a setting means: a file, Redis, or the memory of this process."""
 
 from __future__ import annotations
 

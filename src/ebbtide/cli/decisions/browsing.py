@@ -291,7 +291,7 @@ def _noted(path: Path) -> dict[str, str]:
 
 
 def _objections(decisions: Iterable[Decision]) -> dict[str, str]:
-    """Why the gate was against a decision, by its id."""
+    """Returns the gate's reasons against a decision, by its id."""
     reasons = {each.id: each.assessment.reason for each in decisions if each.assessment is not None}
     return {identifier: reason for identifier, reason in reasons.items() if reason}
 

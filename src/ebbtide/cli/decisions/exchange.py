@@ -55,7 +55,7 @@ def export(
 ) -> None:
     """Write decisions as markdown records, one a page, or as JSON that import reads back.
 
-    The format is told by the name: madr for a folder, jsonl or json for a file.
+    The name decides the format: madr for a folder, jsonl or json for a file.
     """
     kind = kind or _told(to)
     states = tuple(status or ()) or (_IN_FORCE if kind is WriteFormat.MADR else _WITH_TEXT)

@@ -111,7 +111,7 @@ def filtered_trace(trace: Trace, rules: Profile, *, everyone: bool) -> FilteredT
 
 
 def _turn(event: TraceItem, number: int) -> SpokenTurn | None:
-    """Who spoke, the words, when, and whether that is a person; None for what is no turn."""
+    """Returns the speaker, the words, the time, and True for a person; None for what is no turn."""
     if isinstance(event, ModelCall | Message):
         by_person = isinstance(event, Message)
         speaker, text, ts = event.agent or ("user" if by_person else "assistant"), event.text or "", event.ts

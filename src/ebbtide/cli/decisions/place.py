@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from ebbtide.cli.declaration import OF_AGENT, SINCE, Argument, Option, shared
+from ebbtide.cli.declaration import OF_AGENT, SINCE, UNTIL, Argument, Option, shared
 from ebbtide.clock import system_clock
 from ebbtide.errors import ConfigError, StoreError
 
@@ -39,7 +39,7 @@ Limit = Annotated[
     int, Option("--limit", "-n", metavar="N", at_least=1, at_most=100_000, help="How many at most.")
 ]
 Since = Annotated[str | None, Option("--since", metavar="WHEN", help=SINCE)]
-Until = Annotated[str | None, Option("--until", metavar="WHEN", help="Up to then.")]
+Until = Annotated[str | None, Option("--until", metavar="WHEN", help=UNTIL)]
 Identifier = Annotated[str, Argument(metavar="ID", help="Id of a decision, or its beginning.")]
 
 _OF_A_LOG = {

@@ -156,7 +156,7 @@ def follow_conversation(name: str, options: ScoringOptions) -> Iterator[RoundRea
 
 
 def _growths_of_stdin(unit: RoundUnit) -> Iterator[Growth]:
-    """What comes through standard input, line by line, until it ends."""
+    """Yields the rounds that come through standard input, line by line, until it ends."""
     from ebbtide.traces.live import Growth, RoundStream
 
     stream = RoundStream(unit=unit, source="<stdin>")

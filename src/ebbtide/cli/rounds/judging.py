@@ -51,10 +51,10 @@ def open_judge(spec: str, prices: Prices) -> ChatModel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeBill:
-    """What asking took, apart from all that a run spent, and which answers could not be used.
+    """The cost of asking a model, apart from that of the run, and the answers that could not be used.
 
     Args:
-        model: Who was asked.
+        model: The model that was asked.
         usage: What the replies took.
         failures: Why the rules stand in, one an answer.
     """
@@ -93,7 +93,7 @@ class JudgeBill:
         }
 
     def lines(self, width: int) -> list[Line]:
-        """For a person."""
+        """Returns the lines for a person."""
         usage = self.usage
         hint = " (add its price with --prices FILE)" if usage.cost_usd is None else ""
         amounts = [f"cost {money(usage.cost_usd)}{hint}", count(usage.replies, "reply", "replies")]
@@ -114,11 +114,11 @@ class JudgeBill:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeReport:
-    """What came of asking a model about conversations.
+    """The answers of a model that was asked about conversations.
 
     Args:
-        model: Who was asked.
-        rounds: About what.
+        model: The model that was asked.
+        rounds: The rounds that it was asked about.
         disagreements: Where it and the rules differ.
         outcome: How the work came out; None where that was not asked.
     """
@@ -161,7 +161,7 @@ class JudgeReport:
         }
 
     def lines(self, width: int) -> list[Line]:
-        """For a person: where they differ, and the bill."""
+        """Returns the lines for a person: where they differ, and the bill."""
         lines = [disagreement_line(self.differ, len(self.rounds))]
         rows = [_row(item) for item in self.disagreements[:_ROWS]]
         if rows:
@@ -176,12 +176,12 @@ class JudgeReport:
 
 
 def disagreement_line(differ: int, rounds: int) -> Line:
-    """In how many rounds they differ."""
+    """States in how many rounds they differ."""
     return Line(f"Judge and rules disagree on {differ:,} of {count(rounds, 'round')}.", "bold")
 
 
 def _outcome_line(outcome: LlmOutcome) -> Line:
-    """How work came out, by the judge and by the rules, with the words that each goes by."""
+    """States the outcome by the judge and by the rules, with the words that each goes by."""
     if outcome.outcome is None:
         line = Line("Outcome: the judge does not say")
     else:

@@ -1,4 +1,4 @@
-"""How rounds are scored, as options say it."""
+"""The options for scoring rounds."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class SemanticUse(StrEnum):
-    """When meanings are compared."""
+    """The conditions under which meanings are compared."""
 
     OFF = "off"
     AUTO = "auto"  #: where it can be; the result says whether it was
@@ -51,7 +51,7 @@ Follow = Annotated[bool, Option("--follow", help="Keep reading a growing JSONL f
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SemanticLevel:
-    """What meanings are compared with, or why they are not compared.
+    """The embedder that compares meanings, or the reason why there is none.
 
     Args:
         embedder: None where the level is off.
@@ -82,7 +82,7 @@ def semantic_level(use: SemanticUse, model: str | None, cache: str | None) -> Se
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoringOptions:
-    """How conversations are scored and shown.
+    """The settings for scoring and showing conversations.
 
     `judge` is the model to ask, None for the rules alone; `redact` masks keys and passwords in the answer.
     """

@@ -23,7 +23,7 @@ _STDIN = "<stdin>"
 
 
 class AcceptedFinding(NamedTuple):
-    """What stays the same of a finding when its run is recorded again.
+    """The part of a finding that stays the same when its run is recorded again.
 
     Args:
         run: The file of the run, from the folder of the baseline, with ``/``.
@@ -124,7 +124,7 @@ class Baseline:
             raise ConfigError(f"{self.file}: cannot be written: {error.strerror or error}") from error
 
     def known(self, summaries: Sequence[RunSummary]) -> KnownFindings:
-        """Which findings it accepts; of more than it accepts of one kind, the earliest."""
+        """Returns the findings that it accepts; of more than it accepts of one kind, the earliest."""
         rest = self._counts.copy()
         findings = []
         for run in summaries:

@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import click
 
-from ebbtide.checking import check as check_run
 from ebbtide.cli.declaration import FILE, FORMAT, Argument, Command, Jobs, Option, Page
 from ebbtide.cli.exits import Exit
-from ebbtide.cli.runs.checking import Output, check_files, show, show_unread, skipped_file
 from ebbtide.cli.runs.ci.check_format import CheckFormat
-from ebbtide.cli.runs.ignoring import ignored_by
 from ebbtide.cli.runs.machine_sessions import MachineSessions
+from ebbtide.cli.runs.money_options import MoneyOptions, with_money_options
+from ebbtide.cli.runs.money_screen import show_money
 from ebbtide.cli.runs.options import with_run_options
-from ebbtide.cli.runs.run_table import SkippedFile
 from ebbtide.cli.runs.session_filter import SessionFilter, with_session_filter
-from ebbtide.cli.runs.sessions import check_sessions
-from ebbtide.cli.runs.trace_files import TraceFiles
-from ebbtide.cli.terminal import warn
-from ebbtide.errors import ConfigError, TranscriptError
+from ebbtide.errors import ConfigError
 from ebbtide.supervision.run_options import RunOptions
 
 _OUTPUT = "Output"
@@ -39,7 +32,9 @@ _OUTPUT = "Output"
 )
 @with_run_options
 @with_session_filter
+@with_money_options
 def check(
+    money: MoneyOptions,
     selection: SessionFilter,
     options: RunOptions,
     traces: Annotated[
@@ -117,8 +112,21 @@ def check(
             if value:
                 raise ConfigError(f"{option} needs a FILE")
         machine = MachineSessions.of(selection)
+        sums = show_money(
+            machine,
+            options,
+            money,
+            as_json=as_json or form is CheckFormat.JSON,
+            everything=everything,
+        )
+        if money.by is not None:
+            return
     else:
         selection.refuse_beside_trace()
+        money.refuse_beside_trace()
+    # The money is on the screen before what takes long to load is loaded.
+    from ebbtide.cli.runs.checking import Output
+
     output = Output.of(
         as_json=as_json,
         form=form,
@@ -130,49 +138,12 @@ def check(
         write_baseline=write_baseline,
     )
     if traces is None:
-        code = check_sessions(machine, options, output, jobs=jobs)
+        from ebbtide.cli.runs.sessions import check_sessions
+
+        code = check_sessions(machine, options, output, money=sums, money_options=money, jobs=jobs)
     else:
-        code = _check_named(traces, options, output, jobs=jobs)
+        from ebbtide.cli.runs.check_named import check_named
+
+        code = check_named(traces, options, output, jobs=jobs)
     if code is not Exit.DONE:
         raise SystemExit(code)
-
-
-def _check_named(names: Sequence[str], options: RunOptions, output: Output, *, jobs: int | None) -> Exit:
-    """Prints what became of the runs in files, folders, or ``-`` for standard input.
-
-    Returns:
-        `Exit.BAD_INPUT` where a file that was named is unreadable, or, with a condition, one in a folder;
-        otherwise `Exit.CHECK_FAILED` where a run meets a condition.
-
-    Raises:
-        TranscriptError: A single run cannot be read, or of many none.
-        ConfigError: The page cannot be written.
-    """
-    traces, left_out = TraceFiles.of(names).without(output.ignored_runs)
-    options = dataclasses.replace(options, timeline=output.html is not None)
-    if not traces.several and not left_out:
-        try:
-            summary = check_run(traces.files[0], options)
-        except TranscriptError as error:
-            show_unread([skipped_file(error, traces.files[0], options, is_named=True)], output, indent=2)
-            raise
-        fails = show([summary], (), options, output, several=False)
-        return Exit.CHECK_FAILED if fails else Exit.DONE
-    summaries, skipped_files = check_files(traces, options, jobs=jobs)
-    if not summaries and skipped_files:
-        show_unread(skipped_files, output)
-        raise TranscriptError(_nothing(skipped_files))
-    ignored = [SkippedFile(source=path, reason=f"ignored by {ignored_by()}") for path in left_out]
-    fails = show(summaries, [*skipped_files, *ignored], options, output)
-    unreadable = [item for item in skipped_files if item.is_named or (item.is_unreadable and output.fail_on)]
-    for item in unreadable:
-        warn(f"{item.source}: UNREADABLE: {item.reason.splitlines()[0]}")
-    if unreadable:
-        return Exit.BAD_INPUT
-    return Exit.CHECK_FAILED if fails else Exit.DONE
-
-
-def _nothing(skipped_files: Sequence[SkippedFile]) -> str:
-    reasons = "".join(f"\n  {item.source}: {item.reason.splitlines()[0]}" for item in skipped_files[:5])
-    more = f"\n  and {len(skipped_files) - 5} more" if len(skipped_files) > 5 else ""
-    return f"none of {len(skipped_files)} files could be read:{reasons}{more}"

@@ -1,4 +1,4 @@
-"""What makes a check fail: the conditions of `--fail-on`."""
+"""The conditions of `--fail-on`, which make a check fail."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Condition:
         raise ConfigError(f"{origin} {text!r}: expected {_EXPECTED}{meant(name, names)}")
 
     def broken_by(self, summary: RunSummary, known_findings: Collection[RunFinding] = ()) -> str | None:
-        """Why the run fails it, in words; None where it does not.
+        """Returns the reason why the run fails it, in words; None if it does not.
 
         Args:
             summary: The run.
@@ -112,11 +112,11 @@ class Condition:
         grounds = [item for item in summary.findings if self.rests_on(item)] if known_findings else []
         fresh = [item for item in grounds if item not in known_findings]
         if len(fresh) == len(grounds):
-            return f"{summary.title}: {summary.reason}"
-        return f"{summary.title}: {fresh[0].sentence}." if fresh else None
+            return f"{summary.words}: {summary.reason}"
+        return f"{summary.words}: {fresh[0].sentence}." if fresh else None
 
     def rests_on(self, finding: RunFinding) -> bool:
-        """Whether a finding alone can make a run meet it."""
+        """Returns True if the finding alone can make a run meet the condition."""
         if self.name == "limit":
             return finding.cause is Cause.LIMIT
         if self.name == "stuck":
@@ -160,7 +160,7 @@ class FailedCondition(NamedTuple):
 def failures(
     summaries: Sequence[RunSummary], checks: Sequence[Condition], known_findings: KnownFindings | None = None
 ) -> list[FailedCondition]:
-    """Which run meets which condition, and why.
+    """Lists the runs that meet a condition, each with the condition and the reason.
 
     Args:
         summaries: The runs.

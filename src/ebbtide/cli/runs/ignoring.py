@@ -1,4 +1,4 @@
-"""What the command line and the project's settings ignore: `--ignore` and `[ignore]`."""
+"""Reads the `--ignore` options and the `[ignore]` settings of the project."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import dataclasses
 import os
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -16,14 +16,16 @@ from ebbtide.errors import ConfigError
 from ebbtide.profile import Profile
 from ebbtide.report.plurals import count
 from ebbtide.settings_file import meant, nearest_name
-from ebbtide.supervision.summary.run_summary import RunSummary
+
+if TYPE_CHECKING:
+    from ebbtide.supervision.summary.run_summary import RunSummary
 
 _LEAVES_OUT = "check"
 _FORMS = "a rule, tool=NAME or run=GLOB"
 
 
 class RunPattern(NamedTuple):
-    """Which runs are left out.
+    """A pattern for runs that are left out.
 
     Args:
         pattern: ``*`` and ``?`` stand for anything, also for ``/``. Without a ``/`` it is about the name of
@@ -35,7 +37,7 @@ class RunPattern(NamedTuple):
     folder: str
 
     def matches(self, path: str) -> bool:
-        """Whether it is about the run in this file."""
+        """Returns True if the pattern fits the run in this file."""
         if "/" not in self.pattern:
             return fnmatchcase(os.path.basename(path), self.pattern)  # noqa: PTH119 - pathlib takes long
         try:
@@ -73,7 +75,7 @@ def with_ignored(profile: Profile, texts: Iterable[str]) -> Profile:
 
 
 def run_patterns() -> tuple[RunPattern, ...]:
-    """Which runs are left out by options of the command that runs, and by the project's settings.
+    """Returns the patterns of runs to leave out, from the command's options and the project's settings.
 
     Raises:
         ConfigError: A value of an option has another form.
@@ -86,7 +88,7 @@ def run_patterns() -> tuple[RunPattern, ...]:
 
 
 def ignored_by() -> str:
-    """What ignores, in words: the option, the file of settings, the profile."""
+    """Names in words what ignores: the option, the file of settings, the profile."""
     settings = current_settings()
     context = click.get_current_context(silent=True)
     profile = "" if context is None else str(context.params.get("profile"))

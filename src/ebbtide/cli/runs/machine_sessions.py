@@ -27,7 +27,6 @@ class SessionPart:
     """A file of a session, and what is known of it without checking it.
 
     Args:
-        file: The file.
         session: The session that it belongs to; that of a sub-agent is the one that started it.
         project: Where the agent worked, for a sub-agent that of its session; None where unknown.
         is_main: Whether it is the session itself, and not a sub-agent of it.
@@ -99,7 +98,7 @@ def local_time(seconds: float, form: str) -> str:
 
 
 def _obstacle(part: SessionPart) -> str:
-    """Why a session cannot be watched; empty where nothing is known against it."""
+    """Returns the reason why a session cannot be watched; empty if nothing is known against it."""
     return part.file.obstacle or (UNWATCHED if is_session_file(part.file.path) else "")
 
 

@@ -56,6 +56,14 @@ MaxSeconds = Annotated[
     float | None,
     Option("--max-seconds", metavar="S", at_least=0, help="Maximum duration in seconds.", section=_LIMITS),
 ]
+Timezone = Annotated[
+    str | None,
+    Option(
+        "--timezone",
+        metavar="NAME",
+        help="The zone in which a day begins, such as Europe/Berlin. Default: that of this machine.",
+    ),
+]
 Ignore = Annotated[
     list[str] | None,
     Option(
@@ -74,6 +82,7 @@ def read_run_options(
     limits: str | None = None,
     prices: str | None = None,
     redact: bool = True,
+    timezone: str | None = None,
     **most: float | None,
 ) -> RunOptions:
     """The options that a command line says.
@@ -82,6 +91,7 @@ def read_run_options(
         ignore: Rules and tools, as the option names them; those of the project's settings come on top.
         limits: A file; single limits override those in it.
         prices: A file; None takes public prices where they are installed.
+        timezone: The name of a zone; None takes that of this machine.
         **most: A limit by the name of its kind.
 
     Raises:
@@ -89,12 +99,17 @@ def read_run_options(
     """
     from ebbtide.events.tool_policy import ToolPolicies
 
+    if timezone is not None:
+        from ebbtide.clock import time_zone
+
+        time_zone(timezone)
     return RunOptions(
         profile=with_ignored(Profile.load(profile), ignore or ()),
         tools=None if tools is None else ToolPolicies.load(tools),
         limits=_limits(limits, most),
         prices=read_prices(prices),
         redact=redact,
+        timezone=timezone,
     )
 
 
@@ -117,9 +132,10 @@ _LIMITS_OF_A_RUN: dict[str, tuple[Any, Any]] = {
     "steps": (MaxSteps, None),
     "wall_s": (MaxSeconds, None),
 }
+_ZONE: dict[str, tuple[Any, Any]] = {"timezone": (Timezone, None)}
 _REDACT: dict[str, tuple[Any, Any]] = {"redact": (Redact, True)}
 
 with_thresholds = shared(_THRESHOLDS | _REDACT, read_run_options)
-with_run_options = shared(_THRESHOLDS | _FILES | _LIMITS_OF_A_RUN | _REDACT, read_run_options)
+with_run_options = shared(_THRESHOLDS | _FILES | _LIMITS_OF_A_RUN | _ZONE | _REDACT, read_run_options)
 #: Who checks an archive has its limits in a file.
 with_archive_options = shared(_THRESHOLDS | _FILES | _REDACT, read_run_options)

@@ -64,9 +64,11 @@ def run_screen(
 
 def verdict_lines(summary: RunSummary) -> list[Line]:
     """How the run ended and how it went, the words that say so, and why."""
-    head = Line(summary.title, word_style(summary)).append(f"  {plain(summary.source)}")
+    head = Line(summary.words, word_style(summary)).append(f"  {plain(summary.source)}")
     how = ended(summary.ending)
-    lines = [head, *([] if how is None else [Line.safe(how)]), Line.safe(summary.reason)]
+    about = wording.about(summary)
+    lines = [head, *([Line.safe(about, "bold")] if about else [])]
+    lines += [*([] if how is None else [Line.safe(how)]), Line.safe(summary.reason)]
     if summary.bill.sentence:
         lines.append(Line.safe(summary.bill.sentence, "bold"))
     end = wording.at_end(summary)
@@ -141,7 +143,7 @@ def _findings(
     if not items:
         if summary.course is Course.UNKNOWN:
             return [Line("none in what was recorded", "dim")]
-        return [Line("none: no loop, no limit passed, no runaway cost", "green")]
+        return [Line(f"none: {wording.nothing_found(summary)}", "green")]
     visible = items if everything else items[:_FINDINGS]
     rows = []
     for index, item in enumerate(visible):

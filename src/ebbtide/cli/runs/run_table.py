@@ -14,11 +14,13 @@ from ebbtide.report import wording
 from ebbtide.report.plurals import count
 from ebbtide.supervision.summary.headline import Course, Headline
 from ebbtide.supervision.summary.run_summary import RunSummary
+from ebbtide.text.excerpt import one_line
 
 UNREADABLE = "UNREADABLE"  #: what a trace is called of which nothing could be read
 _SKIPPED = 8
 _REASON = 120
 # Where in a run something was, as sentences say it: (calls 4-25, $1.54).
+_NAME = 12  # characters of an id at least
 _WHERE = re.compile(r" \((?:calls?|events?|rounds?) [^)]*\)")
 _HEADERS = ("verdict", "events", "cost", "run, and why")
 
@@ -86,7 +88,7 @@ def alike_runs(runs: Sequence[RunSummary]) -> list[list[RunSummary]]:
     """Runs of one headline and one reason together, wherever in the run that was; each in the order given."""
     groups: dict[tuple[str, str], list[RunSummary]] = {}
     for run in runs:
-        groups.setdefault((run.title, _reason(run)), []).append(run)
+        groups.setdefault((run.words, _reason(run)), []).append(run)
     return list(groups.values())
 
 
@@ -118,7 +120,7 @@ def _table(groups: Sequence[Sequence[RunSummary]], folder: str, width: int) -> l
     """A row a group of runs, and under its name why, or where its money went."""
     cells = [
         (
-            Line(group[0].title, word_style(group[0])),
+            Line(group[0].words, word_style(group[0])),
             Line(f"{sum(run.spent.events for run in group):,}"),
             Line(_costs(group)),
         )
@@ -131,8 +133,11 @@ def _table(groups: Sequence[Sequence[RunSummary]], folder: str, width: int) -> l
     for group, row in zip(groups, cells, strict=True):
         run, more = group[0], len(group) - 1
         name = run.source.removeprefix(folder) + (f" and {more:,} more" if more else "")
-        rows.append((*row, Line.safe(name)))
-        why = _reason(run)
+        about, why = wording.about(run), _reason(run)
+        rows.append((*row, Line.safe(about or name)))
+        if about:
+            # An id says nothing to a reader: it stands second, and breaks no row.
+            rows.append((Line(), Line(), Line(), Line.safe(one_line(name, max(widths[-1], _NAME)), "dim")))
         if more and why:
             rows.append(
                 (Line(), Line(), Line(), Line.safe(f"{why.rstrip('.')} ({len(group):,} runs).", "dim"))

@@ -1,11 +1,11 @@
-"""Which of this machine's sessions are wanted: how old, of which project, of which agent."""
+"""Selects the wanted ones of this machine's sessions by age, project and agent."""
 
 from __future__ import annotations
 
 import re
 import time
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Annotated
 
 from ebbtide.cli.declaration import OF_AGENT, SINCE, Option, shared
@@ -17,7 +17,7 @@ DEFAULT_SINCE = "7d"
 _AGO = re.compile(r"(\d{1,9})([hdw])", re.ASCII)
 _UNITS = {"h": ("hour", 3_600), "d": ("day", 86_400), "w": ("week", 604_800)}
 _ALL = "all"
-_SECTION = "Sessions of this machine, where no trace is named"
+SECTION = "Sessions of this machine, where no trace is named"
 
 Since = Annotated[
     str | None,
@@ -25,22 +25,22 @@ Since = Annotated[
         "--since",
         metavar="WHEN",
         help=SINCE,
-        section=_SECTION,
+        section=SECTION,
     ),
 ]
 Project = Annotated[
     str | None,
-    Option("--project", metavar="NAME", help="Only projects with NAME in their path.", section=_SECTION),
+    Option("--project", metavar="NAME", help="Only projects with NAME in their path.", section=SECTION),
 ]
 Agents = Annotated[
     list[CodingAgent] | None,
-    Option("--agent", "-a", metavar="NAME", help=OF_AGENT, section=_SECTION),
+    Option("--agent", "-a", metavar="NAME", help=OF_AGENT, section=SECTION),
 ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionFilter:
-    """Which sessions are wanted.
+    """The age, project and agents of the wanted sessions.
 
     Args:
         since: Seconds since 1970; those that were written last before are left out. None: any.
@@ -65,7 +65,7 @@ class SessionFilter:
         *,
         now: float | None = None,
     ) -> SessionFilter:
-        """What the command line says.
+        """Reads the filter from the command line.
 
         Args:
             since: Such as ``24h``, ``7d``, ``2w``, ``2026-11-01`` or ``all``; None is seven days.
@@ -87,7 +87,7 @@ class SessionFilter:
         )
 
     def wants(self, project: str | None) -> bool:
-        """Whether sessions of a project are wanted."""
+        """Returns True if sessions of the project are wanted."""
         return self.project.casefold() in (project or "").casefold()
 
     def refuse_beside_trace(self) -> None:
@@ -122,3 +122,26 @@ def _since(words: str, now: float) -> tuple[float | None, str]:
         raise ConfigError(
             f"--since {words!r:.40}: expected 24h, 7d, 2w, a day such as 2026-11-01, or all"
         ) from None
+
+
+def until_of(words: str | None, *, now: float | None = None) -> float | None:
+    """The time before which calls count: a day counts as a whole.
+
+    Args:
+        words: As for `--since`; None: any.
+        now: Seconds since 1970; None asks the clock.
+
+    Raises:
+        ConfigError: It cannot be read.
+    """
+    if words is None or words == _ALL:
+        return None
+    try:
+        day = datetime.strptime(words, "%Y-%m-%d").astimezone()
+        return (day + timedelta(days=1)).timestamp()
+    except (ValueError, OverflowError):
+        pass
+    try:
+        return _since(words, time.time() if now is None else now)[0]
+    except ConfigError as error:
+        raise ConfigError(str(error).replace("--since", "--until", 1)) from None

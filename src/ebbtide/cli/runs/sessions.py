@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from ebbtide.cli.exits import Exit
@@ -15,13 +13,14 @@ from ebbtide.cli.runs.checking import Output, check_files, write_page
 from ebbtide.cli.runs.fail_on import failures
 from ebbtide.cli.runs.ignoring import ignored_by, print_ignored
 from ebbtide.cli.runs.machine_sessions import AGENT_NAMES, MachineSessions, SessionPart
+from ebbtide.cli.runs.money import SessionMoney
+from ebbtide.cli.runs.money_options import MoneyOptions
+from ebbtide.cli.runs.money_screen import NARROWEST, ROWS, UNKNOWN, more, room, totals_wire, widths
 from ebbtide.cli.runs.run_screen import word_style
 from ebbtide.cli.runs.run_table import SkippedFile, skipped_lines
-from ebbtide.cli.runs.session_filter import SessionFilter
 from ebbtide.cli.runs.trace_files import TraceFiles
 from ebbtide.cli.terminal import (
     Line,
-    cell_width,
     columns,
     plain,
     print_json,
@@ -36,7 +35,6 @@ from ebbtide.supervision.run_options import RunOptions
 from ebbtide.supervision.summary.headline import Course
 from ebbtide.supervision.summary.run_summary import RunSummary
 from ebbtide.text.redaction import redact
-from ebbtide.traces.sessions.agent_homes import user_folder
 
 
 def check_sessions(
@@ -44,6 +42,8 @@ def check_sessions(
     options: RunOptions,
     output: Output,
     *,
+    money: SessionMoney,
+    money_options: MoneyOptions,
     jobs: int | None = None,
 ) -> Exit:
     """Print what became of this machine's sessions.
@@ -52,6 +52,8 @@ def check_sessions(
         machine: The sessions.
         options: By what they are judged.
         output: What to do with the answers.
+        money: What they cost, which is on the screen already.
+        money_options: What was wanted of it.
         jobs: Processes; None takes one a core where they are worth it.
 
     Returns:
@@ -69,8 +71,8 @@ def check_sessions(
     traces = dataclasses.replace(
         traces, files=tuple(path for path, obstacle in obstacles.items() if not obstacle)
     )
-    summaries, skipped_files = check_files(traces, options, jobs=jobs)
     shown: Callable[[str], str] = redact if options.redact else str
+    summaries, skipped_files = check_files(traces, options, jobs=jobs)
     skipped_files += [
         SkippedFile(source=shown(path), reason=reason, is_unreadable=True)
         for path, reason in (*obstacles.items(), *machine.unreadable)
@@ -87,14 +89,20 @@ def check_sessions(
     runs = [SessionRun(part=parts[summary.source], summary=summary) for summary in summaries]
     runs.sort(key=lambda run: run.summary.source)
     if output.as_json:
-        _print_json(runs, skipped_files, machine.selection)
+        for run in runs:
+            print_json(run.to_dict(), indent=None)
+        for item in skipped_files:
+            print_json(item.to_dict(), indent=None)
+        totals = SessionTotals.of(runs)
+        wire = totals_wire(money, machine.selection, money_options, options)
+        print_json({**wire, **_waste_wire(totals)}, indent=None)
     if not runs:
         raise _nothing_read(skipped_files)
     if output.html is not None:
         write_page(output.html, summaries, options, skipped_files)
     if not output.as_json:
         width = terminal_width()
-        print_lines(session_screen(runs, machine.selection.period, width, everything=output.everything))
+        print_lines(waste_screen(runs, width, everything=output.everything))
         print_lines(_skipped_lines(skipped_files, parts, width, everything=output.everything))
         print_ignored(summaries)
     problems = failures(summaries, output.fail_on, output.known(summaries))
@@ -108,29 +116,12 @@ def check_sessions(
     return Exit.CHECK_FAILED if problems else Exit.DONE
 
 
-def _print_json(
-    runs: Sequence[SessionRun], skipped_files: Iterable[SkippedFile], selection: SessionFilter
-) -> None:
-    """A line a file, and the totals as the last one."""
-    for run in runs:
-        print_json(run.to_dict(), indent=None)
-    for item in skipped_files:
-        print_json(item.to_dict(), indent=None)
-    tables: dict[str, Mapping[Any, Sequence[SessionRun]]] = {
-        "by_day": grouped(runs, lambda run: run.part.day),
-        "by_project": grouped(runs, lambda run: run.part.project),
-        "by_agent": grouped(runs, lambda run: run.part.file.agent.value),
+def _waste_wire(totals: SessionTotals) -> dict[str, Any]:
+    return {
+        "runs": totals.runs,
+        "wasted_usd": totals.wasted_usd,
+        "avoidable_usd": totals.avoidable_usd,
     }
-    wire: dict[str, Any] = {
-        name: [
-            {name.removeprefix("by_"): key, **SessionTotals.of(group).to_dict()}
-            for key, group in groups.items()
-        ]
-        for name, groups in tables.items()
-    }
-    since = None if selection.since is None else datetime.fromtimestamp(selection.since, UTC).isoformat()
-    totals = SessionTotals.of(runs).to_dict()
-    print_json({"schema": 1, "type": "totals", "since": since, **totals, **wire}, indent=None)
 
 
 def _skipped_lines(
@@ -166,135 +157,62 @@ def _nothing_read(skipped_files: Sequence[SkippedFile]) -> TranscriptError:
     return TranscriptError(f"none of {count(len(skipped_files), 'session')} could be read:{reasons}{more}")
 
 
-_ROWS = 10
 _SENTENCE = 160
-_UNKNOWN = "?"
-_LAST = 24  # columns that the names of a table need, where they are longer
-_NARROWEST = 8  # columns of the last column, however narrow the terminal
 
 
-def session_screen(
-    runs: Sequence[SessionRun], period: str, width: int, *, everything: bool = False
-) -> list[Line]:
-    """The screen of some sessions.
+def waste_screen(runs: Sequence[SessionRun], width: int, *, everything: bool = False) -> list[Line]:
+    """The screen of what the money of some sessions bought, and of the worst of them.
 
     Args:
         runs: Their files, checked; at least one.
-        period: From when they are, in words; empty for any time.
         width: Columns.
-        everything: Show every row and every run.
+        everything: Show every run.
     """
-    totals = SessionTotals.of(runs)
-    lines = list(Line(_sentence(totals, period), "bold").wrap(width))
-    by_day = sorted(_rows(runs, lambda run: run.part.day), key=lambda row: row[0], reverse=True)
-    by_project = _rows(runs, lambda run: _short(run.part.project))
-    by_agent = _rows(runs, lambda run: AGENT_NAMES[run.part.file.agent])
-    lines += [Line(), *_table("day", by_day, width, everything=everything)]
-    lines += [Line(), *_table("project", sorted(by_project, key=_by_cost), width, everything=everything)]
-    if len(by_agent) > 1:
-        lines += [Line(), *_table("agent", sorted(by_agent, key=_by_cost), width, everything=everything)]
-    return [*lines, Line(), *_worst(runs, width, everything=everything)]
+    sentence = _waste_sentence(SessionTotals.of(runs))
+    return [Line(), *Line(sentence, "bold").wrap(width), *_worst(runs, width, everything=everything)]
 
 
-def _sentence(totals: SessionTotals, period: str) -> str:
-    sessions = f"{count(totals.sessions, 'session')}{f' {period}' if period else ''}"
-    if totals.cost_usd is None:
-        return f"{sessions}; their cost is unknown."
-    cost = f"{wording.money(totals.cost_usd)}{'+' * totals.is_partial}"
-    rest = f", and {totals.unknown_cost:,} of unknown cost" if totals.unknown_cost else ""
+def _waste_sentence(totals: SessionTotals) -> str:
     amounts = ((totals.wasted_usd, "bought nothing"), (totals.avoidable_usd, "could have been avoided"))
+    cost = totals.cost_usd or 0.0
     shares = [
-        f"{wording.money(amount)}{_share(amount, totals.cost_usd)} of it {what}"
-        for amount, what in amounts
-        if amount
+        f"{wording.money(amount)}{_share(amount, cost)} of it {what}" for amount, what in amounts if amount
     ]
     if shares:
-        waste = f"{', and '.join(shares)}."
-    else:
-        waste = "What it bought is unknown." if totals.wasted_usd is None else "No waste was found."
-    return f"{sessions}: {cost}{rest}. {waste}"
+        return f"{', and '.join(shares)}."
+    return "What it bought is unknown." if totals.wasted_usd is None else "No waste was found."
 
 
 def _share(amount: float, cost: float) -> str:
     return f" ({amount / cost:.0%})" if amount >= 0.01 * cost > 0 else ""
 
 
-def _rows(runs: Sequence[SessionRun], key: Callable[[SessionRun], str]) -> list[tuple[str, SessionTotals]]:
-    return [(name, SessionTotals.of(group)) for name, group in grouped(runs, key).items()]
-
-
-def _by_cost(row: tuple[str, SessionTotals]) -> tuple[float, int, str]:
-    name, totals = row
-    return (-(totals.cost_usd or 0.0), -totals.sessions, name)
-
-
-def _table(
-    title: str, rows: Sequence[tuple[str, SessionTotals]], width: int, *, everything: bool
-) -> list[Line]:
-    visible = rows if everything else rows[:_ROWS]
-    cells = [{**_amounts(totals), title: name} for name, totals in visible]
-    longest = max(cell_width(plain(name)) for name, _ in visible)
-    names = list(cells[0])
-    # What there is no room for, the least important first.
-    for name in ("tokens", "avoidable"):
-        if _room(names, cells, width) < min(longest, _LAST):
-            names.remove(name)
-    head = [Line(name, "dim") for name in names]
-    lines = [head, *([Line.safe(row[name]) for name in names] for row in cells)]
-    widths = [*_widths(names, cells), max(_room(names, cells, width), _NARROWEST)]
-    return [*columns(lines, widths, right=range(len(names) - 1)), *_more(len(rows) - len(visible))]
-
-
-def _widths(names: Sequence[str], cells: Sequence[Mapping[str, str]]) -> list[int]:
-    """Of all columns but the last."""
-    return [max(len(name), *(len(row[name]) for row in cells)) for name in names[:-1]]
-
-
-def _room(names: Sequence[str], cells: Sequence[Mapping[str, str]], width: int) -> int:
-    """What is left for the last column."""
-    return width - sum(_widths(names, cells)) - 2 * (len(names) - 1)
-
-
-def _amounts(totals: SessionTotals) -> dict[str, str]:
-    if totals.cost_usd is None:
-        cost = _UNKNOWN
-    else:
-        cost = f"{wording.money(totals.cost_usd)}{'+' * (totals.is_partial or bool(totals.unknown_cost))}"
-    return {
-        "sessions": f"{totals.sessions:,}",
-        "cost": cost,
-        "tokens": _UNKNOWN if totals.tokens is None else f"{totals.tokens:,}",
-        "wasted": _waste(totals.wasted_usd),
-        "avoidable": _waste(totals.avoidable_usd),
-    }
-
-
 def _worst(runs: Sequence[SessionRun], width: int, *, everything: bool) -> list[Line]:
     """The runs that wasted most, then those that came out worst, each with a sentence and its file."""
     ordered = sorted(runs, key=_badness)
-    visible = ordered if everything else ordered[:_ROWS]
+    visible = ordered if everything else ordered[:ROWS]
     folder = wording.folder_of([run.summary.source for run in runs])
     rows = [_amounts_of(run.summary) for run in visible]
     names = ("cost", "wasted", "avoidable", "verdict")
-    widths = [*_widths(names, rows), max(_room(names, rows, width), _NARROWEST)]
+    sizes = [*widths(names, rows), max(room(names, rows, width), NARROWEST)]
     title = Line("The worst first", "bold").append(f", in {plain(folder)}" if folder else "", "dim")
-    lines = [*title.wrap(width), *columns([[Line(name, "dim") for name in names]], widths, right=(0, 1, 2))]
+    lines = [*title.wrap(width), *columns([[Line(name, "dim") for name in names]], sizes, right=(0, 1, 2))]
     for run, row in zip(visible, rows, strict=True):
         *amounts, verdict = row.values()
         first = [*map(Line, amounts), Line(verdict, word_style(run.summary))]
         path = run.summary.source.removeprefix(folder)
         below = (Line(plain(why(run.summary), _SENTENCE)), Line.safe(path, "dim"))
-        lines += columns([first], widths, right=(0, 1, 2))
+        lines += columns([first], sizes, right=(0, 1, 2))
         lines += [Line("  ").extend(part) for line in below for part in line.wrap(width - 2)]
-    return [*lines, *_more(len(runs) - len(visible))]
+    return [*lines, *more(len(runs) - len(visible))]
 
 
 def _amounts_of(summary: RunSummary) -> dict[str, str]:
     return {
-        "cost": _UNKNOWN if summary.spent.cost_usd is None else wording.cost(summary.spent),
+        "cost": UNKNOWN if summary.spent.cost_usd is None else wording.cost(summary.spent),
         "wasted": _waste(wasted_usd(summary)),
         "avoidable": _waste(avoidable_usd(summary)),
-        "verdict": summary.title,
+        "verdict": summary.words,
     }
 
 
@@ -305,20 +223,7 @@ def _badness(run: SessionRun) -> tuple[Any, ...]:
 
 
 def _waste(amount: float | None) -> str:
-    return _UNKNOWN if amount is None else wording.money(amount) if amount else "-"
-
-
-def _short(name: str | None) -> str:
-    """A path with ``~`` for the user's folder."""
-    if name is None:
-        return "unknown"
-    user = user_folder()
-    inside = name.removeprefix(user)
-    return f"~{inside}" if inside != name and inside.startswith(os.sep) else name
-
-
-def _more(number: int) -> list[Line]:
-    return [Line(f"and {number:,} more: --all", "dim")] if number else []
+    return UNKNOWN if amount is None else wording.money(amount) if amount else "-"
 
 
 _Number = TypeVar("_Number", int, float)

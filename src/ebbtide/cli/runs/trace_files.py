@@ -1,4 +1,4 @@
-"""Which files a command is to read: those named, and those in folders named."""
+"""Finds the files that a command reads: those named, and those in folders named."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ _TIMEOUT_S = 60.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerdictCommand:
-    """When to run a command, and which.
+    """A command, and the verdicts on which it runs.
 
     Args:
         actions: The actions that it waits for; empty for every change.
@@ -48,7 +48,7 @@ class VerdictCommand:
         return cls(actions=selection, command=command)
 
     def wants(self, verdict: Verdict) -> bool:
-        """Whether the command is to be run on this verdict."""
+        """Returns True if the command is to be run on this verdict."""
         return not self.actions or verdict.action in self.actions
 
     def run(self, verdict: Verdict, source: str, spent: dict[str, Any]) -> str | None:
@@ -57,7 +57,6 @@ class VerdictCommand:
         Its output goes where the watch's errors go, so that standard output stays the watch's own.
 
         Args:
-            verdict: The verdict.
             source: The run.
             spent: What it took so far.
 

@@ -137,7 +137,7 @@ class _Watch:
 
 
 class _Display(Protocol):
-    """What shows the run."""
+    """The display of the run."""
 
     def changed(self, run: LiveRun, verdict: Verdict, *, rings: bool) -> None:
         """The verdict changed; `rings` says whether just now."""
@@ -222,7 +222,7 @@ def _follow(how: _Watch, display: _Display) -> LiveRun:
 
 
 def _amounts(run: LiveRun) -> dict[str, Any]:
-    """What the run took so far, for machines."""
+    """Returns the spending of the run so far, for machines."""
     spending = run.summary().spent
     return {
         "events": spending.events,
@@ -327,7 +327,7 @@ class _Screen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
-    """What one look at the input gave.
+    """The result of one look at the input.
 
     Args:
         data: New bytes; empty where there are none yet.
@@ -346,7 +346,7 @@ def pieces(
     idle_s: float | None = None,
     now: Callable[[], float] = time.monotonic,
 ) -> Iterator[Piece]:
-    """What comes in, with an empty piece at every look that found nothing.
+    """Yields the input as it comes, with an empty piece at every look that found nothing.
 
     Args:
         name: The file, a session in a database of OpenCode, or ``-`` for standard input, whose end is the
@@ -436,13 +436,13 @@ class LiveRun:
 
     @property
     def source(self) -> str:
-        """What the input is called where it is shown."""
+        """The name of the input where it is shown."""
         source = self.stream.source
         return redact(source) if self._redacts else source
 
     @property
     def standing(self) -> Verdict:
-        """What is to be done now."""
+        """The present verdict."""
         return self._shown(self._recorder.supervisor.verdict())
 
     def feed(self, data: bytes) -> Iterator[Verdict]:
@@ -463,7 +463,7 @@ class LiveRun:
         return self._record(self.stream.finish())
 
     def summary(self) -> RunSummary:
-        """What is known of the run so far."""
+        """Summarizes the run so far."""
         form = self.stream.format
         summary = self._recorder.summary(
             self.stream.source,

@@ -128,7 +128,7 @@ def serve_hooks(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentStatus:
-    """How one agent is watched.
+    """The state of the hooks of one agent.
 
     Args:
         agent: The word for it.
@@ -147,7 +147,7 @@ class AgentStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HookStatus:
-    """How all agents are watched.
+    """The state of the hooks of all agents.
 
     Args:
         agents: One after the other.

@@ -106,7 +106,7 @@ def refuse_unnamed(option: str, reason: str) -> None:
 
 
 def origin(option: str, flag: str) -> str:
-    """What an error about the value of an option begins with.
+    """Returns the beginning of an error about the value of an option.
 
     Args:
         option: The name of its parameter.

@@ -1,4 +1,4 @@
-"""What a project's file of settings says."""
+"""The settings in a project's file."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""How right the thresholds are on labelled data, and better ones where the labels allow them."""
+"""Measures the thresholds on labelled data, and finds better ones where the labels allow them."""

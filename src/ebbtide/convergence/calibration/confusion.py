@@ -27,7 +27,7 @@ class Confusion:
 
     @classmethod
     def at(cls, threshold: float, scores: Sequence[float], labels: Sequence[bool]) -> Self:
-        """Where yes is a score of `threshold` or more."""
+        """Counts the confusion if a score of `threshold` or more is a yes."""
         hits = sum(label for score, label in zip(scores, labels, strict=True) if score >= threshold)
         yes = sum(score >= threshold for score in scores)
         positives = sum(labels)
@@ -51,17 +51,17 @@ class Confusion:
 
     @property
     def precision(self) -> Rate:
-        """Of the yes, those that are right."""
+        """The share of the yes that are right."""
         return Rate(hits=self.hits, total=self.hits + self.false_alarms)
 
     @property
     def recall(self) -> Rate:
-        """Of the yes labels, those that were found."""
+        """The share of the yes labels that were found."""
         return Rate(hits=self.hits, total=self.hits + self.misses)
 
     @property
     def agreement(self) -> Rate:
-        """Of all answers, those that are right."""
+        """The share of all answers that are right."""
         right = self.hits + self.rejections
         return Rate(hits=right, total=right + self.false_alarms + self.misses)
 

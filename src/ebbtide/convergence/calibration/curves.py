@@ -14,7 +14,7 @@ _ROUNDING = 1e-9
 
 
 class CurvePoint(NamedTuple):
-    """What a threshold does: `hits` of the `yes` scores at or above it have the label."""
+    """The effect of a threshold: `hits` of the `yes` scores at or above it have the label."""
 
     threshold: float
     yes: int

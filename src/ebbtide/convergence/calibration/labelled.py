@@ -1,4 +1,4 @@
-"""What people say is right: which texts say the same, and when a conversation should stop.
+"""Labels that people gave: which texts say the same, and when a conversation should stop.
 
 Source: rubric, calibration status (clause B07).
 """

@@ -37,7 +37,7 @@ _GRID = tuple(step / 20 for step in range(2, 20))  # 0.10, 0.15 ... 0.95
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupPrecision:
-    """How right a threshold is in one group of pairs."""
+    """The precision of a threshold in one group of pairs."""
 
     group: str
     precision: Rate
@@ -79,7 +79,7 @@ class MeasureReport:
     proposed: float | None
 
     def at(self, threshold: float) -> Confusion:
-        """What a threshold does."""
+        """Returns the confusion at a threshold."""
         total = self.curve[-1]
         above = [point for point in self.curve if point.threshold >= threshold]
         yes, hits = (above[-1].yes, above[-1].hits) if above else (0, 0)

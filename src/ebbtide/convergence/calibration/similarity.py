@@ -1,4 +1,4 @@
-"""How alike two claims are at each level, as novelty would see them.
+"""Measures the similarity of two claims at each level, as novelty would see it.
 
 Source: novelty spec, 2.1, L1 and L2.
 """
@@ -32,7 +32,7 @@ def cosine_similarities(pairs: Sequence[tuple[str, str]], embedder: Embedder) ->
 
 
 def contradicts(a: str, b: str) -> bool:
-    """Whether the contrast guard keeps the two apart."""
+    """Returns True if the contrast guard keeps the two apart."""
     return contrast(normal_form(a), normal_form(b)) is not None
 
 

@@ -1,4 +1,4 @@
-"""When the meter stops, against conversations for which people said when to stop, or with which signal.
+"""Compares the meter's stops with conversations for which people said when to stop, or with which signal.
 
 What is fitted is when a round is low and how many low rounds it takes; everything else is the profile's.
 
@@ -30,7 +30,7 @@ LOW_BELOW = (0.05, 0.1, 0.15, 0.2, 0.3, 0.5)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StopOutcome:
-    """What the meter made of one labelled conversation.
+    """The meter's result on one labelled conversation.
 
     Args:
         signal: Whether the last signal is the labelled one; None where there is no such label.
@@ -253,7 +253,7 @@ def _fit(
 
 
 def _settings(rules: NoveltyRules) -> list[NoveltyRules]:
-    """What is tried: the current setting first, then the others, those that differ least before the rest."""
+    """Returns the settings to try: the current one first, then those that differ least before the rest."""
     now = (rules.low_below, rules.low_rounds)
     tried = {
         now,

@@ -38,7 +38,7 @@ class Fit:
 
 
 def too_little_to_fit(labels: Sequence[bool], groups: Sequence[str]) -> str | None:
-    """Why nothing should be fitted to these labels; None if it can be."""
+    """Returns the reason why nothing should be fitted to these labels; None if it can be."""
     yes = sum(labels)
     if min(yes, len(labels) - yes) < LEAST_LABELS:
         return f"nothing fitted: {yes} the same and {len(labels) - yes} not, it takes {LEAST_LABELS} of each"

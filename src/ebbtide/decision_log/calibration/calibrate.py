@@ -304,7 +304,7 @@ class PartialPolicy(StrEnum):
 
 
 class Exclusion(StrEnum):
-    """Why a decision does not count; the first that holds, in this order."""
+    """Reasons why a decision does not count; the first that holds, in this order."""
 
     OPENED = "opened"  #: still being thought about
     ABANDONED = "abandoned"  #: never taken; that is a status, not an outcome

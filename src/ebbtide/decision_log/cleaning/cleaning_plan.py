@@ -22,7 +22,7 @@ _SHOWN = 200  # characters of a description
 
 
 class Protection(StrEnum):
-    """Why a row stays, whatever the gate says of it."""
+    """Reasons why a row stays, whatever the gate says of it."""
 
     EXPLICIT = "explicit"  #: it was recorded on purpose
     FORCED = "forced"  #: it was recorded over the objection of the gate

@@ -79,10 +79,9 @@ def audit(log: DecisionLog, profile: Profile = Profile.DEFAULT) -> Plan:
 
 
 def protection(decision: Decision, linked_ids: Collection[str] = ()) -> Protection | None:
-    """Why a clean-up leaves a decision alone; None where it does not.
+    """Returns the reason why a clean-up leaves a decision alone; None if it does not.
 
     Args:
-        decision: The decision.
         linked_ids: Ids that other decisions refer to.
     """
     if decision.candidate.source is Source.EXPLICIT:

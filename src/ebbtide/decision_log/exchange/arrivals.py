@@ -50,7 +50,7 @@ Arrival = Decision | Broken
 class Origins:
     """Names for what has no id of its own, the same each time a file is read.
 
-    Equal rows of one file are told from each other by their order.
+    The order of equal rows in one file distinguishes them.
 
     Args:
         kind: Name of the format.

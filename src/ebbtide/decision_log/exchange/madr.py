@@ -117,7 +117,6 @@ def write_madr(decision: Decision, names: Mapping[str, str]) -> str:
     """The page of a decision.
 
     Args:
-        decision: The decision.
         names: The file of each decision, by id; links to others show the id.
     """
     deciders = decision.particulars.deciders if decision.particulars else ()

@@ -22,7 +22,7 @@ def read_decisions(
     Args:
         content: The file; bytes that are no UTF-8 as ``surrogateescape`` decodes them.
         source: Name of the file, for messages.
-        kind: Its format; None: told by the content.
+        kind: Its format; None recognizes it by the content.
         keys: Which key or column means what, in JSON lines and CSV of other logs.
 
     Raises:

@@ -50,7 +50,6 @@ def with_amendments(decision: Decision, text: str) -> str:
     """A record with the texts of its decision that were amended since it was imported.
 
     Args:
-        decision: The decision.
         text: The record as it is now; what it states already is not stated twice.
     """
     document, names = decision.document, [name for name in _WRITERS if name in decision.amended]

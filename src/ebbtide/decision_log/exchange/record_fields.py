@@ -95,7 +95,7 @@ class RecordFields:
 
 
 def record_fields(text: str, name: str = "") -> RecordFields:
-    """What a record says.
+    """Reads the fields of a record.
 
     Args:
         text: The record.

@@ -35,7 +35,6 @@ class DecisionLog(ReadableLog):
     Writing is acknowledged after the commit; reading writes nothing.
 
     Args:
-        store: The store.
         view: What is seen of it.
         clock: What time it is, where a call does not say.
         open_ttl_s: Seconds after which a decision that was opened and not taken counts as abandoned.
@@ -184,7 +183,6 @@ class DecisionLog(ReadableLog):
         Args:
             decision_id: Which decision.
             change: What is said anew.
-            why: Why.
             version: Only if nothing happened to it since it had this version.
 
         Raises:
@@ -223,9 +221,7 @@ class DecisionLog(ReadableLog):
         """Bring decisions back from the quarantine: all of them, or none.
 
         Args:
-            decision_ids: Which.
-            by: Who says so.
-            why: Why.
+            by: The person who says so.
             undo: Only that a clean-up is undone: it does not say that they are decisions.
         """
         ids = list(decision_ids)
@@ -330,7 +326,6 @@ def amend(
         decision: As it is now.
         change: Texts that take the place of those that are there, and lists that are added to them.
         at: When, in seconds since the epoch.
-        why: Why.
         version: Only if the decision has this version still.
 
     Raises:

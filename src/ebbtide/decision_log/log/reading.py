@@ -30,7 +30,6 @@ class ReadableLog:
     """The questions of a `DecisionLog`.
 
     Args:
-        store: The store.
         view: What is seen of it.
         clock: What time it is, where a call does not say.
         open_ttl_s: Seconds after which a decision that was opened and not taken counts as abandoned.
@@ -52,17 +51,17 @@ class ReadableLog:
 
     @property
     def tenant(self) -> str:
-        """Whose log."""
+        """The tenant whose log it is."""
         return self.view.tenant
 
     @property
     def agent(self) -> str | None:
-        """Whose decisions; None: those of all agents of the tenant."""
+        """The agent whose decisions are seen; None: those of all agents of the tenant."""
         return self.view.agent
 
     @property
     def session(self) -> str | None:
-        """Of which session; None: of all."""
+        """The session whose decisions are seen; None: those of all."""
         return self.view.session
 
     def get(self, decision_id: str) -> Decision:

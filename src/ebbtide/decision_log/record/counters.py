@@ -207,19 +207,19 @@ class Sample:
 
     @property
     def noise(self) -> Rate:
-        """Of the kept ones that were reviewed, those that are no decision; aim of the spec: under 5 %."""
+        """The share of kept and reviewed decisions that are none; aim of the spec: under 5 %."""
         verdicts = [verdict for verdict in map(is_decision, self.kept_decisions) if verdict is not None]
         return Rate(hits=verdicts.count(False), total=len(verdicts))
 
     @property
     def missed(self) -> Rate:
-        """Of the refused ones that were reviewed or restored, those that are a decision."""
+        """The share of refused decisions, among those reviewed or restored, that are a decision."""
         verdicts = [verdict for verdict in map(is_decision, self.refused_decisions) if verdict is not None]
         return Rate(hits=verdicts.count(True), total=len(verdicts))
 
     @property
     def unreviewed(self) -> tuple[Decision, ...]:
-        """Those that nobody has looked at yet."""
+        """The decisions that nobody has looked at yet."""
         return tuple(
             each for each in (*self.kept_decisions, *self.refused_decisions) if is_decision(each) is None
         )

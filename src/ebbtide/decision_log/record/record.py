@@ -57,7 +57,7 @@ class Relation(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecisionScope:
-    """Whose decisions. Every statement of the store is bound to one."""
+    """The owner of decisions. Every statement of the store is bound to one."""
 
     tenant: str = "default"
     agent: str = "agent"

@@ -18,7 +18,6 @@ class Added:
     """The result of one import.
 
     Args:
-        id: Its id.
         created: Whether it is new; False where it was there already and nothing was done.
     """
 
@@ -63,7 +62,7 @@ class Page:
 
 
 class FoundBy(StrEnum):
-    """By what a search found a decision."""
+    """The ways by which a search finds a decision."""
 
     WORDS = "words"
     MEANING = "meaning"

@@ -130,7 +130,6 @@ class Overdue:
     """A decision that should have been looked at by now.
 
     Args:
-        decision: The decision.
         late_s: Seconds since its review date.
         resolution: What is known so far.
     """
@@ -141,7 +140,7 @@ class Overdue:
 
     @property
     def why(self) -> str:
-        """Why somebody has to look, in a few words."""
+        """The reason why somebody has to look, in a few words."""
         if self.resolution.conflict:
             return "the signals contradict each other"
         return "nobody looked" if self.resolution.outcome is None else "not known yet"

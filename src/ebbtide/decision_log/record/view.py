@@ -43,7 +43,7 @@ class View:
         return f"tenant {self.tenant!r}{agent}"
 
     def scope(self, agent: str | None = None, session: str | None = None) -> DecisionScope:
-        """Whose a new decision is.
+        """The owner of a new decision.
 
         Raises:
             ConfigError: The agent or session is another one than that of the view, or no name.
@@ -55,7 +55,7 @@ class View:
         )
 
     def scope_of(self, arrival: Decision) -> DecisionScope:
-        """Whose a decision of another log is here; the default agent, or no session, is that of the view.
+        """Maps the owner of an imported decision; the default agent, or no session, becomes that of the view.
 
         Raises:
             ConfigError: The agent or session is another one than that of the view, or no name.

@@ -30,7 +30,6 @@ def row_of(decision: Decision, *, words_too: bool = True) -> tuple[Any, ...]:
     """The values of a row, in the order of `COLUMNS`: what is asked for in SQL, and the rest as JSON.
 
     Args:
-        decision: The decision.
         words_too: Whether its first words are wanted, which do not change before they are taken out.
     """
     state = to_wire(decision)

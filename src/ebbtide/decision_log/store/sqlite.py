@@ -91,7 +91,7 @@ class SqliteDatabase:
 
     def _settings(self, connection: sqlite3.Connection, *, write: bool) -> None:
         connection.execute(f"PRAGMA synchronous = {'FULL' if self._durable else 'NORMAL'}")
-        connection.execute("PRAGMA cell_size_check = ON")  # a garbled page is told where it is read
+        connection.execute("PRAGMA cell_size_check = ON")  # a garbled page is reported when it is read
         # FAST would leave in free pages what stood in them.
         connection.execute("PRAGMA secure_delete = ON")
         if write:

@@ -23,7 +23,7 @@ from ebbtide.profile import Profile
 
 
 def captures(frame: str, profile: Profile = Profile.DEFAULT) -> bool:
-    """Whether turns of that frame are taken for decisions without anybody recording them.
+    """Returns True if turns of that frame are taken for decisions without anybody recording them.
 
     Source: decision quality gate, 1c (clause Q04).
 
@@ -36,7 +36,7 @@ def captures(frame: str, profile: Profile = Profile.DEFAULT) -> bool:
 def assess(
     candidate: Candidate, context: TurnContext | None = None, profile: Profile = Profile.DEFAULT
 ) -> Assessment:
-    """What speaks against a candidate and what for it, and whether it is worth keeping.
+    """Weighs what speaks against a candidate and what for it, and says whether it is worth keeping.
 
     Every rule is asked. Layer 1 is not asked of an explicit record: somebody recorded it on purpose (clause
     Q05). The time is linear in the length of the texts; only their beginnings are read for phrases.
@@ -99,7 +99,7 @@ def assess(
 
 
 def _is_quoted(candidate: Candidate, turn: TurnContext) -> bool:
-    """Whether a candidate is one part of its turn; the other parts say nothing of it."""
+    """Returns True if a candidate is only a part of its turn: the other parts are no evidence about it."""
     text = candidate.description.strip()
     return len(text) < len(turn.text.strip()) and text in turn.text
 

@@ -1,4 +1,4 @@
-"""What speaks for noise and what for a choice in a text, each piece with its weight.
+"""Evidence in a text for noise and for a choice, each piece with its weight.
 
 Weights are evidence: from the profile's `refuse_at` on a wording of noise refuses a candidate that nothing
 speaks for; a weak one, of 0.5, does not. They are chosen, not fitted; `benchmarks/quality/gate.py` prints
@@ -33,7 +33,7 @@ _SHOWN = 80  # characters of a phrase
 
 
 class GateEvidence(NamedTuple):
-    """What the words and the shape of a text speak for, each rule once."""
+    """The evidence in the words and the shape of a text, each rule once."""
 
     noise: tuple[RuleFired, ...]
     choice: tuple[RuleFired, ...]
@@ -68,7 +68,7 @@ def choice_of(candidate: Candidate, evidence: Sequence[GateEvidence]) -> tuple[R
 
 
 def total(evidence: Sequence[RuleFired]) -> float:
-    """What the evidence comes to, 0 or more.
+    """Sums up the evidence: 0 or more.
 
     Words for a choice that are all weak come to next to nothing, however many there are. What stands beside
     the words, options and reasons, counts as it is.

@@ -86,7 +86,7 @@ def _phrases(text: str) -> Iterator[RuleFired]:
 
 
 def _sentences(text: str) -> Iterator[tuple[int, int, str]]:
-    """Where the sentences of a text start, from their first word, and end; and that word."""
+    """Yields each sentence of a text: the start of its first word, its end, and that word."""
     for start, end in clauses(text, colons=False):
         word = _WORD.search(text, start, end)
         if word is not None:

@@ -1,4 +1,4 @@
-"""Whether a record is fit to be kept: four rules, for every source.
+"""Four rules that refuse a record that is not fit to be kept, whatever its source.
 
 Source: decision quality gate, layer 3 (clauses Q08 to Q12).
 """
@@ -37,19 +37,19 @@ _ABOUT_ERRORS = re.compile(
 
 
 class Described(Protocol):
-    """What can be validated: a candidate, or anything with its four fields."""
+    """Anything that can be validated: a candidate, or an object with its four fields."""
 
     @property
     def description(self) -> str:
-        """What is decided."""
+        """The text of the decision."""
 
     @property
     def confidence(self) -> float | None:
-        """How sure that is, 0 to 1."""
+        """The confidence in the decision, 0 to 1."""
 
     @property
     def confidence_source(self) -> ConfidenceSource | None:
-        """Where that number came from."""
+        """The origin of the confidence."""
 
     @property
     def stakes(self) -> Stakes | None:
@@ -57,10 +57,10 @@ class Described(Protocol):
 
 
 def validate_decision_quality(decision: Described) -> tuple[bool, str | None]:
-    """Whether a decision is fit to be kept by the spec's own rules, and the reason if it is not.
+    """Checks by the spec's own rules that a decision is fit to be kept, and returns the reason if it is not.
 
-    The first of the four rules that fires gives the reason. `ebbtide.decisions.gate.assess.assess` tells
-    all, and has another profile.
+    The first of the four rules that fires gives the reason. `ebbtide.decisions.gate.assess.assess`
+    reports all of them, and has another profile.
 
     Args:
         decision: A `Candidate`, or anything with its description, confidence, confidence source and stakes.

@@ -1,4 +1,4 @@
-"""What the shape of a text says, where no list of phrases could: reports, orders, artefacts, status lines."""
+"""Reads the shape of a text, which no list of phrases can: reports, orders, artefacts, status lines."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ class Wording(NamedTuple):
 
     @property
     def content(self) -> int:
-        """How many different words it has that carry content; two wide characters count as a word."""
+        """The number of different content words; two wide characters count as a word."""
         words = self.words - FUNCTION_WORDS
         wide = self._wide
         if wide:
@@ -83,7 +83,7 @@ class Wording(NamedTuple):
 
     @property
     def width(self) -> int:
-        """How long it is in columns, wide characters counted twice."""
+        """The width in columns, with wide characters counted twice."""
         return len(self.text) + self._wide
 
     @property
@@ -92,7 +92,7 @@ class Wording(NamedTuple):
 
 
 def _words(text: str) -> frozenset[str]:
-    """What `_WORD` finds; in text of ASCII letters several times faster than by it."""
+    """Returns the words that `_WORD` finds; in text of ASCII letters it is several times faster."""
     if not text.isascii():
         for mark in _MARKS:
             if mark in text:

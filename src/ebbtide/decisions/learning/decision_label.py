@@ -1,4 +1,4 @@
-"""What people said of candidates: a decision, or none. Kept as lines of JSON in a file of their own."""
+"""Labels that people gave to candidates: decision, or none. A file of JSON lines keeps them."""
 
 from __future__ import annotations
 

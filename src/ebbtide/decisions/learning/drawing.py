@@ -1,4 +1,4 @@
-"""Which candidate is labelled next: half by lot, half the one that the gate is least sure of.
+"""Draws the candidate to label next: half by lot, half the one that the gate is least sure of.
 
 Those by lot say how often the gate is wrong; the others teach it most where labels are few.
 """
@@ -47,14 +47,14 @@ Doubt = Callable[[Sequence[OpenQuestion]], Sequence[float]]
 
 
 def doubt_of_rules(questions: Sequence[OpenQuestion]) -> list[float]:
-    """How far the rules are from their threshold; what a rule alone refuses is far off."""
+    """Returns how far each question is from the threshold of the rules; infinite if a rule settles it."""
     far = [abs(points_of(each.assessment)) for each in questions]
     settled = [any(rule.decides for rule in each.assessment.rules) for each in questions]
     return [inf if is_settled else away for away, is_settled in zip(far, settled, strict=True)]
 
 
 def doubt_of_labels(table: LabelledTable, embedder: Embedder) -> Doubt:
-    """How far a model of the labels so far is from its threshold.
+    """Returns a function that gives the distance of questions from the threshold of a model of the labels.
 
     Args:
         table: The labels so far, at least one.

@@ -1,4 +1,4 @@
-"""What the model sees of a candidate: its meaning, and what the rules of the gate make of it.
+"""The features of a candidate that the model sees: its meaning, and the verdict of the gate's rules.
 
 The rules' own verdict is where the logit of "no decision" begins; each feature moves it as far as the labels
 ask, and the prior holds it back. How much each kind of feature may move was chosen once, on public data:
@@ -66,7 +66,7 @@ class LabelledCandidate:
 
 
 class LearnedWeights(NamedTuple):
-    """What labels teach.
+    """Weights that were fitted to labels.
 
     Args:
         weights: One a feature.
@@ -91,7 +91,7 @@ class LearnedWeights(NamedTuple):
 
 
 def trust_in(decisions: int) -> float:
-    """What counts of a move towards refusing: who has not shown many decisions yet loses none by labels.
+    """Returns the share of a move towards refusing that counts: few decisions among the labels, little trust.
 
     Args:
         decisions: How many of the labels say decision.
@@ -103,7 +103,7 @@ def trust_in(decisions: int) -> float:
 
 
 def points_of(assessment: Assessment) -> float:
-    """How far a candidate is over the threshold of the rules, in points; below 0 they keep it."""
+    """Returns the points of a candidate over the threshold of the rules; below 0 they keep it."""
     return assessment.noise - assessment.choice - assessment.threshold
 
 

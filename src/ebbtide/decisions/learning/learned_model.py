@@ -73,7 +73,7 @@ class LearnedModel:
     vectors: Vectors
 
     def points(self, vector: Vectors, points: float, fired: Sequence[str]) -> float:
-        """What the labels add to the points of the rules: above 0 towards refusing.
+        """Returns the points that the labels add to those of the rules: above 0 towards refusing.
 
         Added to the points, it refuses exactly where the logit reaches the threshold.
 

@@ -54,7 +54,7 @@ class LearningPoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingReport:
-    """What was learned from, and what it brings.
+    """The labels that a model was trained on, and the rates that they bring.
 
     Args:
         decisions: Labels that say decision.
@@ -110,7 +110,7 @@ class LabelledTable:
         self.lots = np.array(sorted(range(len(groups)), key=lambda n: _lot(candidates[n].text)))
 
     def fit(self, part: npt.NDArray[np.int_]) -> LearnedWeights:
-        """What some of the rows teach; both kinds of labels weigh the same in sum."""
+        """Fits weights to some of the rows; both kinds of labels weigh the same in sum."""
         import numpy as np
 
         targets = self.targets[part]
@@ -127,7 +127,7 @@ class LabelledTable:
         return fit.logits(self.offsets[part], self.rows[part])
 
     def model(self, part: npt.NDArray[np.int_]) -> tuple[LearnedWeights, float]:
-        """What some of the rows teach, and the threshold from folds of them."""
+        """Fits weights to some of the rows, and finds the threshold from folds of them."""
         import numpy as np
 
         logits = self.offsets[part].copy()
@@ -147,7 +147,7 @@ class LabelledTable:
         return [each for each in parts if len(each)]
 
     def refused(self, test: npt.NDArray[np.int_], train: npt.NDArray[np.int_]) -> npt.NDArray[np.bool_]:
-        """Which rows a model refuses that was made of others."""
+        """Marks the test rows that a model of the training rows refuses."""
         fit, threshold = self.model(train)
         verdicts: npt.NDArray[np.bool_] = self.settled[test] | (self.logits(test, fit) >= threshold)
         return verdicts
@@ -184,7 +184,7 @@ def labelled_table(candidates: Sequence[LabelledCandidate], embedder: Embedder) 
 
 
 def training_report(table: LabelledTable) -> TrainingReport:
-    """What the labels bring: every fold is judged by models that were made of the others.
+    """Measures the benefit of the labels: every fold is judged by models that were made of the others.
 
     Args:
         table: The labels; at least one.

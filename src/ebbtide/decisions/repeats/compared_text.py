@@ -44,7 +44,7 @@ def fingerprint(text: str) -> str:
 
 
 def decision_tokens(text: str, tokens: TokenForm) -> frozenset[str]:
-    """What the similarity of decisions is computed on; a text without stems keeps its words.
+    """Returns the tokens by which decisions are compared; a text without stems keeps its words.
 
     Args:
         text: What is decided.

@@ -1,4 +1,4 @@
-"""What keeps two alike decisions from being one: a reversal, a replacement, another order, a limit.
+"""Differences that keep two alike decisions apart: a reversal, a replacement, another order, a limit.
 
 A similarity counts the words that two texts share. A decision turns on the few that they do not: "skip
 step-a" and "skip step-b" share most of their words and decide different things. So a text is taken for a
@@ -55,7 +55,7 @@ _LIMITS = _stems("except only unless but until excluding excepting without if te
 
 
 class DifferenceKind(StrEnum):
-    """What two alike decisions differ in. The first four are what the contrast guard tells."""
+    """Kinds of difference between two alike decisions. The contrast guard reports the first four."""
 
     NUMBER = "number"  #: each has a number that the other lacks: 30 s, 60 s
     NEGATION = "negation"  #: one negates what the other affirms
@@ -68,7 +68,7 @@ class DifferenceKind(StrEnum):
 
     @property
     def is_contrast(self) -> bool:
-        """Whether the two cannot both hold, as far as their words show."""
+        """True if the words show that the two decisions cannot both hold."""
         return self in _CONTRASTS
 
 
@@ -79,7 +79,7 @@ _CONTRASTS = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """Why two alike decisions are not one.
+    """The reason why two alike decisions are not one.
 
     Args:
         kind: What they differ in.
@@ -98,7 +98,7 @@ def content(tokens: Iterable[str]) -> frozenset[str]:
 
 
 def find_contrast(here: str, there: str) -> Difference | None:
-    """What the contrast guard says of two texts; None where it says nothing, or they are too long to read.
+    """Returns the contrast that the guard finds in two texts; None without one, or if they are too long.
 
     Numbers that name things, as in "step 1" and "step 2", are no contrast: they are two matters.
     """
@@ -118,7 +118,7 @@ def _is_another_thing(here: str, there: str) -> bool:
 
 
 def find_difference(here: str, there: str) -> Difference | None:
-    """Why two texts without a contrast are not one decision all the same.
+    """Returns the reason why two texts without a contrast are not one decision all the same.
 
     Args:
         here: The normal form of the new text.
@@ -159,7 +159,7 @@ def find_difference(here: str, there: str) -> Difference | None:
 
 
 def is_unspaced(sign: str) -> bool:
-    """Whether the character is of a script that is written without spaces."""
+    """Returns True if the character is of a script that is written without spaces."""
     return not sign.isascii() and len(runs(f"a{sign}")) == 2
 
 
@@ -181,7 +181,7 @@ def _value(word: str) -> float | str | None:
 
 
 def _turned(here: Sequence[str], there: Sequence[str]) -> bool:
-    """Whether one is the other, or has its beginning at the end: "before B do A", "do A before B"."""
+    """Returns True if one is the other, or has its beginning at the end: "before B do A", "do A before B"."""
     if not here:
         return True
     start = there.index(here[0])

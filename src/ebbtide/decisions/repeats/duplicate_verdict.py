@@ -1,4 +1,4 @@
-"""What a text is to the decisions before it, and why.
+"""The verdict on a text among the decisions before it: new, duplicate or reversal, and why.
 
 Source: decision quality gate, layer 2 (clauses Q06, Q07).
 """
@@ -14,7 +14,7 @@ from ebbtide.decisions.repeats.differences import Difference
 
 
 class Repeat(StrEnum):
-    """What a text is to the decisions before it."""
+    """The relation of a text to the decisions before it."""
 
     NEW = "new"
     DUPLICATE = "duplicate"
@@ -22,7 +22,7 @@ class Repeat(StrEnum):
 
 
 class Measure(StrEnum):
-    """By what two texts were found to be alike."""
+    """Measures by which two texts were found to be alike."""
 
     FINGERPRINT = "fingerprint"  #: one normal form
     JACCARD = "jaccard"  #: tokens in both over tokens in either
@@ -56,7 +56,7 @@ class Contained:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DuplicateVerdict:
-    """What a text is to the decisions before it, and why.
+    """The relation of a text to the decisions before it, and the reason.
 
     Args:
         repeat: New, a duplicate, or perhaps a reversal. Only a duplicate is a reason to refuse.
@@ -91,7 +91,7 @@ class DuplicateVerdict:
 
     @property
     def contradicts(self) -> bool:
-        """Whether the words show that it cannot hold together with the decision that it is alike to.
+        """True if the words show that it cannot hold together with the decision that it is alike to.
 
         That one is to be proposed as superseded. Where only another word stands in the place of one, it may
         as well be another matter.

@@ -1,4 +1,4 @@
-"""Whether a decision was taken already: by its normal form, then by the words that it shares.
+"""Finds a decision that was taken already: by its normal form, then by the words that it shares.
 
 A duplicate is explained: of which decision, by which measure, how sure. What looks like one but reverses
 an earlier decision is a question to ask, never a reason to drop it.
@@ -36,7 +36,6 @@ class Earlier:
     """A decision that was taken before and still stands; what was superseded or refused is not one.
 
     Args:
-        id: Its id.
         text: What it says.
         ts: When, in seconds since the epoch.
     """
@@ -49,7 +48,7 @@ class Earlier:
 def find_duplicate(
     text: str, earlier: Sequence[Earlier], rules: DuplicateRules = DuplicateRules.DEFAULT, *, ts: float
 ) -> DuplicateVerdict:
-    """What `text` is to the decisions before it.
+    """Returns the relation of `text` to the decisions before it.
 
     Every decision of the window is compared. An equal text comes first, the newest of several; then the
     most similar one. Where a newer decision of the window contradicts what the text repeats, the text
@@ -171,7 +170,7 @@ class _Found(NamedTuple):
 
     @property
     def rank(self) -> tuple[bool, bool, float]:
-        """What is surer comes first, then what is more similar."""
+        """Sort key: the surer comes first, then the more similar."""
         return (self.sure is Sureness.CERTAIN, self.sure is Sureness.LIKELY, self.score)
 
 

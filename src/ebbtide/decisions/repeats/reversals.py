@@ -1,4 +1,4 @@
-"""Whether a decision takes back one that stands, whenever and wherever that one was taken."""
+"""Finds a standing decision that a new one takes back, whenever and wherever it was taken."""
 
 from __future__ import annotations
 

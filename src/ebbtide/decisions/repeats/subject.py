@@ -1,4 +1,4 @@
-"""What a decision is about, so that two that say opposite things of one subject meet.
+"""Reads the subject of a decision, so that two that say opposite things of one subject meet.
 
 "Set the client timeout to 30 s" and "Raise the client timeout to 60 s because uploads are slow" share few
 words of all that they have. They are about one thing, and only one of them can hold. So the reasons and
@@ -50,7 +50,7 @@ class Subject(NamedTuple):
 
 
 def read_subject(form: str) -> Subject:
-    """What a text is about.
+    """Returns the subject of a text.
 
     Args:
         form: Its normal form.
@@ -62,7 +62,7 @@ def read_subject(form: str) -> Subject:
 
 
 def find_opposition(here: str, there: str) -> Difference | None:
-    """What two decisions on one subject contradict each other in; None where they do not, or on another one.
+    """Returns what contradicts in two decisions on one subject; None if they agree or differ in subject.
 
     Args:
         here: The normal form of the new text.

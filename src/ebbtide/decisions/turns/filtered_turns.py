@@ -1,4 +1,4 @@
-"""What a conversation gave: its turns, the sentences that state a choice, and what becomes of each."""
+"""The results of filtering a conversation: its turns, the sentences that state a choice, and their fates."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class SpokenTurn:
 
     Args:
         number: Of the turn, from 1.
-        speaker: Who.
-        text: What.
+        speaker: The name or role of the speaker.
+        text: The words.
         ts: When, in seconds since the epoch; None where that is not known.
         role: Whose words they are: a person may order what from a model is narration.
     """
@@ -77,7 +77,7 @@ class FilteredCandidate:
         return verdict.of if verdict is not None and verdict.contradicts else None
 
     def candidate(self) -> Candidate:
-        """What would be recorded."""
+        """Returns the candidate that would be recorded."""
         return candidate_of(self.sentence)
 
     def to_dict(self) -> dict[str, Any]:
@@ -152,7 +152,7 @@ def turn_of(name: str) -> int:
 
 
 def candidate_of(sentence: TurnCandidate) -> Candidate:
-    """What the gate judges of a sentence, and what would be recorded."""
+    """Makes the candidate of a sentence, which the gate judges and which would be recorded."""
     return Candidate(
         description=sentence.text if sentence.approves is None else f"Approved: {sentence.approves}",
         options=(sentence.choice or sentence.text, sentence.over) if sentence.over else (),

@@ -1,4 +1,4 @@
-"""Whether a person's sentence chooses something: a sum of many weak signs and a few strong ones.
+"""Recognizes the sentences of people that choose something: a sum of many weak signs and a few strong ones.
 
 People choose in fewer words than agents, and in more ways than rules foresee: "remove all traces of it". Each
 sign has a weight and none says it alone. The weights are those of a logistic regression, and the threshold is
@@ -28,14 +28,14 @@ _BRIEF = 120  # characters
 
 
 class PersonWeights(NamedTuple):
-    """What each sign counts, by its name, in logits; and from which sum on a sentence chooses something."""
+    """The weight of each sign by name, in logits, and the sum from which on a sentence chooses something."""
 
     weights: Mapping[str, float]
     threshold: float
 
 
 class PersonSigns(NamedTuple):
-    """What a person's sentence has of signs.
+    """The signs in a person's sentence.
 
     Args:
         names: Of the signs, each once.
@@ -53,7 +53,7 @@ class PersonSigns(NamedTuple):
 
     @property
     def say_choice(self) -> bool:
-        """Whether they come to a choice."""
+        """True if the signs add up to a choice."""
         return score(self.names) >= person_weights().threshold
 
 
@@ -61,7 +61,6 @@ def signs_of(sentence: ExtractedItem, turn: str, *, alone: bool) -> PersonSigns:
     """The signs of a person's sentence.
 
     Args:
-        sentence: It.
         turn: All that was said.
         alone: There is no other sentence in the turn.
     """
@@ -86,7 +85,7 @@ def signs_of(sentence: ExtractedItem, turn: str, *, alone: bool) -> PersonSigns:
 
 
 def score(signs: Iterable[str]) -> float:
-    """What signs come to, in logits beside the threshold; one that has no weight counts nothing."""
+    """Sums up signs in logits beside the threshold; one that has no weight counts nothing."""
     weights = person_weights().weights
     return sum(weights.get(name, 0.0) for name in signs)
 

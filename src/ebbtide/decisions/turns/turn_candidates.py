@@ -1,4 +1,4 @@
-"""What a turn may have decided: the sentences that state a choice, or put one forward.
+"""Finds the sentences of a turn that may decide something: those that state a choice, or put one forward.
 
 A model's sentence states one where it has a wording of choosing or ruling out; a mere "we will" where it says
 over what. Left out are steps to find something out ("Let's use grep to see where it is"), questions,
@@ -70,7 +70,7 @@ class TurnCandidate:
 
     @property
     def is_proposal(self) -> bool:
-        """Whether it only puts a choice forward."""
+        """True if it only puts a choice forward."""
         return self.rule.startswith("proposal.")
 
 

@@ -1,4 +1,4 @@
-"""Whether a run carried out what was decided: its names stand in the arguments of a call that changes things.
+"""Recognizes calls that carry out a decision: its names stand in the arguments of a call that changes things.
 
 A name is what no sentence has by chance: a path, an identifier, a package, an option, a word that is written
 as code or with a capital inside a sentence. A decision without any has no witness.
@@ -38,7 +38,7 @@ def names_in(sentence: str, choice: str | None = None) -> frozenset[str]:
 
 
 def carries_out(names: frozenset[str], arguments: str) -> bool:
-    """Whether the words of a call (`words_of_call`) have two thirds of the names, and one at least."""
+    """Returns True if the words of a call (`words_of_call`) have two thirds of the names, at least one."""
     hits = sum(name in arguments for name in names)
     return hits > 0 and hits >= _SHARE * len(names)
 

@@ -51,7 +51,7 @@ class TurnFilter:
     sentences that state a choice are judged. Memory is bounded.
 
     What a method gives back are the sentences of which it says something new: those of the turn, and earlier
-    ones under their ids, which then take the place of what was told of them before.
+    ones under their ids, which then take the place of what was reported of them before.
 
     Args:
         profile: What the gate goes by.
@@ -78,7 +78,7 @@ class TurnFilter:
 
     @property
     def awaits_deeds(self) -> bool:
-        """Whether a call may carry out what was decided."""
+        """True if a later call may carry out a decision."""
         return bool(self._open)
 
     def take(self, turn: SpokenTurn) -> tuple[FilteredCandidate, ...]:
@@ -135,7 +135,7 @@ class TurnFilter:
         return tuple(followed)
 
     def _follow(self, candidate: FilteredCandidate) -> FilteredCandidate:
-        """What becomes of a candidate that is accepted or carried out."""
+        """Settles a proposed candidate that was accepted or carried out."""
         if candidate.disposition is not Disposition.PROPOSED:
             return candidate
         settled = self._settled(
@@ -201,7 +201,7 @@ class TurnFilter:
         return candidate
 
     def _settled(self, candidate: FilteredCandidate, assessment: Assessment) -> FilteredCandidate:
-        """What becomes of what the gate has judged, and is no mere proposal."""
+        """Settles a candidate that the gate has judged and that is no mere proposal."""
         if not assessment.keep:
             return replace(candidate, disposition=Disposition.REFUSED, assessment=assessment)
         ts = candidate.turn.ts

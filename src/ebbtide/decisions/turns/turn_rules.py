@@ -189,7 +189,7 @@ NEXT_STEPS = PhraseTable((
     anywhere("step.ongoing", r"(?:we're|we are|i'm|i am) (?:now |currently |still |already |just |only )*(?:using|taking|moving to)\b"),
 ), lower=True)
 
-#: What is only thought of, asked, offered, remembered or told as the way somebody else does it.
+#: Choices that are only thought of, asked, offered, remembered or described as the way somebody else does it.
 NOT_OURS = PhraseTable((
     anywhere("other.condition", r"(?:if|whether|unless|in case) (?:you|the user|the customer|agreed|needed|necessary|required)\b"),
     anywhere("other.you", r"(?:you|the user|the customer|users) (?:can|could|may|might|want|would like|need to|must|should|will|have to|chose|decided)\b"),

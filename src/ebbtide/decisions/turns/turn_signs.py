@@ -1,4 +1,4 @@
-"""Which turns are worth reading: a look for the rules' own wordings, before sentences are cut and judged.
+"""Selects the turns worth reading: a look for the rules' own wordings, before sentences are cut and judged.
 
 Most turns decide nothing, and reading one takes a hundred times as long as this look. It searches a turn,
 markup left out, for the rules that read its sentences, without their anchors and the looks around them: each
@@ -40,7 +40,7 @@ _LOOK = re.compile(r"\(\?<?[=!]")
 
 
 def may_state_choice(turn: str) -> bool:
-    """Whether a model's turn has the words of a choice; where not, `candidates_of` finds nothing in it.
+    """Returns True if a model's turn has the words of a choice; if not, `candidates_of` finds nothing in it.
 
     >>> may_state_choice("We'll use SQLite."), may_state_choice("The logs are long.")
     (True, False)
@@ -83,7 +83,7 @@ def without_looks(pattern: str) -> str:
 
 @cache
 def _tables() -> tuple[PhraseTable, PhraseTable, PhraseTable]:
-    """What states a choice by itself, what does where it says over what, and what says that."""
+    """Builds three tables of phrases: choices, choices only beside an alternative, and alternatives."""
     extracted = (rule for rule in (*DECISIONS, *LABELS, *SECTIONS) if rule.id.startswith("decision."))
     own = (rule for table in (CHOICES, RECOMMENDATIONS, RECORDS) for rule in table.rules)
     return _weaker((*own, *extracted)), _weaker(COMMITMENTS.rules), _weaker(ALTERNATIVES.rules)

@@ -1,4 +1,4 @@
-"""What a sentence that states a choice says of it: what was chosen, over what, and why."""
+"""Reads from a sentence that states a choice what was chosen, over what, and why."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LONGEST = 120  # characters
 
 
 class ChoiceSlots(NamedTuple):
-    """What was chosen, over what, and why, each in the words of the sentence; None where it does not say."""
+    """The choice, the alternative and the reason in the words of the sentence; None if it has none."""
 
     choice: str | None = None
     over: str | None = None

@@ -26,7 +26,6 @@ class Alert:
 
     Args:
         level: Of what kind it is.
-        run_id: The run.
         reason: Why, in one sentence.
         kind: What was found; None where nothing was.
         agent: Which agent works, where it is known.
@@ -52,11 +51,11 @@ class Alert:
         return f"{self._title}: {self.reason}"
 
     def to_dict(self) -> dict[str, Any]:
-        """What a command gets on its standard input."""
+        """Returns the object that a command gets on its standard input."""
         return {"schema": 1, "text": self.text, **asdict(self)}
 
     def message(self) -> dict[str, Any]:
-        """What a webhook gets, in the form of Slack.
+        """Returns the message that a webhook gets, in the form of Slack.
 
         Source: Slack, incoming webhooks and Block Kit, "section" and "context".
         """
@@ -79,7 +78,7 @@ class Alert:
 
 
 def levels_of(verdict: Verdict) -> tuple[AlertLevel, ...]:
-    """What a verdict is an alert of, the most telling first; a person's own stop is of nothing."""
+    """Returns the alert levels of a verdict, the most severe first; a person's own stop has none."""
     if verdict.shadow or verdict.cause is Cause.PERSON or verdict.action is Action.ALLOW:
         return ()
     budget = (AlertLevel.BUDGET,) if isinstance(verdict.facts, BudgetFacts | LimitFacts) else ()

@@ -1,4 +1,4 @@
-"""The alerts on disk: each is told once, whatever happens to the process."""
+"""Keeps the alerts on disk: each is sent once, whatever happens to the process."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _DUE: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaitingAlert:
-    """An alert that is still to be told.
+    """An alert that is still to be sent.
 
     Args:
         number: Which one.
         body: Its JSON.
-        tries: How often it was tried.
+        tries: Attempts so far.
     """
 
     number: int
@@ -39,7 +39,7 @@ class WaitingAlert:
 
 
 class AlertBook:
-    """What was told, and what is still to be.
+    """Queues the alerts to be sent, and records the results.
 
     Args:
         database: Where it stands.
@@ -49,10 +49,9 @@ class AlertBook:
         self._database = database
 
     def enter(self, alert: Alert, bodies: Sequence[tuple[str, dict[str, Any]]]) -> bool:
-        """Have an alert told, once for each channel; whether it is new.
+        """Queues an alert, once for each channel; returns True if it is new.
 
         Args:
-            alert: It.
             bodies: Each channel with its JSON.
 
         Raises:
@@ -67,7 +66,7 @@ class AlertBook:
         return self._database.write(write)
 
     def due(self, channel: str, now: float) -> list[WaitingAlert]:
-        """The next alerts that are to be told now.
+        """Returns the next alerts that are due.
 
         Raises:
             StoreError: The database cannot be read.
@@ -78,7 +77,7 @@ class AlertBook:
         ]
 
     def settle(self, number: int, state: str, *, due: float | None = None) -> None:
-        """Note what came of a try: ``sent``, ``failed`` for good, or ``waiting`` until it is due again.
+        """Records the result of a try: ``sent``, ``failed`` for good, or ``waiting`` until it is due again.
 
         Raises:
             StoreError: It cannot be written.
@@ -91,5 +90,5 @@ class AlertBook:
         )
 
     def waiting(self) -> int:
-        """How many are still to be told."""
+        """Counts the alerts that are still to be sent."""
         return int(self._database.read("SELECT count(*) FROM alerts WHERE state = 'waiting'")[0][0])

@@ -37,7 +37,6 @@ class AlertSender:
     """Tells people of runs, once a run and level.
 
     Args:
-        runs: The runs.
         settings: Whom to tell, and of what.
         page: Where people open the page of the service.
         silent_after_s: Seconds without an event after which a run is silent.
@@ -178,7 +177,7 @@ class AlertSender:
 
 
 async def _apart(deliver: Callable[[], None]) -> Exception | None:
-    """What a delivery raised. It has a thread of its own, which holds up no end of the service."""
+    """Runs a delivery and returns its error, in a thread of its own, which holds up no end of the service."""
     loop = asyncio.get_running_loop()
     outcome: asyncio.Future[Exception | None] = loop.create_future()
 
@@ -190,7 +189,7 @@ async def _apart(deliver: Callable[[], None]) -> Exception | None:
         error: Exception | None = None
         try:
             deliver()
-        except Exception as problem:  # noqa: BLE001 - counted, and told in the log
+        except Exception as problem:  # noqa: BLE001 - counted, and logged
             error = problem
         with contextlib.suppress(RuntimeError):  # the service has ended meanwhile
             loop.call_soon_threadsafe(finish, error)

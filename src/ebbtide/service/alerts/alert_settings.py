@@ -1,4 +1,4 @@
-"""Whom to tell of a run, and when."""
+"""The settings of alerts: the people who get them, and the runs that raise them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _KEYS: Final = ("url", "command", "on", "page")
 
 
 class AlertLevel(StrEnum):
-    """What people are told of."""
+    """Kinds of events that people are alerted to."""
 
     STOP = "stop"  #: a run is to be ended
     ESCALATE = "escalate"  #: a run waits for a person
@@ -25,12 +25,12 @@ class AlertLevel(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlertSettings:
-    """Whom to tell, and of what.
+    """The channels of alerts, and the kinds that they carry.
 
     Args:
         url: A webhook that takes JSON as Slack's does; None for none.
         command: A command line for the shell, with the JSON on its standard input; None for none.
-        on: What is told.
+        on: The kinds of alerts that are sent.
         page: Where people open the page of the service, for links; None takes its own address.
 
     Raises:
@@ -52,7 +52,7 @@ class AlertSettings:
 
     @property
     def channels(self) -> tuple[str, ...]:
-        """How people are told: ``url``, ``command``, both or neither."""
+        """The channels that carry alerts: ``url``, ``command``, both or neither."""
         return tuple(name for name in ("url", "command") if getattr(self, name) is not None)
 
     @classmethod

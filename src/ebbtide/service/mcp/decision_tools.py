@@ -45,7 +45,7 @@ def find_decisions(
     words: Annotated[str | None, Field(description="What it is about; null: the latest ones.")] = None,
     limit: Annotated[int, Field(ge=1, le=100)] = 10,
 ) -> DecisionRows:
-    """What was decided before, and why. Look here before you decide something anew."""
+    """Finds decisions that were taken before, and why. Look here before you decide something anew."""
     with desk.open_log() as log:
         if words is None or not words.strip():
             decisions = list(log.list(limit=limit).decisions)

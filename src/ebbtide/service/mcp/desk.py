@@ -1,4 +1,4 @@
-"""What the tools work with: a way to the service, and to the decision log."""
+"""The connections of the tools: to the service, and to the decision log."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Desk:
-    """What the tools work with.
+    """The connections that the tools work with.
 
     Args:
         connect: A new connection to the service.

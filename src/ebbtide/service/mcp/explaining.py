@@ -11,7 +11,7 @@ _MOST: Final = 10
 
 
 def explanation(summary: Mapping[str, Any], *, stop_reason: str | None = None) -> Explanation:
-    """What became of a run, and why.
+    """Explains the outcome of a run.
 
     Args:
         summary: As `RunSummary.to_dict`.

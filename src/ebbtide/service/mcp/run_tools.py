@@ -40,7 +40,7 @@ RunName = Annotated[
 
 
 def stuck_now(desk: Desk) -> StuckRuns:
-    """Which agent runs are stuck right now, and what they cost. Ask this first."""
+    """Lists the agent runs that are stuck right now, and what they cost. Ask this first."""
     with desk.connect() as service:
         answer = service.now()
     return StuckRuns(
@@ -70,7 +70,7 @@ def list_runs(  # noqa: PLR0917 - a field of the schema each
 
 
 def explain_run(desk: Desk, run_id: RunName) -> Explanation:
-    """Why a run stands as it does: findings with evidence, how it ended, where its money went."""
+    """Explains the state of a run: findings with evidence, how it ended, where its money went."""
     with desk.connect() as service:
         row = _run(service, run_id)
         return explanation(service.summary(row["run_id"]), stop_reason=row["stop_reason"])
@@ -116,7 +116,7 @@ def spending(
     by: Literal["day", "project", "agent", "user", "model"] = "day",
     since: Annotated[str, Field(description="24h, 7d, 2w, or a day such as 2026-11-01.")] = "7d",
 ) -> SpendingRows:
-    """What agent runs cost, by day, project, agent, user or model, and what is left of their budgets."""
+    """Lists the cost of agent runs by day, project, agent, user or model, and the rest of their budgets."""
     with desk.connect() as service:
         groups = [cast("SpendingRow", group) for group in service.spending(by, since=since)]
         rows = service.budgets()

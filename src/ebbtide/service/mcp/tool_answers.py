@@ -39,7 +39,7 @@ class RunRows(TypedDict):
 
 
 class StuckRuns(TypedDict):
-    """Which runs are stuck."""
+    """The runs that are stuck."""
 
     sentence: Annotated[str, Field(description="The answer in words.")]
     stuck: Annotated[
@@ -52,7 +52,7 @@ class StuckRuns(TypedDict):
 
 
 class StuckAnswer(TypedDict):
-    """Whether one run is stuck."""
+    """The answer to whether one run is stuck."""
 
     run_id: str
     is_guess: Annotated[bool, Field(description="No id was given: it is the run that was heard of last.")]
@@ -79,7 +79,7 @@ class FindingRow(TypedDict):
 
 
 class Explanation(TypedDict):
-    """What became of a run, and why."""
+    """The outcome of a run, and the reasons."""
 
     source: str
     headline: Annotated[str, Field(description="One word, such as HEALTHY, NOISY or STUCK.")]
@@ -98,7 +98,7 @@ class Explanation(TypedDict):
 
 
 class SpendingRow(TypedDict):
-    """What one group took."""
+    """The spending of one group."""
 
     name: Annotated[str | None, Field(description="Null for what names none.")]
     cost_usd: Dollars
@@ -112,7 +112,7 @@ class SpendingRow(TypedDict):
 
 
 class BudgetRow(TypedDict):
-    """How a budget stands."""
+    """The state of a budget."""
 
     key: str
     limit_usd: Annotated[float | None, Field(description="Null where nothing ends a run.")]
@@ -123,7 +123,7 @@ class BudgetRow(TypedDict):
 
 
 class SpendingRows(TypedDict):
-    """What was spent."""
+    """The spending of all groups."""
 
     by: str
     since: str
@@ -133,7 +133,7 @@ class SpendingRows(TypedDict):
 
 
 class ActAnswer(TypedDict):
-    """How a run stands after somebody did something about it."""
+    """The state of a run after somebody did something about it."""
 
     run_id: str
     action: ActionWord
@@ -141,7 +141,7 @@ class ActAnswer(TypedDict):
 
 
 class GateAnswer(TypedDict):
-    """What became of a decision."""
+    """The gate's answer to a decision."""
 
     verdict: Annotated[
         Literal["opened", "kept", "quarantined", "duplicate", "not_captured"],

@@ -37,7 +37,7 @@ _ADDS: Final = ToolAnnotations(
 
 
 class Transport(StrEnum):
-    """How a client reaches the server."""
+    """Ways in which a client reaches the server."""
 
     STDIO = "stdio"
     HTTP = "http"

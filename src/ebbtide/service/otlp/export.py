@@ -1,4 +1,4 @@
-"""What an OTLP exporter has sent: spans and log records, and how many of them cannot be used."""
+"""The spans and log records that an OTLP exporter has sent, and the number of those that cannot be used."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ebbtide.traces.telemetry.span_attributes import RawSpan
 
 
 class SignalKind(StrEnum):
-    """What is exported."""
+    """Kinds of data that are exported."""
 
     TRACES = "traces"
     LOGS = "logs"
@@ -20,7 +20,7 @@ class SignalKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Export:
-    """What an exporter has sent.
+    """The spans and log records of one export.
 
     Args:
         spans: The spans that can be used.

@@ -1,4 +1,4 @@
-"""What an exporter is answered: that its export was taken, and what of it could not be used."""
+"""Answers to an exporter: that its export was taken, and what of it could not be used."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ def unpacked(body: bytes, encoding: str, largest: int) -> bytes:
 
 
 def read_export(body: bytes, media: str, signal: SignalKind) -> Export:
-    """What is in a body.
+    """Reads a body.
 
     Args:
         body: Unpacked.
@@ -115,7 +115,7 @@ def read_export(body: bytes, media: str, signal: SignalKind) -> Export:
 
 
 def read_json(body: bytes, signal: SignalKind) -> Export:
-    """What is in a body.
+    """Reads a body of JSON.
 
     Raises:
         TranscriptError: It is no such JSON.
@@ -149,7 +149,7 @@ _DEEPEST: Final = 32  # values in each other
 
 
 def read_protobuf(body: bytes, signal: SignalKind) -> Export:
-    """What is in a body.
+    """Reads a body of protobuf.
 
     Raises:
         TranscriptError: It is no such message.

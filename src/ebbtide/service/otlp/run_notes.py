@@ -1,4 +1,4 @@
-"""What to know of a run's spans before judging the run."""
+"""Notes on a run's spans that one should know before judging the run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class RunNotes:
     """Counts what was not recorded of a run, and what came late.
 
     Attributes:
-        service: The program that runs it; None where that is not told.
+        service: The program that runs it; None if it is not reported.
         late: Spans that came after what should be behind them.
     """
 
@@ -43,13 +43,13 @@ class RunNotes:
 
     @property
     def lacks_content(self) -> bool:
-        """Whether the arguments of most calls are missing; without calls, the words of most answers."""
+        """True if the arguments of most calls are missing; without calls, the words of most answers."""
         if self._tool_calls:
             return 2 * self._without_arguments > self._tool_calls
         return 2 * self._without_text > self._model_calls
 
     def text(self) -> str:
-        """In sentences; empty where there is nothing to know."""
+        """The note in sentences; empty if there is nothing to know."""
         sentences = []
         if self.lacks_content:
             setting = capture_setting("otlp", self._scopes).rstrip(",")

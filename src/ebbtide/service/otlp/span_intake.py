@@ -29,12 +29,12 @@ _SUMS: Final = frozenset((SpanKind.AGENT, SpanKind.OTHER))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunNews:
-    """What is new of a run.
+    """News of a run.
 
     Args:
         run_id: The run: its conversation, its session, or its trace.
         events: In the order of the run.
-        service: The program that runs it; None where that is not told.
+        service: The program that runs it; None if it is not reported.
         agent: The agent that works; likewise.
         note: What to know before judging the run; empty where there is nothing.
         has_ended: Whether the outermost span of it is over.
@@ -117,7 +117,6 @@ class SpanIntake:
         """One more export.
 
         Args:
-            export: It.
             now: Seconds on any clock that does not go back.
             size: Bytes that it has.
             mark: What the caller calls it; marks grow.
@@ -139,7 +138,7 @@ class SpanIntake:
         self._bytes += size
 
     def settle(self, now: float) -> list[RunNews]:
-        """What is new of the runs, of spans that have waited."""
+        """Returns the news of runs whose spans have waited long enough."""
         due: list[_Arrival] = []
         while self._arrivals and (
             self._arrivals[0].at + self._wait_s <= now or self._bytes > self._most_bytes

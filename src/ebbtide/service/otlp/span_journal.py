@@ -21,7 +21,6 @@ class JournalEntry:
         kind: What was exported.
         media: The form of its body.
         encoding: How the body is packed.
-        body: It.
     """
 
     kind: SignalKind
@@ -31,11 +30,7 @@ class JournalEntry:
 
 
 class SpanJournal:
-    """Keeps exports in the database of the service.
-
-    Args:
-        database: It.
-    """
+    """Keeps exports in the database of the service."""
 
     def __init__(self, database: RunDatabase) -> None:
         self._database = database

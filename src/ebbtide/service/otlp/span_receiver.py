@@ -27,7 +27,6 @@ class SpanReceiver:
     """Takes exports, gives their events to the runs. It is for one thread at a time.
 
     Args:
-        runs: The runs.
         wait_s: As for `SpanIntake`.
         clock: Seconds that do not go back.
     """

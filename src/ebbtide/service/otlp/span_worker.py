@@ -16,11 +16,7 @@ _MOST_BYTES: Final = 64 << 20  # of exports that are not read yet
 
 
 class SpanWorker:
-    """Has a receiver work, one thing after the other.
-
-    Args:
-        receiver: It.
-    """
+    """Has a receiver work, one thing after the other."""
 
     def __init__(self, receiver: SpanReceiver) -> None:
         self.receiver = receiver

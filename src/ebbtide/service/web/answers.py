@@ -10,7 +10,7 @@ ActionName = Literal["allow", "nudge", "finalize", "escalate", "stop"]
 
 
 class VerdictFields(BaseModel):
-    """What is to be done about a run, and why."""
+    """The action to take on a run, and the reason."""
 
     action: ActionName = Field(description="From mild to strict.", examples=["nudge"])
     cause: str = Field(description="Which engine speaks; `person` where somebody ended the run.")
@@ -25,7 +25,7 @@ class VerdictFields(BaseModel):
 
 
 class EventsAnswer(BaseModel):
-    """What came of some events."""
+    """The state of a run after some events."""
 
     run_id: str
     events: int = Field(description="Events that were new.", examples=[2])
@@ -34,7 +34,7 @@ class EventsAnswer(BaseModel):
 
 
 class AdviceAnswer(BaseModel):
-    """What to do with the next call of the model."""
+    """The advice for the next call of the model."""
 
     run_id: str
     action: ActionName
@@ -46,7 +46,7 @@ class AdviceAnswer(BaseModel):
 
 
 class VerdictAnswer(BaseModel):
-    """How a run stands."""
+    """The state of a run."""
 
     run_id: str
     verdict: VerdictFields
@@ -99,7 +99,7 @@ class NamedRun(RunFields):
 
 
 class StateCounts(BaseModel):
-    """How many runs stand how that have not ended, and were heard of in the last 24 hours."""
+    """The number of runs in each state that have not ended, and were heard of in the last 24 hours."""
 
     stuck: int
     silent: int
@@ -111,7 +111,7 @@ class StateCounts(BaseModel):
 
 
 class NowAnswer(BaseModel):
-    """What is stuck now."""
+    """The runs that are stuck now."""
 
     sentence: str = Field(examples=["1 of 7 runs is stuck: invoice-agent, 14 min, $3.10 since anything new."])
     connect: str | None = Field(description="A command that connects a run; null where one has reported.")
@@ -122,7 +122,7 @@ class NowAnswer(BaseModel):
 
 
 class SpendingGroup(BaseModel):
-    """What one group took."""
+    """The spending of one group."""
 
     name: str | None = Field(description="A day, project, agent, user or model; null for what names none.")
     cost_usd: float | None
@@ -136,14 +136,14 @@ class SpendingGroup(BaseModel):
 
 
 class SpendingAnswer(BaseModel):
-    """What was spent."""
+    """The spending of all groups."""
 
     by: str
     groups: list[SpendingGroup]
 
 
 class BudgetFields(BaseModel):
-    """How a budget stands in its present period."""
+    """The state of a budget in its present period."""
 
     key: str = Field(description="Names it.", examples=["project:billing:day:2026-11-23"])
     scope: Literal["run", "agent", "project", "user", "all"]
@@ -163,7 +163,7 @@ class BudgetFields(BaseModel):
 
 
 class BudgetsAnswer(BaseModel):
-    """How the budgets stand: in each scope, the one of which most was spent first."""
+    """The state of the budgets: in each scope, the one of which most was spent first."""
 
     budgets: list[BudgetFields] = Field(description="Empty where none are set.")
 
@@ -179,13 +179,13 @@ class AuditEntry(BaseModel):
 
 
 class AuditAnswer(BaseModel):
-    """What people did, the latest first."""
+    """The acts of people, the latest first."""
 
     entries: list[AuditEntry]
 
 
 class HealthAnswer(BaseModel):
-    """How the service is."""
+    """The health of the service."""
 
     status: Literal["ok"]
     version: str

@@ -1,4 +1,4 @@
-"""What is told to everybody who listens: bounded for each reader, and kept for those who come back."""
+"""Sends news to everybody who listens: bounded for each reader, and kept for those who come back."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LONGEST_QUEUE: Final = 2000  # news that a reader may be behind
 
 
 class News(NamedTuple):
-    """One thing that is told."""
+    """One piece of news."""
 
     id: str
     kind: str  # verdict, run, spend; `begin` at first, `reset` where some were missed
@@ -42,7 +42,7 @@ class Broadcast:
 
     @property
     def has_room(self) -> bool:
-        """Whether one more may listen."""
+        """True if one more may listen."""
         return len(self._readers) < self._most and not self._is_over
 
     def __len__(self) -> int:
@@ -65,7 +65,7 @@ class Broadcast:
             self._loop.call_soon_threadsafe(self._publish, kind, data)
 
     def skip(self) -> None:
-        """Something came that was not told, since nobody listens: who comes back has to look anew."""
+        """Marks that news was not sent, since nobody listens: who comes back has to look anew."""
         self._news.clear()
         self._number += 1
 

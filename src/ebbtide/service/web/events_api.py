@@ -1,4 +1,4 @@
-"""What a run sends: its events, and the question what to do before it calls its model."""
+"""Takes a run's events, and its question what to do before it calls its model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every request passes: who may ask, from where, how much and how often."""
+"""Checks every request: who may ask, from where, how much and how often."""
 
 from __future__ import annotations
 
@@ -42,7 +42,6 @@ class RequestGate:
     """Refuses what is not for the app behind it.
 
     Args:
-        app: The app.
         settings: Whom it answers, and what it takes.
     """
 

@@ -1,4 +1,4 @@
-"""Whether the service is there, for whoever watches over it."""
+"""Reports that the service is there, to whoever watches over it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the service counts, for Prometheus: by action, agent and kind, never by run."""
+"""Counts for Prometheus: by action, agent and kind, never by run."""
 
 from __future__ import annotations
 
@@ -43,8 +43,7 @@ class Metrics:
     """Counts from now on: Prometheus knows that a counter begins anew with its process.
 
     Args:
-        runs: The runs.
-        news: What readers of the stream are told.
+        news: The news for readers of the stream.
         alerts: What tells people.
         silent_after_s: Seconds without an event after which a run is silent.
 
@@ -124,11 +123,10 @@ class _Values:
 
 
 class _Standing(Collector):
-    """What is read when somebody asks.
+    """Measures that are read when somebody asks.
 
     Args:
-        runs: The runs.
-        news: What readers of the stream are told.
+        news: The news for readers of the stream.
         alerts: What tells people.
         silent_after_s: Seconds without an event after which a run is silent.
     """
@@ -156,7 +154,7 @@ class _Standing(Collector):
             "ebbtide_alerts_waiting", "Alerts that are still to be sent.", self._alerts.waiting()
         )
         if self._runs.budgets is not None:
-            with suppress(StoreError):  # the others are told all the same
+            with suppress(StoreError):  # the others are reported all the same
                 yield _budget_gauge(self._runs.budgets.standings())
         yield _counter("ebbtide_alerts", "Alerts that were sent.", "channel", self._alerts.deliveries)
         yield _counter("ebbtide_alert_failures", "Tries that failed.", "channel", self._alerts.failures)

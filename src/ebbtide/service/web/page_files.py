@@ -51,7 +51,7 @@ _HEADERS: Final = {"Content-Security-Policy": PAGE_POLICY}
 
 @router.get("/", response_class=HTMLResponse)
 async def overview() -> Response:
-    """What is stuck, what was spent, all runs."""
+    """Serves the page with the stuck runs, the spending and all runs."""
     return HTMLResponse(file_text("index.html"), headers=_HEADERS)
 
 

@@ -1,4 +1,4 @@
-"""What a person does about a run: let it go on, end it, delete it. Each act is written down."""
+"""Lets a person act on a run: let it go on, end it, delete it. Each act is written down."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ router = APIRouter(tags=["people"])
 
 
 class Extension(BaseModel):
-    """For how long a run may go on."""
+    """The further turns that a run may take."""
 
     turns: int = Field(ge=1, le=100_000, description="Turns of the model.", examples=[10])
 
 
 class StopOrder(BaseModel):
-    """That a run is over."""
+    """The order to end a run."""
 
     reason: str = Field("", max_length=500, description="Why.", examples=["It answers the wrong ticket."])
 

@@ -24,7 +24,7 @@ _HINTS: Final = {
 
 
 class Problem(BaseModel):
-    """Why a request was refused, or failed."""
+    """The reason why a request was refused, or failed."""
 
     type: str = Field("about:blank", description="Always `about:blank`: the status says it all.")
     title: str = Field(description="What is wrong, in general.", examples=["Bad Request"])

@@ -1,4 +1,4 @@
-"""What is known of the runs."""
+"""Answers questions about the runs."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ async def spent(
 
 
 def state_of_now(here: Service) -> dict[str, Any]:
-    """What is stuck now; it reads the database."""
+    """Lists what is stuck now; it reads the database."""
     settings = here.settings
     return now_answer(here.runs.database, time.time(), silent_after_s=settings.silent_after_s)
 

@@ -62,7 +62,7 @@ class _Server(uvicorn.Server):
 
     Args:
         config: As of the base.
-        news: What the readers are told.
+        news: The news for the readers of the stream.
         idle_s: Seconds without a request after which it ends; None goes on.
     """
 
@@ -88,7 +88,7 @@ class _Server(uvicorn.Server):
                 signal.signal(number, handler)
 
     async def on_tick(self, counter: int) -> bool:
-        """Whether to end; called ten times a second."""
+        """Returns True if the server is to end; called ten times a second."""
         if self._idle_s is not None:
             if self.server_state.total_requests != self._requests:
                 self._requests, self._since = self.server_state.total_requests, time.monotonic()
@@ -116,7 +116,7 @@ def serve_web(
     Args:
         settings: Where, and for whom.
         db: The file of the runs, or the URL of their database; None takes a file of the user.
-        announce: Told the address when requests are taken.
+        announce: Called with the address when requests are taken.
         open_log: Opens the log of decisions, and makes one where there is none.
         budgets: A TOML file with a table ``[budgets]``; None sets no bounds.
 
@@ -233,7 +233,7 @@ def _hooks_served(folder: StateFolder, hooks: HookService) -> Iterator[None]:
 
 
 def _take_over(folder: StateFolder) -> bool:
-    """Whether the hooks are ours now: the service that they have started by themselves makes room."""
+    """Takes over the hooks if it can: the service that they have started by themselves makes room."""
     if folder.lock():
         return True
     status = ask_status()

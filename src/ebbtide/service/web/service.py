@@ -26,11 +26,10 @@ _PLAIN = r"^[^\x00-\x1f\x7f/]+$"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Service:
-    """What a request needs.
+    """The parts of the service that a request needs.
 
     Args:
-        runs: The runs.
-        news: What the readers of the stream are told.
+        news: The news for the readers of the stream.
         spans: What takes exported spans.
         settings: What the service was started with.
         mcp: The way of MCP clients.

@@ -1,4 +1,4 @@
-"""What a service is started with."""
+"""The settings that a service is started with."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SHORTEST_TOKEN: Final = 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceSettings:
-    """Where a service listens, whom it answers, and what it takes.
+    """The address of a service, the callers that it answers, and the requests that it takes.
 
     Args:
         host: The address that it listens on.
@@ -67,11 +67,11 @@ class ServiceSettings:
 
     @property
     def is_loopback(self) -> bool:
-        """Whether only this machine reaches it."""
+        """True if only this machine reaches it."""
         return self.host in LOOPBACK
 
     def answers_to(self, host: str) -> bool:
-        """Whether a request that was sent to this host is for us.
+        """Returns True if a request that was sent to this host is for us.
 
         A page whose name resolves to this machine (DNS rebinding) comes with its own name. An address is no
         such name.

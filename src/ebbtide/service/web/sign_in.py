@@ -1,4 +1,4 @@
-"""How a person who opens the page gives the token: in the address, or in a form. A cookie keeps it."""
+"""Takes the token of a person who opens the page: in the address, or in a form. A cookie keeps it."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _HEADERS: Final = {"Content-Security-Policy": PAGE_POLICY, "Referrer-Policy": "s
 
 
 def fits(words: str, token: str) -> bool:
-    """Whether somebody gave the token; it takes as long for one that is nearly right."""
+    """Returns True if somebody gave the token; it takes as long for one that is nearly right."""
     return hmac.compare_digest(words.strip().encode("utf-8", "replace"), token.encode())
 
 
 def is_page(scope: Scope) -> bool:
-    """Whether a person opens a page."""
+    """Returns True if a person opens a page."""
     path: str = scope["path"]
     return scope["method"] == "GET" and (path == "/" or path.startswith("/runs/"))
 

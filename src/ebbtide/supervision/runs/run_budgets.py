@@ -13,7 +13,7 @@ from ebbtide.budget.shared.budget_refusal import BudgetRefusal, BudgetRefused, R
 from ebbtide.budget.shared.budget_reservation import BudgetReservation
 from ebbtide.budget.tally import UNITS, Tally, is_model_call
 from ebbtide.errors import StoreError, expect
-from ebbtide.events.event import Event, ModelCall
+from ebbtide.events.event import Event, ModelCall, is_spending
 from ebbtide.events.transcript import Round
 
 # For types alone: who has no budgets does not wait for their stores.
@@ -113,7 +113,7 @@ class RunBudgets:
         cost = (tally.cost or 0) - (before or 0)
         is_call = is_model_call(event)
         has_failed = isinstance(event, ModelCall) and event.error
-        is_priced = event.usage is not None and tally.last_cost is not None
+        is_priced = is_spending(event) and tally.last_cost is not None
         if not (cost or is_call):
             return None
         is_known = cost or is_priced or has_failed

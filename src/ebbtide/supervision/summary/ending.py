@@ -11,7 +11,17 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final, TypeGuard
 
-from ebbtide.events.event import Event, Message, ModelCall, ModelPart, Notice, NoticeKind, Role, ToolCall
+from ebbtide.events.event import (
+    Event,
+    Message,
+    ModelCall,
+    ModelPart,
+    Notice,
+    NoticeKind,
+    Role,
+    Stop,
+    ToolCall,
+)
 from ebbtide.events.identity import MARK
 from ebbtide.events.run_outcome import SETBACKS, RunOutcome
 from ebbtide.events.told_actions import told_action
@@ -67,10 +77,13 @@ class RunEnding:
     Args:
         ending: How.
         rule: What says so: a rule of `ebbtide.convergence.outcome_rules`, or ``answer``, ``tool``, ``call``,
-            ``told`` (an action in prose), ``unanswered``, ``notice``.
+            ``told`` (an action in prose), ``unanswered``, ``notice``, ``error`` (a call of the model failed),
+            ``length`` (its output was cut), ``stopped`` (a turn ended without recorded words), ``empty``.
         text: The words, cut; empty where there are none.
         event: Number of the event in the run; None where nothing says anything.
         by_person: Whether a person says so.
+        attempts: How many calls of the model in a row failed at its end; 0 where the last one did not.
+        attempts_s: Seconds from the first of them to the last; None where they have no time.
     """
 
     ending: EndKind = EndKind.UNKNOWN
@@ -78,6 +91,17 @@ class RunEnding:
     text: str = ""
     event: int | None = None
     by_person: bool = False
+    attempts: int = 0
+    attempts_s: float | None = None
+
+
+@dataclass(slots=True)
+class _Failures:
+    """Calls of a model that failed, one after the other."""
+
+    first_ts: float | None
+    latest_ts: float | None
+    number: int = 1
 
 
 class EndingReader:
@@ -92,7 +116,8 @@ class EndingReader:
         self._tails: dict[str, deque[tuple[int, Event]]] = {}
         self._speakers: dict[str, set[str]] = {}
         self._latest_ts: dict[str, float] = {}
-        self._unanswered: set[str] = set()  # chains with calls that got no answer
+        self._unanswered: dict[str, ToolCall] = {}  # by chain, the latest call that got no answer
+        self._failures: dict[str, _Failures] = {}  # by chain, in a row up to now
         self._latest_chain = ""
         self._has_words = False
         self._has_rounds = False
@@ -117,14 +142,24 @@ class EndingReader:
             self._speakers[name] = set()
         ts, latest_ts = event.ts, self._latest_ts.get(name)
         if latest_ts is not None and (ts is None or ts < latest_ts) and _is_unanswered(event):
-            self._unanswered.add(name)  # readers tell it at the end, wherever it was made
+            self._unanswered[name] = event  # readers give it out at the end, wherever it was made
             return
         if ts is not None:
             self._latest_ts[name] = ts
         self._latest_chain = name
         if isinstance(event, ModelCall) and event.agent and len(self._speakers[name]) < _SPEAKERS:
             self._speakers[name].add(event.agent)
+        self._count_failure(event)
         tail.append((number, event))
+
+    def _count_failure(self, event: ToolCall | ModelCall | Message | Notice) -> None:
+        if not isinstance(event, ModelCall | Notice) or not event.error:
+            self._failures.pop(event.chain_id, None)
+        elif (failures := self._failures.get(event.chain_id)) is None:
+            self._failures[event.chain_id] = _Failures(event.ts, event.ts)
+        else:
+            failures.number += 1
+            failures.latest_ts = event.ts
 
     def hear(self, item: Round, number: int) -> None:
         """Take a round that stands for no event, after the event of that number."""
@@ -136,6 +171,15 @@ class EndingReader:
 
     def read(self) -> RunEnding:
         """How the run ended, up to the latest event."""
+        ending = self._read()
+        failures = self._failures.get("" if "" in self._tails else self._latest_chain)
+        if failures is None or ending.ending not in (EndKind.FAILED, EndKind.LIMIT):
+            return ending
+        first, latest = failures.first_ts, failures.latest_ts
+        taken = None if first is None or latest is None else latest - first
+        return replace(ending, attempts=failures.number, attempts_s=taken)
+
+    def _read(self) -> RunEnding:
         chain = "" if "" in self._tails else self._latest_chain
         tail = self._tails.get(chain)
         if not tail:
@@ -145,8 +189,9 @@ class EndingReader:
             # Where calls are all that was recorded, the last of them is not the last thing that happened.
             ending = self._act(latest, number) if isinstance(latest, ToolCall) else RunEnding()
             return RunEnding() if ending.rule == "call" else ending
-        if isinstance(latest, ModelCall) and latest.text == "" and chain in self._unanswered:
-            return RunEnding(ending=EndKind.CUT_OFF, rule="call", text=NO_ANSWER, event=number)
+        waiting = self._unanswered.get(chain)
+        if waiting is not None and _waits(waiting, tail):
+            return self._act(waiting, number)
         # A transcript may be of anything: its last words answer somebody only where a person takes part.
         is_asked = any(isinstance(event, Message) for _, event in tail)
         several = len(self._speakers[chain]) >= _SPEAKERS or (self._has_rounds and not is_asked)
@@ -165,9 +210,16 @@ class EndingReader:
         thanks: RunEnding | None = None
         for number, event in reversed(tail):
             if isinstance(event, ToolCall):
+                if _is_unanswered(event) and _ends_before(number, tail):
+                    continue  # it was made in an earlier turn
                 yield thanks or self._act(event, number)
             elif isinstance(event, ModelCall):
-                if event.text == "" and (not event.error) and number != tail[-1][0]:
+                if (
+                    event.text == ""
+                    and event.stop is not Stop.END
+                    and not event.error
+                    and number != tail[-1][0]
+                ):
                     continue  # it called a tool, or thought
                 reading = _words(event, number, several=several)
                 # Whoever thanks for a failure, or leaves before a question is answered, got nothing.
@@ -207,20 +259,51 @@ def _may_end(event: Event) -> TypeGuard[ToolCall | ModelCall | Message | Notice]
     return isinstance(event, Notice) and (event.error or event.kind in (NoticeKind.ERROR, NoticeKind.OTHER))
 
 
-def _is_unanswered(event: Event) -> bool:
+def _waits(call: ToolCall, tail: deque[tuple[int, Event]]) -> bool:
+    """Returns True if a run ends at a call without an answer, which its last model call asked for."""
+    for _, event in reversed(tail):
+        if isinstance(event, ToolCall):
+            if event.batch is None or event.batch != call.batch:
+                return False
+        elif isinstance(event, ModelCall):
+            return event.stop is Stop.CALLS or (event.text == "" and event.stop is None and not event.error)
+        elif not isinstance(event, Notice):
+            return False
+    return False
+
+
+def _ends_before(number: int, tail: deque[tuple[int, Event]]) -> bool:
+    """Returns True if the turn is over that is the latest before the event of that number."""
+    before = (event for place, event in reversed(tail) if place < number and isinstance(event, ModelCall))
+    return (latest := next(before, None)) is not None and latest.stop is Stop.END
+
+
+def _is_unanswered(event: Event) -> TypeGuard[ToolCall]:
     return isinstance(event, ToolCall) and event.result is None and not event.error
 
 
 def _words(call: ModelCall, number: int, *, several: bool) -> RunEnding:
     text = call.text
+    if call.error:
+        said = _report("harness", text or "", number)
+        if said is not None and said.ending is EndKind.LIMIT:
+            return said
+        return RunEnding(ending=EndKind.FAILED, rule="error", text=one_line(text or "", _SHOWN), event=number)
+    if call.stop is Stop.LENGTH:
+        return RunEnding(ending=EndKind.LIMIT, rule="length", text=_last_line(text or ""), event=number)
+    is_over = call.stop is Stop.END
+    if not text and is_over:
+        return RunEnding(ending=EndKind.FINISHED, rule="stopped", event=number)
     if text is None:
         return RunEnding(event=number)
+    if not text.strip():
+        return RunEnding(ending=EndKind.CUT_OFF, rule="empty", event=number)
     reading = _report("model", text, number)
-    if reading is not None:
+    if reading is not None and not (is_over and reading.ending is EndKind.CUT_OFF):
         if several and reading.ending is EndKind.HANDED_BACK and reading.rule != "handed_back.human":
             return replace(reading, ending=EndKind.CUT_OFF)  # one agent asks another, who did not answer
         return reading
-    if told_action(text) is not None:
+    if told_action(text) is not None and not is_over:
         return RunEnding(ending=EndKind.CUT_OFF, rule="told", text=one_line(text, _SHOWN), event=number)
     # Among several, the last words may be anybody's, and answer nobody.
     ending = EndKind.UNKNOWN if several else EndKind.FINISHED
@@ -238,7 +321,7 @@ def _person(message: Message, number: int) -> RunEnding:
 def _notice(notice: Notice, number: int) -> RunEnding | None:
     text = notice.text or ""
     reading = _report("harness", text, number)
-    if reading is not None or not notice.error:
+    if not notice.error or (reading is not None and reading.ending is not EndKind.FAILED):
         return reading
     return RunEnding(ending=EndKind.FAILED, rule="notice", text=one_line(text, _SHOWN), event=number)
 

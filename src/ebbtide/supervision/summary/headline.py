@@ -49,9 +49,22 @@ MEANINGS: Final[Mapping[Headline, str]] = {
     Headline.NOISY: "It repeated itself, or brought nothing new, for a while.",
     Headline.COSTLY: "It spent money or tokens fast.",
     Headline.BLOCKED: "It waits for something that nobody in the run can do.",
-    Headline.FAILED: "It says that it failed.",
+    Headline.FAILED: "An error ended it, or it says that it gives up.",
     Headline.LIMIT: "A limit ended it, or it exceeded one.",
     Headline.STUCK: "It goes in circles, or spends without progress, and nothing has ended that.",
+}
+#: The second words that each first word allows: what it says itself, or would deny, is not said. A run that
+#: failed, or that a limit ended, was not healthy; one that is stuck repeated itself.
+SECOND: Final[Mapping[Headline, frozenset[Course]]] = {
+    **dict.fromkeys(
+        (Headline.CONVERGED, Headline.FINISHED, Headline.GOING_ON, Headline.HANDED_BACK), frozenset(Course)
+    ),
+    **dict.fromkeys(
+        (Headline.CUT_OFF, Headline.BLOCKED, Headline.FAILED), frozenset(Course) - {Course.HEALTHY}
+    ),
+    Headline.LIMIT: frozenset((Course.NOISY, Course.COSTLY)),
+    Headline.STUCK: frozenset((Course.COSTLY,)),
+    **dict.fromkeys(map(Headline, Course), frozenset()),
 }
 #: Words that say nothing of a run that is not over: its latest words may look like an end.
 OF_AN_END: Final = frozenset((Headline.FINISHED, Headline.CUT_OFF, *map(Headline, Course)))

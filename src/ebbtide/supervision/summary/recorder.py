@@ -9,19 +9,21 @@ from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from ebbtide.budget.bill.bill_recorder import BillRecorder
+from ebbtide.budget.bill.bill_recorder import BillRecorder, CallReview
 from ebbtide.budget.limits import Limits
 from ebbtide.budget.prices import Prices
 from ebbtide.budget.tally import usd
+from ebbtide.clock import time_zone
 from ebbtide.divergence.loop_state import LoopState
 from ebbtide.divergence.monitor import tools_of
 from ebbtide.divergence.signals import LoopSignal
-from ebbtide.events.event import Event, Message, ModelCall, ToolCall
+from ebbtide.events.event import Event, Message, ModelCall, Notice, Role, ToolCall
+from ebbtide.events.run_outcome import FAILURES
 from ebbtide.events.tool_policy import ToolPolicies
 from ebbtide.events.transcript import Round
 from ebbtide.profile import Profile
 from ebbtide.supervision.facts import DryRoundFacts, LimitFacts
-from ebbtide.supervision.ladder import Action
+from ebbtide.supervision.ladder import Action, Cause
 from ebbtide.supervision.rounds import ReadRound
 from ebbtide.supervision.summary.call_reviewer import CallReviewer
 from ebbtide.supervision.summary.ending import EndingReader, EndKind
@@ -29,6 +31,7 @@ from ebbtide.supervision.summary.fact_counter import FactCounter
 from ebbtide.supervision.summary.findings import LoopNote, OtherNotes, most_expensive_first
 from ebbtide.supervision.summary.ladder_steps import LadderSteps
 from ebbtide.supervision.summary.run_summary import RoundPoint, RunFinding, RunSummary, Saving, Spending
+from ebbtide.supervision.summary.run_title import title_of
 from ebbtide.supervision.summary.sentences import run_reason
 from ebbtide.supervision.summary.spending import since, spending_of, together
 from ebbtide.supervision.summary.tally_history import TallyHistory
@@ -45,6 +48,8 @@ EAGER_ROUNDS = 1_000  #: rounds that are read for the report alone
 _FINDINGS = 2_000
 _POINTS = 20_000
 _STRETCHES = 2_000
+_ENOUGH = 1  # place of the latest news among the two that are kept
+_CRASHES = (EndKind.FAILED, EndKind.BLOCKED, EndKind.LIMIT)  # ends that nothing recovered before
 
 
 class _Stretch(NamedTuple):
@@ -68,6 +73,7 @@ class RunRecorder:
         embedder: Turns the semantic level of the conversation on.
         timeline: Keep one cell an event, for a report; else memory does not grow with it.
         decisions: Look for decisions.
+        timezone: By whose calendar a day of the bill begins, by name; None takes that of this machine.
 
     >>> from ebbtide.events.event import ToolCall
     >>> from ebbtide.events.usage import Usage
@@ -89,6 +95,7 @@ class RunRecorder:
         embedder: Embedder | None = None,
         timeline: bool = False,
         decisions: bool = True,
+        timezone: str | None = None,
     ) -> None:
         self.supervisor = Supervisor(
             profile,
@@ -110,12 +117,14 @@ class RunRecorder:
         self._highest = self._previous = self.supervisor.verdict()
         self._steps = LadderSteps(self.supervisor.tally)
         self._stretches: list[_Stretch] = []
-        self._latest_news = 0  # the event that brought a new answer, or a round with new claims
+        # By chain, the latest two events that brought a new answer, or a round with new claims.
+        self._news: dict[str, tuple[int, int]] = {}
         self._facts = FactCounter()
         self._policies = policies = tools_of(tools, profile.divergence)
         self._endings = EndingReader(policies)
         self._reviewer = CallReviewer(policies)
-        self._bill = BillRecorder(prices)
+        self._bill = BillRecorder(prices, zone=None if timezone is None else time_zone(timezone))
+        self._title = ""  # of the first request
         self._profile = profile
         self._decides = decisions
         self._decisions: RunDecisions | None = None  # before anybody said anything
@@ -171,12 +180,17 @@ class RunRecorder:
             self._latest = history
         history.note(tally, number, loops.event, None if event.ts is None else tally.latest_ts)
         self._facts.see(event, loops)
+        if not self._title and isinstance(event, Message) and event.role is Role.USER and event.text:
+            self._title = title_of(event.text)
         self._endings.see(event, number)
         review = self._reviewer.review(event, loops) if isinstance(event, ToolCall) else None
         self._bill.add(event, number, None if event.usage is None else tally.last_cost, review)
+        if isinstance(event, Notice) and event.stated is not None and tally.settlement is not None:
+            self._bill.settle(event, tally.settlement)
         repetition = loops.repetition
-        if isinstance(event, ToolCall) and repetition.calls == repetition.answers.latest_news:
-            self._latest_news = number
+        is_news = review is not None and repetition.calls == repetition.answers.latest_news
+        if isinstance(event, ToolCall) and is_news and not self._is_setback(event, review):
+            self._add_news(event.chain_id, number)
         if self._timeline is not None:
             total = self.supervisor.tally
             self._timeline.add(event, number, cost_usd=usd(total.cost), tokens=total.tokens)
@@ -185,6 +199,15 @@ class RunRecorder:
                 self._decisions.call(event.args, self._policies.get(event.name), number)
         elif isinstance(event, ModelCall | Message) and event.text:
             self._say(event.text, event.agent, number, event.ts, by_person=isinstance(event, Message))
+
+    def _add_news(self, chain_id: str, number: int) -> None:
+        self._news[chain_id] = (self._news.get(chain_id, (0, 0))[1], number)
+
+    def _is_setback(self, call: ToolCall, review: CallReview | None) -> bool:
+        """Returns True if a call failed, or stands for a limit or an error that ended the run."""
+        policy = self._policies.get(call.name)
+        outcome = None if policy is None else policy.outcome_of(call.args)
+        return outcome in FAILURES or (review is not None and review.has_failed)
 
     def loop(self, signal: LoopSignal, verdict: Verdict) -> None:
         """As `Listener.loop`."""
@@ -206,7 +229,7 @@ class RunRecorder:
         reading = read_round.reading
         novelty = reading.novelty
         if novelty.new_claims and not reading.recommendation.low_run:
-            self._latest_news = read_round.event
+            self._add_news(chain_id, read_round.event)
         if len(self._points) >= _POINTS:
             return
         self._points.append(
@@ -259,8 +282,9 @@ class RunRecorder:
         return RunSummary(
             source=source,
             format=form,
+            title=self._title,
             verdict=highest,
-            reason=run_reason(highest, findings, spent, facts.coverage),
+            reason=run_reason(highest, findings, spent, facts.coverage, ending.ending),
             latest=latest,
             spent=spent,
             facts=facts,
@@ -334,13 +358,22 @@ class RunRecorder:
     def _recovered(
         self, highest: Verdict, latest: Verdict, findings: Sequence[RunFinding], ending: EndKind
     ) -> bool | None:
-        """Whether something resolved what the highest verdict was about."""
+        """Returns True if something new came in the same chain after the cause of the highest verdict."""
         if latest.rank >= highest.rank:
             return None
-        if ending in (EndKind.FAILED, EndKind.BLOCKED, EndKind.LIMIT):
+        if ending in _CRASHES or highest.cause is Cause.LIMIT:
             return False
-        last = max((item.last_event for item in findings if item.action is highest.action), default=0)
-        return ending is EndKind.FINISHED or self._latest_news > max(last, highest.event or 0)
+        behind = [
+            item
+            for item in findings
+            if item.action is highest.action and item.id == (highest.loop_id or item.id)
+        ]
+        last = max((item.last_event for item in behind), default=highest.event or 0)
+        chains = {item.chain_id for item in behind} or {highest.chain_id or ""}
+        news = [self._news[chain] for chain in chains if chain in self._news]
+        # One new answer may be that of a last attempt; where the work came to its end, it is enough.
+        needed = _ENOUGH if ending in (EndKind.FINISHED, EndKind.HANDED_BACK) else 0
+        return any(pair[needed] > last for pair in news)
 
     def _saving(self) -> Saving | None:
         parts = [

@@ -13,7 +13,7 @@ from ebbtide.budget.bill.bill import Bill
 from ebbtide.codec import to_wire
 from ebbtide.supervision.ladder import Action, Cause
 from ebbtide.supervision.summary.ending import RunEnding
-from ebbtide.supervision.summary.headline import OF_AN_END, Course, Headline, course, headline
+from ebbtide.supervision.summary.headline import OF_AN_END, SECOND, Course, Headline, course, headline
 from ebbtide.supervision.summary.run_facts import RunFacts
 from ebbtide.supervision.verdict import Verdict
 
@@ -234,13 +234,20 @@ class RunSummary:
     Args:
         source: The file, or what else it was read from.
         format: Name of its format.
+        title: What it was about, in one line: its agent's own title, or else the first request of a person;
+            empty where neither is recorded.
+        project: The folder that the agent worked in; None where that is not recorded.
         verdict: The highest verdict that the run came to.
         reason: Why, in one sentence.
         latest: What to do now, after the last event.
         bill: Where the money went.
         ending: How the run ended, as it says itself.
-        recovered: Whether something resolved what the verdict was about: a new answer, new claims, or the end
-            of the work. None where the verdict still held at the end, or there was none.
+        recovered: Whether something new came, in the same chain, after what the verdict was about, and the
+            run did not end in a failure or at a limit. None where the verdict still held at the end, or there
+            was none.
+        inherited: The calls in its record that another run owns, such as the one it is a fork of; they are no
+            part of `spent`. None where there are none, or nothing is known of other runs.
+        began_from: The record of the run that owns most of them.
         spent: What it took.
         facts: What is known about its calls beside loops, and what was not recorded.
         findings: The most expensive first, then the longest.
@@ -271,6 +278,8 @@ class RunSummary:
     facts: RunFacts = field(default_factory=RunFacts)
     bill: Bill = field(default_factory=Bill)
     ending: RunEnding = field(default_factory=RunEnding)
+    inherited: Spending | None = None
+    began_from: str | None = None
     recovered: bool | None = None
     findings: tuple[RunFinding, ...] = ()
     ignored: int = 0
@@ -287,6 +296,8 @@ class RunSummary:
     faults: tuple[str, ...] = ()
     degraded: int = 0
     over: bool = True
+    title: str = ""
+    project: str | None = None
     timeline: tuple[Cell, ...] = ()
 
     @property
@@ -304,13 +315,10 @@ class RunSummary:
         return course(steps, blind=self._is_blind)
 
     @property
-    def title(self) -> str:
-        """How it ended and how it went: "FINISHED, NOISY"; one word where one says both."""
-        word = self.headline
-        says_both = word.value in tuple(Course) or (
-            word in (Headline.STUCK, Headline.LIMIT) and self.course is not Course.COSTLY
-        )
-        return word.value if says_both else f"{word.value}, {self.course.value}"
+    def words(self) -> str:
+        """First and second word: "FINISHED, NOISY"; one word where the second would say nothing."""
+        word, second = self.headline, self.course
+        return f"{word.value}, {second.value}" if second in SECOND[word] else word.value
 
     @property
     def _is_blind(self) -> bool:

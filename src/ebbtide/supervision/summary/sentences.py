@@ -11,6 +11,8 @@ from ebbtide.supervision.summary.run_facts import Coverage
 from ebbtide.supervision.summary.run_summary import RunFinding, Spending
 from ebbtide.supervision.verdict import Verdict
 
+_MINUTE = 60
+
 
 def unit(spent: Spending) -> str:
     """What the events of a run are called: calls, where there is nothing else."""
@@ -92,8 +94,18 @@ def ended(ending: RunEnding) -> str | None:
             sentence = "Nobody answered a person"
         case "notice":
             sentence = "The harness reported an error"
-        case "failed.empty":
+        case "empty":
             return "Its last answer is empty."
+        case "stopped":
+            return "Its last turn ended; what it said there was not recorded."
+        case "error" | "notice" if ending.attempts > 1:
+            sentence = (
+                f"{ending.attempts:,} calls of the model{_within(ending.attempts_s)}, and none got through"
+            )
+        case "error":
+            sentence = "Its last call of the model failed"
+        case "length":
+            sentence = "The limit of its output cut its last answer"
         case "finished.person-ends":
             sentence = "A person ended it"
         case rule if ending.by_person or rule.startswith("interrupted."):
@@ -101,6 +113,12 @@ def ended(ending: RunEnding) -> str | None:
         case _:
             sentence = _SAYS[how]
     return f"{sentence}: \u201c{text}\u201d" if text else f"{sentence}."
+
+
+def _within(seconds: float | None) -> str:
+    if seconds is None:
+        return ""
+    return f" in {seconds / _MINUTE:.0f} min" if seconds >= _MINUTE else f" in {seconds:.0f} s"
 
 
 def so_far(ending: RunEnding) -> str | None:
@@ -139,7 +157,13 @@ def unrecorded(coverage: Coverage) -> str | None:
     return None
 
 
-def run_reason(highest: Verdict, findings: Sequence[RunFinding], spent: Spending, coverage: Coverage) -> str:
+def run_reason(
+    highest: Verdict,
+    findings: Sequence[RunFinding],
+    spent: Spending,
+    coverage: Coverage,
+    ending: EndKind = EndKind.UNKNOWN,
+) -> str:
     """Why a run has its headline, in one sentence.
 
     Args:
@@ -147,9 +171,10 @@ def run_reason(highest: Verdict, findings: Sequence[RunFinding], spent: Spending
         findings: What was found.
         spent: What the run took.
         coverage: How much of it was recorded.
+        ending: How it ended, which the reason does not deny.
     """
     if highest.action is Action.ALLOW:
-        return unrecorded(coverage) or _all_clear(spent)
+        return unrecorded(coverage) or _all_clear(spent, ending)
     behind = next(
         (
             finding
@@ -165,8 +190,8 @@ def run_reason(highest: Verdict, findings: Sequence[RunFinding], spent: Spending
     return f"{behind.sentence}{size}."
 
 
-def _all_clear(spent: Spending) -> str:
+def _all_clear(spent: Spending, ending: EndKind) -> str:
     if not spent.events:
         return "There is no event."
     number = f"{spent.events:,} {unit(spent)}" if spent.events != 1 else "One event"
-    return f"{number}: no loop, and no limit passed."
+    return f"{number}: no loop{'' if ending is EndKind.LIMIT else ', and no limit passed'}."

@@ -42,7 +42,7 @@ class CachedEmbedder:
 
     @property
     def problem(self) -> str | None:
-        """Why the file is not used, and what to do; None as long as all is well."""
+        """The reason why the file is not used, and what to do; None as long as all is well."""
         return self._store.problem if self._store else None
 
     def embed(self, texts: Sequence[str]) -> Vectors:
@@ -83,7 +83,7 @@ class CachedEmbedder:
 
 
 def _keyed(text: str) -> tuple[bytes, str]:
-    """What the text is filed under, and what is embedded for it."""
+    """Returns the key that the text is filed under, and the text that is embedded for it."""
     encoded = normal_form(text).encode("utf-8", "replace")  # half a surrogate pair is no text to a model
     return hashlib.sha256(encoded).digest(), encoded.decode("utf-8")
 

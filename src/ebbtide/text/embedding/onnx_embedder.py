@@ -173,7 +173,7 @@ class _Tokens(Protocol):
 
 
 class _Tokenizer(Protocol):
-    """What is used of ``tokenizers.Tokenizer``."""
+    """The part of ``tokenizers.Tokenizer`` that is used."""
 
     def encode(self, sequence: str, /) -> _Tokens: ...
     def no_padding(self) -> None: ...
@@ -186,7 +186,7 @@ class _Input(Protocol):
 
 
 class _Session(Protocol):
-    """What is used of ``onnxruntime.InferenceSession``, which has no type hints."""
+    """The part of ``onnxruntime.InferenceSession`` that is used, which has no type hints."""
 
     def get_inputs(self) -> Sequence[_Input]: ...
     def run(self, outputs: None, feed: Mapping[str, npt.NDArray[np.int64]], /) -> Sequence[Vectors]: ...

@@ -23,7 +23,7 @@ _Number = TypeVar("_Number", int, float)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatUsage:
-    """What replies took. A request without a reply adds nothing: what it took is not told.
+    """The tokens and cost of replies. A request without a reply adds nothing: its usage is not reported.
 
     Args:
         replies: How many came.
@@ -49,7 +49,7 @@ class ChatUsage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatReply:
-    """What a model said, and what that took."""
+    """The text of a model's reply, and its usage."""
 
     text: str
     usage: ChatUsage

@@ -59,7 +59,7 @@ _RULES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LlmExtraction(Extraction):
-    """What a turn says, read by a model, or by the rules where that failed.
+    """The items in a turn, read by a model, or by the rules where that failed.
 
     Args:
         dropped: What the model quoted and the turn does not say.

@@ -35,7 +35,7 @@ _REPAIR = "That reply cannot be used: {problem}. Do the task again, and reply wi
 
 
 class FailureKind(StrEnum):
-    """Why there is no answer."""
+    """Reasons for which there is no answer."""
 
     ENDPOINT = "endpoint"  #: the model did not reply
     NOT_JSON = "not_json"  #: it did, and not in JSON, twice
@@ -45,7 +45,7 @@ class FailureKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """Why there is no answer: the kind, and what was wrong with the last reply."""
+    """A failure to get an answer: its kind, and what was wrong with the last reply."""
 
     kind: FailureKind
     reason: str
@@ -56,7 +56,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContractAnswer:
-    """What came of a question.
+    """The answer to a question.
 
     Args:
         value: An object of the contract's shape; None where it failed.
@@ -170,7 +170,7 @@ def check_schema(schema: Mapping[str, Any]) -> None:
 
 
 def shape_problem(value: object, schema: Mapping[str, Any], path: str = "the reply") -> str | None:
-    """What is wrong with `value`, and where; None if it has the shape. Keys that nobody asked for are fine.
+    """Describes what is wrong with `value`, and where; None if it has the shape. Further keys are fine.
 
     Args:
         value: As parsed from JSON.

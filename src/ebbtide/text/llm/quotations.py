@@ -1,4 +1,4 @@
-"""Where a text says what somebody quotes from it."""
+"""Finds the place of a quotation in a text."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ class Quotations:
         return None
 
     def _inside_word(self, at: int) -> bool:
-        """Whether a word of a script with spaces goes on over this place."""
+        """Returns True if a word of a script with spaces goes on over this place."""
         around = self._text[at - 1 : at + 1] if at else ""
         return len(around) == 2 and around.isalnum() and around.isascii()
 
     def _with_marks(self, start: int, end: int) -> tuple[int, int]:
-        """What opens and closes emphasis belongs to it, as does the mark that ends the sentence."""
+        """Widens a range by the marks of emphasis around it, and by the mark that ends the sentence."""
         before, after = self._text[:start], self._text[end:]
         return (len(before.rstrip(_EMPHASIS)), len(self._text) - len(after.lstrip(_EMPHASIS + _ENDS)))
 

@@ -2,21 +2,25 @@
 
 Lines of the types ``user`` and ``assistant`` around messages of Anthropic's interface.
 
-A model call takes a line for each block of its answer, all with the same usage: it is counted once, as it
-stands last. Lines of other types are passed over, but for compactions and costs.
+A model call takes a line for each block of its answer, and counts once, with its largest usage, wherever it
+stands: in lines of its own, in those of type ``progress`` by which a sub-agent reports to its parent, or in
+the result that the parent got, which states the last call of the sub-agent. Lines of other types are passed
+over, but for compactions and costs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 from zlib import crc32
 
 from ebbtide.bounded import Bounded
-from ebbtide.events.event import Event, Message, ModelCall, Notice, NoticeKind, ToolCall
+from ebbtide.events.event import Event, Message, ModelCall, Notice, NoticeKind, Stop, ToolCall
+from ebbtide.events.model_call_id import CallId, Prompt
 from ebbtide.events.usage import Usage
 from ebbtide.traces.agents.session_sniffing import CLAUDE_SPEAKERS
+from ebbtide.traces.records.calls_once import CallsOnce, is_same_prompt, prompt_of, raise_to
 from ebbtide.traces.records.fields import (
     count,
     dollars,
@@ -28,10 +32,9 @@ from ebbtide.traces.records.fields import (
     shown,
     text,
 )
-from ebbtide.traces.records.injected_words import is_injected
+from ebbtide.traces.records.injected_words import persons_words
 from ebbtide.traces.records.joining import OpenCalls, Seen
 from ebbtide.traces.records.provider_usage import anthropic_usage, has_spent, reported, total
-from ebbtide.traces.records.usage_accounts import AMOUNTS, UsageLedger, UsageOnce
 
 _COUNTS = {  # of a model's usage in a result, by the field of `Usage`
     "input_tokens": "inputTokens",
@@ -39,7 +42,11 @@ _COUNTS = {  # of a model's usage in a result, by the field of `Usage`
     "cache_read_tokens": "cacheReadInputTokens",
     "cache_write_tokens": "cacheCreationInputTokens",
 }
-_SYNTHETIC = "<synthetic>"
+_SYNTHETIC = "<synthetic>"  # the model of what the harness writes in the name of one
+_NO_ANSWER = "No response requested."  # what it writes where nothing was asked
+_STOPS = {"end_turn": Stop.END, "stop_sequence": Stop.END, "tool_use": Stop.CALLS, "max_tokens": Stop.LENGTH}
+_TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle"}
+_AFTER_TURN = ("stop_hook_summary", "turn_duration")  # lines that come when a turn is over
 
 
 @dataclass(slots=True, kw_only=True)
@@ -55,6 +62,7 @@ class _OpenCall:
     agent: str | None = None
     ts: float | None = None
     error: bool = False
+    stop: Stop | None = None
 
 
 class ClaudeCodeReader:
@@ -68,12 +76,14 @@ class ClaudeCodeReader:
         self._answers: dict[str, _OpenCall] = {}
         self._calls = OpenCalls()
         self._lines = Seen()
-        self._usage = UsageOnce()
-        self._ledger = UsageLedger()
+        self._once = CallsOnce()
         self._chains = Sidechains()
-        self._totals: dict[str, Usage] = {}  # by session
+        self._totals: dict[str, dict[str, Usage]] = {}  # by session and model
+        self._models: dict[str, str] = {}  # by sub-agent, as far as lines name them
         self._repeated = 0
         self._ts: float | None = None
+        self.title = ""  #: of the session, as its agent or its person names it
+        self.project: str | None = None  #: the folder it worked in, as its first line says
 
     @property
     def duplicates(self) -> int:
@@ -84,7 +94,13 @@ class ClaudeCodeReader:
         """The events that this line completes."""
         if not isinstance(value, dict):
             return ()
+        value = _line_of_agent(value)
         kind, message = value.get("type"), value.get("message")
+        if self.project is None:
+            self.project = text(value.get("cwd"))
+        if kind in _TITLES:
+            self.title = text(value.get(_TITLES[kind])) or self.title
+            return ()
         if kind in CLAUDE_SPEAKERS and isinstance(message, dict):
             name = identifier(value.get("uuid"))
             chain, agent = self._chains.of(value)
@@ -99,54 +115,77 @@ class ClaudeCodeReader:
                 events = self._assistant(value, message, _OpenCall(id=None, chain=chain, agent=agent, ts=ts))
             else:
                 events = self._user(value, message, chain, ts)
-            return [self._ledger.add(event) for event in events]
+            return events
         if kind in ("cost-state", "result"):
             session = identifier(value.get("sessionId") or value.get("session_id")) or ""
-            totals, latest = self._totals.setdefault(session, Usage()), _totals_of(value)
-            for key in AMOUNTS:
+            totals = self._totals.setdefault(session, {})
+            for usage in _totals_of(value):
                 # Each one stands for the whole session up to it.
-                if (amount := getattr(latest, key)) is not None:
-                    setattr(totals, key, max(amount, getattr(totals, key) or 0))
+                raise_to(totals.setdefault(usage.model or "", Usage(model=usage.model)), usage)
+            if kind == "result" and value.get("subtype") == "success":
+                self._end_turn("")
+        elif kind == "system" and value.get("subtype") in _AFTER_TURN:
+            self._end_turn(self._chains.of(value)[0])
+        elif kind == "system" and value.get("subtype") == "api_error":
+            chain, agent = self._chains.of(value)
+            ts = seconds(value.get("timestamp"))
+            words = _retry(value)
+            error = Notice(kind=NoticeKind.ERROR, text=words, error=True, chain_id=chain, agent=agent, ts=ts)
+            return [*self._flushed(chain), error]
         elif kind == "system" and value.get("subtype") == "compact_boundary":
             chain, agent = self._chains.of(value)
             ts = seconds(value.get("timestamp"))
             events = self._flushed(chain)
             compaction = Notice(kind=NoticeKind.COMPACTION, chain_id=chain, agent=agent, ts=ts)
-            return [*map(self._ledger.add, events), compaction]
+            return [*events, compaction]
         return ()
 
     def finish(self) -> Sequence[Event]:
-        """What was still open, and the cost and tokens that no call carries, as a notice of usage."""
+        """What was still open, and what the session states that all of it took."""
         events = [event for chain in tuple(self._answers) for event in self._flushed(chain)]
         events += self._calls.finish()
-        for event in events:
-            self._ledger.add(event)
-        return [*events, *self._ledger.rest(total(list(self._totals.values())), ts=self._ts)]
+        stated = _sums(self._totals.values())
+        if stated:
+            total = Notice(kind=NoticeKind.TOTAL, ts=self._ts, source="result", stated=stated)
+            return [*events, total]
+        return events
 
     def _assistant(self, line: Mapping[str, Any], message: Mapping[str, Any], new: _OpenCall) -> list[Event]:
         """Take a line of a model's answer: of the one that is open, or else of a new one."""
-        new.id = identifier(message.get("id")) or identifier(line.get("requestId"))
+        words = joined_text(message.get("content")) if message.get("model") == _SYNTHETIC else None
+        if words is not None and words.strip() == _NO_ANSWER:
+            note = Notice(kind=NoticeKind.NOTE, text=words, chain_id=new.chain, agent=new.agent, ts=new.ts)
+            return [*self._flushed(new.chain), note]
+        new.id = _name_of(line, message)
         answer = self._answers.get(new.chain)
         usage = anthropic_usage(message.get("usage"))
         usage.cost_usd = dollars(line.get("costUSD"))
         model = text(message.get("model"))
         usage.model = None if model == _SYNTHETIC else model
+        if new.agent is not None and usage.model is not None:
+            self._models[new.agent] = usage.model
         events: list[Event] = []
-        if answer is None or new.id is None or answer.id != new.id:
+        if answer is None or new.id is None or answer.id != new.id or not _goes_on(answer, usage, new.ts):
             events = self._flushed(new.chain)
             answer = self._answers[new.chain] = new
             answer.usage = usage
         else:
             answer.ts = new.ts or answer.ts
-            for key in ("model", *AMOUNTS):
-                if (latest := getattr(usage, key)) is not None:
-                    setattr(answer.usage, key, latest)
-            answer.usage.drop_impossible_parts()
-        answer.error = answer.error or bool(line.get("isApiErrorMessage"))
+            answer.usage.model = usage.model or answer.usage.model
+            raise_to(answer.usage, usage)
         content = message.get("content")
+        # What stands in the place of an answer that never came says why; no model said it.
+        answer.error = answer.error or bool(line.get("isApiErrorMessage")) or model == _SYNTHETIC
+        answer.stop = _STOPS.get(text(message.get("stop_reason")) or "", answer.stop)
         for block in [{"type": "text", "text": content}] if isinstance(content, str) else items(content):
             self._block(mapping(block), answer)
         return events
+
+    def _end_turn(self, chain: str) -> None:
+        """The harness says that the turn is over in which the open answer was given."""
+        answer = self._answers.get(chain)
+        if answer is not None and answer.stop is None and not answer.error:
+            answer.stop = Stop.END
 
     def _block(self, block: Mapping[str, Any], answer: _OpenCall) -> None:
         kind = block.get("type")
@@ -162,8 +201,8 @@ class ClaudeCodeReader:
                 chain_id=answer.chain,
                 agent=answer.agent,
                 ts=answer.ts,
-                batch=answer.id,
             )
+            answer.stop = Stop.CALLS
             answer.calls.append((identifier(block.get("id")), call))
         elif kind.endswith("tool_result"):
             answer.results.append(block)
@@ -173,22 +212,24 @@ class ClaudeCodeReader:
         answer = self._answers.pop(chain, None)
         if answer is None:
             return []
-        usage = self._usage.beyond(answer.id, answer.usage)
+        sighting = self._once.sight(answer.id, answer.usage, ts=answer.ts, agent=answer.agent)
+        usage = sighting.growth
         words = "\n\n".join(answer.texts)
         events: list[Event] = []
-        first = not answer.id or not self._lines.before(f"message {chain} {answer.id}")
         common: dict[str, Any] = {
             "chain_id": chain,
             "agent": answer.agent,
             "ts": answer.ts,
             "usage": reported(usage),
+            "call": CallId.of(answer.id),
         }
-        if first or words:
-            events.append(ModelCall(text=words, error=answer.error, **common))
+        if sighting.is_new or words:
+            events.append(ModelCall(text=words, error=answer.error, stop=answer.stop, **common))
         elif has_spent(usage):
             # A later line of a call that was given out already, with more tokens than before.
             events.append(Notice(kind=NoticeKind.USAGE, **common))
         for name, call in answer.calls:
+            call.batch = sighting.name
             events += self._calls.open(name, call)
         for block in answer.results:
             events += self._result(block, answer.ts)
@@ -202,13 +243,31 @@ class ClaudeCodeReader:
         for block in items(content):
             if (text(mapping(block).get("type")) or "").endswith("tool_result"):
                 events += self._result(block, ts)
+        events += self._last_call_of_agent(mapping(line.get("toolUseResult")), ts)
         words = joined_text(content)
         if words is None:
             return events
-        if line.get("isCompactSummary") or line.get("isMeta") or is_injected(words):
-            events.append(Notice(kind=NoticeKind.NOTE, text=words, chain_id=chain, ts=ts))
+        asked = "" if line.get("isCompactSummary") or line.get("isMeta") else persons_words(words)
+        if asked:
+            events.append(Message(text=asked, chain_id=chain, ts=ts))
         else:
-            events.append(Message(text=words, chain_id=chain, ts=ts))
+            events.append(Notice(kind=NoticeKind.NOTE, text=words, chain_id=chain, ts=ts))
+        return events
+
+    def _last_call_of_agent(self, result: Mapping[str, Any], ts: float | None) -> list[Event]:
+        """The call that a sub-agent ended with, where the result that its parent got states what it took."""
+        agent, usage = identifier(result.get("agentId")), anthropic_usage(result.get("usage"))
+        if agent is None or not has_spent(usage):
+            return []
+        events = self._flushed(agent)
+        usage.model = text(result.get("resolvedModel")) or self._models.get(agent)
+        sighting = self._once.sight(self._once.of_agent(agent, usage), usage, agent=agent)
+        common: dict[str, Any] = {"chain_id": agent, "agent": agent, "ts": ts, "usage": sighting.growth}
+        common["call"] = CallId.at(f"agent {agent}", _known_prompt(usage))
+        if sighting.is_new:
+            events.append(ModelCall(**common))
+        elif has_spent(sighting.growth):
+            events.append(Notice(kind=NoticeKind.USAGE, **common))
         return events
 
     def _result(self, block: Mapping[str, Any], ts: float | None) -> Sequence[ToolCall]:
@@ -222,19 +281,78 @@ class ClaudeCodeReader:
         return self._calls.close(identifier(block.get("tool_use_id")), **result)
 
 
-def _totals_of(value: Mapping[str, Any]) -> Usage:
-    """What a line reports of its whole session.
+def _line_of_agent(line: dict[str, Any]) -> dict[str, Any]:
+    """The line of a sub-agent that a line of type ``progress`` carries; any other line as it is."""
+    if line.get("type") != "progress":
+        return line
+    data = mapping(line.get("data"))
+    held, agent = mapping(data.get("message")), identifier(data.get("agentId"))
+    if agent is None or not isinstance(held.get("message"), dict):
+        return line
+    session: dict[str, Any] = {key: line[key] for key in ("sessionId", "timestamp") if key in line}
+    return {**session, **held, "isSidechain": True, "agentId": agent}
 
-    The tokens of a session file are those of its lines: its totals have those of sub-agents in other files.
+
+def _retry(line: Mapping[str, Any]) -> str:
+    """Returns the report of the harness of a call of the model that did not get through."""
+    error = mapping(line.get("error"))
+    status, message = count(error.get("status")), text(mapping(error.get("error")).get("message"))
+    what = "API error" + (f" {status}" if status else "") + (f": {message}" if message else "")
+    attempt, most = count(line.get("retryAttempt")), count(line.get("maxRetries"))
+    return f"{what} (retry {attempt} of {most})" if attempt and most else what
+
+
+def _name_of(line: Mapping[str, Any], message: Mapping[str, Any]) -> str | None:
+    """The ids of a model call: that of its message, and of the request where there is one."""
+    name = identifier(message.get("id"))
+    request = identifier(line.get("requestId")) or identifier(line.get("request_id"))
+    if name is None:
+        return request
+    return name if request is None else f"{name} {request}"
+
+
+def _known_prompt(usage: Usage) -> Prompt:
+    """The sizes of a prompt, as the identity of a result has them."""
+    return usage.input_tokens or 0, usage.cache_read_tokens or 0, usage.cache_write_tokens or 0
+
+
+def _goes_on(answer: _OpenCall, usage: Usage, ts: float | None) -> bool:
+    """Whether a line with the id of an open answer is of it: a masked id is that of many."""
+    return ts == answer.ts or is_same_prompt(prompt_of(answer.usage), prompt_of(usage))
+
+
+def _totals_of(value: Mapping[str, Any]) -> list[Usage]:
+    """What a line states of its whole session, by model.
+
+    The cost of the whole counts where models do not share it among themselves, and then alone: the tokens of
+    a session file are those of its lines, and those of sub-agents may be in other files.
     """
     if value.get("type") == "cost-state":
-        return Usage(cost_usd=dollars(value.get("totalCostUSD")))
-    models = [mapping(model) for model in mapping(value.get("modelUsage")).values()]
-    counts = _COUNTS if models else {}
-    sums: dict[str, Any] = {
-        key: sum(count(model.get(name)) or 0 for model in models) for key, name in counts.items()
-    }
-    return Usage(cost_usd=dollars(value.get("total_cost_usd")), **sums)
+        cost = dollars(value.get("totalCostUSD"))
+        return [] if cost is None else [Usage(cost_usd=cost)]
+    models = {name: mapping(usage) for name, usage in mapping(value.get("modelUsage")).items()}
+    cost = dollars(value.get("total_cost_usd"))
+    if not models:
+        return [] if cost is None else [Usage(cost_usd=cost)]
+    rows = []
+    for name, usage in models.items():
+        counts: dict[str, Any] = {key: count(usage.get(field)) for key, field in _COUNTS.items()}
+        rows.append(Usage(model=name, cost_usd=dollars(usage.get("costUSD")), **counts))
+    unpriced = [row for row in rows if row.cost_usd is None]
+    if len(unpriced) == 1 and cost is not None:
+        unpriced[0].cost_usd = max(0.0, cost - sum(row.cost_usd or 0.0 for row in rows))
+    elif unpriced and cost is not None:
+        rows.append(Usage(cost_usd=cost))
+    return rows
+
+
+def _sums(sessions: Iterable[Mapping[str, Usage]]) -> tuple[Usage, ...]:
+    """What sessions state, by model over all of them."""
+    sums: dict[str, list[Usage]] = {}
+    for models in sessions:
+        for name, usage in models.items():
+            sums.setdefault(name, []).append(usage)
+    return tuple(replace(total(usages), model=name or None) for name, usages in sums.items())
 
 
 def _marks_of(content: object) -> str:

@@ -17,12 +17,15 @@ from contextlib import suppress
 from typing import Any, Final
 
 from ebbtide.errors import TranscriptError
-from ebbtide.events.event import Event, Message, ModelCall, Notice, NoticeKind, ToolCall
+from ebbtide.events.event import Event, Message, ModelCall, Notice, NoticeKind, Stop, ToolCall
+from ebbtide.events.model_call_id import CallId
+from ebbtide.events.provider_usage import tier_of
 from ebbtide.events.usage import CLASSES, Usage
 from ebbtide.traces.agents.session_sniffing import CODEX_PRINTED, is_bare_codex_item
 from ebbtide.traces.input.json_value import json_value
 from ebbtide.traces.records.fields import (
     arguments,
+    count,
     identifier,
     joined_text,
     mapping,
@@ -30,6 +33,7 @@ from ebbtide.traces.records.fields import (
     shown,
     text,
 )
+from ebbtide.traces.records.injected_words import persons_words
 from ebbtide.traces.records.joining import OpenCalls, Seen
 from ebbtide.traces.records.provider_usage import openai_usage, reported
 
@@ -40,6 +44,9 @@ _INJECTED = re.compile(
     r"|personality_|model_switch|token_budget|hook_)"
     r"|# AGENTS\.md instructions)"
 )
+_TIER_NAMES: Final = {"fast": "priority"}
+_TOTALS: Final = ("input_tokens", "cached_input_tokens", "output_tokens", "reasoning_output_tokens")
+_OVER = ("task_complete", "turn_complete")  # events that end a turn
 _MOST_TEXTS = 100  # messages of one answer
 
 
@@ -49,7 +56,10 @@ class CodexReader:
     def __init__(self) -> None:
         self._calls = OpenCalls()
         self._model: str | None = None
+        self._tier: object = None
+        self._thread = ""
         self._ts: float | None = None
+        self.project: str | None = None  #: the folder it worked in
         self._answer = OpenAnswer()
         self._turn = 0
         self._total = Usage()
@@ -90,7 +100,12 @@ class CodexReader:
         if kind == "event_msg":
             return self._event(payload)
         if kind == "session_meta":
-            self._totals = Seen()
+            self.project = self.project or text(payload.get("cwd"))
+            # The metadata of the threads that a fork comes from follow its own: the oldest is the last one.
+            names = (identifier(payload.get("forked_from_id")), identifier(payload.get("id")))
+            thread = next(filter(None, names), self._thread)
+            if thread != self._thread:
+                self._thread, self._total = thread, Usage()
         elif kind == "turn_context":
             self._model = text(payload.get("model")) or self._model
         elif kind == "compacted":
@@ -123,27 +138,29 @@ class CodexReader:
         args = next((item[key] for key in ("arguments", "input", "action", "query") if key in item), None)
         call = ToolCall(name=tool, args=arguments(args), ts=self._ts, batch=f"turn {self._turn}")
         # These have no output line of their own.
+        self._answer.stop = Stop.CALLS
         alone = kind in ("web_search_call", "image_generation_call") or item.get("call_id") is None
         return [*events, *self._calls.open(None if alone and kind != "function_call" else name, call)]
 
     def _message(self, item: Mapping[str, Any]) -> Sequence[Event]:
         words, role = joined_text(item.get("content")), item.get("role")
         if role == "assistant":
-            return self._spoken(words, "item")
+            return self._spoken(words, "item", item)
         if words is None:
             return ()
         events = self._flushed()
-        if role != "user" or _INJECTED.match(words):
+        if role != "user" or _INJECTED.match(words) or not persons_words(words):
             return [*events, Notice(kind=NoticeKind.NOTE, text=words, ts=self._ts)]
-        return [*events, Message(text=words, ts=self._ts)]
+        return [*events, Message(text=persons_words(words), ts=self._ts)]
 
-    def _spoken(self, words: str | None, source: str) -> Sequence[Event]:
+    def _spoken(self, words: str | None, source: str, record: Mapping[str, Any]) -> Sequence[Event]:
         if words is not None and self._answer.is_twin(words, source):
             return ()
         events = self._answering() if len(self._answer.texts) < _MOST_TEXTS else self._flushed()
         self._answer.begun = True
         if words is not None:
             self._answer.texts.append(words)
+        self._answer.stop = Stop.END if record.get("phase") == "final_answer" else None
         return events
 
     def _answering(self) -> Sequence[Event]:
@@ -157,10 +174,17 @@ class CodexReader:
     def _event(self, payload: Mapping[str, Any]) -> Sequence[Event]:
         kind = payload.get("type")
         if kind == "token_count":
-            info = mapping(payload.get("info"))
-            return self._tokens(info.get("last_token_usage"), info.get("total_token_usage"))
+            info, tier = mapping(payload.get("info")), payload.get("service_tier", self._tier)
+            return self._tokens(info.get("last_token_usage"), info.get("total_token_usage"), tier)
+        if kind == "thread_settings_applied":
+            settings = mapping(payload.get("thread_settings"))
+            self._tier = settings.get("service_tier", self._tier)
+            self._model = text(settings.get("model")) or self._model
+            return ()
         if kind == "agent_message":
-            return self._spoken(text(payload.get("message")), "event")
+            return self._spoken(text(payload.get("message")), "event", payload)
+        if kind in _OVER and self._answer.begun:
+            self._answer.stop = Stop.END
         if kind == "item_completed":
             return self._completed(mapping(payload.get("item")))
         name = identifier(payload.get("call_id"))
@@ -170,6 +194,9 @@ class CodexReader:
             kind == "patch_apply_end" and payload.get("success") is False
         ):
             self._calls.amend(name, error=True)
+        elif kind == "turn_aborted":
+            why = f"turn_aborted: {text(payload.get('reason')) or 'unknown'}"
+            return [*self._flushed(), Notice(kind=NoticeKind.OTHER, text=why, ts=self._ts)]
         elif kind == "error":
             words = text(payload.get("message"))
             return [Notice(kind=NoticeKind.ERROR, text=words, error=True, ts=self._ts)]
@@ -204,19 +231,28 @@ class CodexReader:
             return ()
         return self._tokens(payload.get("usage"), payload.get("thread_token_usage"))
 
-    def _tokens(self, last: object, total: object) -> Sequence[Event]:
+    def _tokens(self, last: object, total: object, tier: object = None) -> Sequence[Event]:
         """The model call that used these tokens, unless the total was there before."""
         usage = openai_usage(last)
         if not usage.tokens:
             return ()
         whole = _sum(self._total, usage) if total is None else _sum(Usage(), openai_usage(total))
-        if whole == self._total or self._totals.before(repr(whole)):
+        name = _name_of(total)
+        if whole == self._total or self._totals.before(f"{self._thread} {name or whole!r}"):
             return ()
+        rest = None if total is None or not self._total.has_tokens else _rest(whole, self._total, usage)
         self._total = whole
         self._counted = True
         self._turn += 1
         usage.model = self._model
-        return [ModelCall(text=self._answer.take(), ts=self._ts, usage=usage)]
+        usage.tier = tier_of(_TIER_NAMES.get(tier, tier) if isinstance(tier, str) else None)
+        call = None if name is None else CallId.at(self._thread, name)
+        events: list[Event] = [ModelCall(**self._answer.take(), ts=self._ts, usage=usage, call=call)]
+        if rest is not None:
+            rest.model, rest.tier = usage.model, usage.tier
+            call = CallId.at(self._thread, f"{name} growth")
+            events.append(Notice(kind=NoticeKind.USAGE, ts=self._ts, usage=rest, call=call))
+        return events
 
     def _result(self, output: object) -> dict[str, Any]:
         """What an output says: its text, and whether it failed, as far as it tells."""
@@ -232,7 +268,22 @@ class CodexReader:
             return ()
         self._turn += 1
         usage = None if self._model is None else Usage(model=self._model)
-        return (ModelCall(text=self._answer.take(), ts=self._ts, usage=usage),)
+        return (ModelCall(**self._answer.take(), ts=self._ts, usage=usage),)
+
+
+def _name_of(total: object) -> str | None:
+    """The total of a thread after a call, which no other call of it has; None where none is stated."""
+    counts = mapping(total)
+    return " ".join(str(count(counts.get(key)) or 0) for key in _TOTALS) if counts else None
+
+
+def _rest(whole: Usage, before: Usage, usage: Usage) -> Usage | None:
+    """What a total has grown by beside the call that it is stated with: calls of which no line tells."""
+    grown: dict[str, Any] = {}
+    for key in CLASSES:
+        more = (getattr(whole, key) or 0) - (getattr(before, key) or 0) - (getattr(usage, key) or 0)
+        grown[key] = max(0, more)
+    return Usage(**grown) if any(grown.values()) else None
 
 
 def _sum(first: Usage, second: Usage) -> Usage:
@@ -251,12 +302,14 @@ class OpenAnswer:
         texts: Its messages.
         begun: Whether there is anything of it.
         acted: Whether results of its calls came already.
+        stop: Why the model said no more.
     """
 
     def __init__(self) -> None:
         self.texts: list[str] = []
         self.begun = False
         self.acted = False
+        self.stop: Stop | None = None
         self._once: deque[tuple[str, str]] = deque(maxlen=_TWINS)
 
     def is_twin(self, words: str, source: str) -> bool:
@@ -268,11 +321,11 @@ class OpenAnswer:
         self._once.append((words, source))
         return False
 
-    def take(self) -> str:
-        """Its text; another answer begins."""
-        words = "\n\n".join(self.texts)
-        self.texts, self.begun, self.acted = [], False, False
-        return words
+    def take(self) -> dict[str, Any]:
+        """Its text and why it stopped, as fields of `ModelCall`; another answer begins."""
+        said = {"text": "\n\n".join(self.texts), "stop": self.stop}
+        self.texts, self.begun, self.acted, self.stop = [], False, False, None
+        return said
 
 
 _HEADED = ("Command: ", "Chunk ID: ", "Exit code: ", "Wall time: ", "Script ")

@@ -43,11 +43,13 @@ class _Plain(Struct, gc=False):
     cache_write_tokens: int | None = None
     reasoning_tokens: int | None = None
     cache_write_1h_tokens: int | None = None
+    tier: str | None = None
     # Whatever stands there is looked at closely.
     repeat: UnsetType = UNSET
     phase: UnsetType = UNSET
     waited_s: UnsetType = UNSET
     batch: UnsetType = UNSET
+    stop: UnsetType = UNSET
 
 
 _line = Decoder(_Plain).decode
@@ -114,6 +116,7 @@ def _event(plain: _Plain) -> Event | None:
             cache_write_tokens=stored,
             reasoning_tokens=reasoning,
             cache_write_1h_tokens=hour,
+            tier=plain.tier,
             cost_usd=cost,
         )
     if kind == "tool" or kind not in _OTHER_KINDS:
@@ -122,7 +125,7 @@ def _event(plain: _Plain) -> Event | None:
         # Field by field: nearly all lines are calls, and the constructor takes four times as long.
         call = _new(ToolCall)
         call.chain_id, call.agent = plain.chain_id or "", plain.agent
-        call.seq, call.ts, call.waited_s, call.usage = plain.seq, plain.ts, None, usage
+        call.seq, call.ts, call.waited_s, call.usage, call.call = plain.seq, plain.ts, None, usage, None
         call.name, call.args, call.result = name, plain.args, plain.result
         call.error, call.phase = plain.error or False, _FINISHED
         call.batch, call.status = None, plain.status

@@ -16,10 +16,10 @@ from typing import Any
 from ebbtide.events.event import Event, Message, ModelCall, Notice, NoticeKind, ToolCall
 from ebbtide.events.usage import Usage
 from ebbtide.traces.agents.session_sniffing import is_gemini_printed
+from ebbtide.traces.records.calls_once import CallsOnce
 from ebbtide.traces.records.fields import count, identifier, items, mapping, seconds, text
 from ebbtide.traces.records.joining import OpenCalls, Seen
 from ebbtide.traces.records.provider_usage import disjoint_usage, has_spent, reported
-from ebbtide.traces.records.usage_accounts import UsageOnce
 
 _OPEN = ("executing", "scheduled", "validating", "awaiting_approval", "pending")
 _FAILED = ("error", "cancelled", "canceled")
@@ -35,7 +35,7 @@ class GeminiCliReader:
         self._repeated = 0
         self._printed = PrintedReader()
         self._held: dict[str, Any] | None = None
-        self._usage = UsageOnce()
+        self._once = CallsOnce()
         self._given = Seen()
 
     @property
@@ -101,7 +101,7 @@ class GeminiCliReader:
         words: str | None,
         first: bool,
     ) -> Sequence[Event]:
-        usage = self._usage.beyond(name, _usage(message.get("tokens")))
+        usage = self._once.sight(name, _usage(message.get("tokens")), ts=ts).growth
         events: list[Event] = []
         if first or has_spent(usage):
             usage.model = text(message.get("model"))

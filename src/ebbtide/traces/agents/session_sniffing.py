@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from ebbtide.events.usage import CLASSES
 from ebbtide.traces.input.document import Content, Document
-from ebbtide.traces.records.fields import items, mapping, text
+from ebbtide.traces.records.fields import identifier, items, mapping, text
 
 CLAUDE_SPEAKERS = ("user", "assistant")
 
@@ -43,6 +43,33 @@ def _is_claude_line(value: object) -> bool:
     return kind == "system" and "subtype" in value and ("session_id" in value or "uuid" in value)
 
 
+def refuse_pi(document: Document) -> str | None:
+    """Returns why `document` is not of the format pi; None if it is."""
+    if document.content not in (Content.JSON, Content.JSON_LINES):
+        return "not JSON"
+    head = mapping(document.head[0]) if document.head else {}
+    if head.get("type") == "session" and "cwd" in head and identifier(head.get("id")):
+        return None
+    return "no first line of type 'session' with a 'cwd'"
+
+
+def refuse_copilot_cli(document: Document) -> str | None:
+    """Returns why `document` is not of the format copilot-cli; None if it is."""
+    if document.content not in (Content.JSON, Content.JSON_LINES):
+        return "not JSON"
+    if any(map(_is_copilot_line, document.head)):
+        return None
+    return "no line of a type such as 'session.start' or 'assistant.message' with 'data' and 'parentId'"
+
+
+def _is_copilot_line(value: object) -> bool:
+    line = mapping(value)
+    kind = line.get("type")
+    has_form = isinstance(line.get("data"), dict) and "parentId" in line
+    return has_form and isinstance(kind, str) and kind.startswith(_COPILOT_KINDS)
+
+
+_COPILOT_KINDS = ("session.", "assistant.", "user.message", "tool.execution_")
 _OPENCODE_SPEAKERS = ("user", "assistant")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ebbtide.events.provider_usage import ANTHROPIC, OPENAI, UsageShape, shape_of
+from ebbtide.events.provider_usage import ANTHROPIC, OPENAI, UsageShape, shape_of, tier_of
 from ebbtide.events.usage import CLASSES, COUNTS, Usage
 from ebbtide.traces.records.fields import count, mapping
 
@@ -68,7 +68,10 @@ def all_cache_writes(plain: object, short: object, hour: object) -> int | None:
 
 def anthropic_usage(usage: object) -> Usage:
     """Usage as Anthropic reports it: its input tokens are those that were in no cache."""
-    return _shaped(ANTHROPIC, mapping(usage))
+    report = mapping(usage)
+    shaped = _shaped(ANTHROPIC, report)
+    shaped.tier = tier_of(report.get("speed"), report.get("service_tier"))
+    return shaped
 
 
 def openai_usage(usage: object) -> Usage:

@@ -1,51 +1,15 @@
-"""What events carry of a run's tokens and cost: each counted once, and what a total has beyond them."""
+"""What events carry of a run's tokens and cost, and what a total has beyond them."""
 
 from __future__ import annotations
 
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
-from ebbtide.bounded import Bounded
 from ebbtide.events.event import Event, Notice, NoticeKind
-from ebbtide.events.usage import COUNTS, Usage
+from ebbtide.events.usage import Usage
+from ebbtide.traces.records.calls_once import AMOUNTS
 
-AMOUNTS: Final = (*COUNTS, "cost_usd")  #: fields of `Usage` that add up
-_MOST = 10_000  # model calls that are remembered
 _ROUNDING = 1e-9  # dollars
 _AnyEvent = TypeVar("_AnyEvent", bound=Event)
-
-
-class UsageOnce:
-    """The usage of model calls that are reported more than once, each time with the last counts."""
-
-    def __init__(self) -> None:
-        self._counted: Bounded[str, Usage] = Bounded(_MOST)
-
-    def beyond(self, name: str | None, usage: Usage) -> Usage:
-        """What was not counted yet.
-
-        Args:
-            name: The id of the model call; None where it has none: then it is reported once.
-            usage: Its usage as it stands now.
-
-        Returns:
-            What came on top of what was reported before, None where nothing did; the model as it is.
-        """
-        if name is None:
-            return usage
-        before = self._counted.setdefault(name, Usage())
-        new = Usage(model=usage.model)
-        for key in AMOUNTS:
-            amount, counted = getattr(usage, key), getattr(before, key)
-            if amount is None:
-                continue
-            if counted is None:
-                setattr(new, key, amount)
-            elif amount > counted:
-                setattr(new, key, amount - counted)
-            if counted is None or amount > counted:
-                setattr(before, key, amount)
-        new.drop_impossible_parts()
-        return new
 
 
 class RunningTotal:

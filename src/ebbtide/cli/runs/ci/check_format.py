@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class CheckFormat(StrEnum):
-    """How the result of a check is printed."""
+    """Formats in which the result of a check is printed."""
 
     TEXT = "text"
     JSON = "json"
@@ -17,5 +17,5 @@ class CheckFormat(StrEnum):
 
     @property
     def is_report(self) -> bool:
-        """Whether `report_text` makes it."""
+        """True if `report_text` makes it."""
         return self not in (CheckFormat.TEXT, CheckFormat.JSON)

@@ -1,4 +1,4 @@
-"""What a check came to, as every report of it needs it."""
+"""The result of a check, as every report of it needs it."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class CheckedRuns:
 
 
 def sentence(finding: RunFinding, summary: RunSummary) -> str:
-    """What was found, where and for how much."""
+    """States what was found, where and for how much."""
     amounts = wording.amounts(finding.cost_usd, finding.tokens)
     where = wording.where(finding, summary.spent)
     return f"{finding.sentence} ({where}{', ' * bool(amounts)}{amounts or ''})."

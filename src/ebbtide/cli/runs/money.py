@@ -1,0 +1,228 @@
+"""Sums the cost of the calls in this machine's sessions by any key, each call once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, tzinfo
+from functools import cache
+from pathlib import PurePath
+from typing import Any
+
+from ebbtide import __version__
+from ebbtide.budget.ledger.call_ledger import CallSums, CountedCall
+from ebbtide.budget.prices import Prices
+from ebbtide.budget.tally import units, usd
+from ebbtide.cli.runs.money_options import MoneyKey
+from ebbtide.clock import time_zone
+from ebbtide.traces.money.machine_calls import MachineCalls
+from ebbtide.traces.money.money_cache import MoneyCache, cache_folder
+from ebbtide.traces.sessions.session_files import SessionFile
+
+_NONE = "none"
+_UNKNOWN = "unknown"
+_UNDATED = "undated"
+_QUARTER_S = 900  # every zone differs from UTC by a number of them
+_PLUGIN = "plugin_"
+
+
+@dataclass(slots=True)
+class MoneySums:
+    """The tokens and money of a group of calls.
+
+    Args:
+        sums: Their tokens and money.
+        sessions: The sessions that they belong to.
+    """
+
+    sums: CallSums
+    sessions: set[str]
+
+    @property
+    def cost_usd(self) -> float | None:
+        """Dollars as far as prices are known; None where none is."""
+        sums = self.sums
+        return None if sums.unpriced and not sums.cost_units else usd(sums.cost_units)
+
+    @property
+    def is_partial(self) -> bool:
+        """True if calls with tokens have no known price."""
+        return self.sums.unpriced > 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """The wire form."""
+        sums = self.sums
+        tokens = {
+            "input": sums.input_tokens,
+            "output": sums.output_tokens,
+            "cache_read": sums.cache_read_tokens,
+            "cache_write": sums.cache_write_tokens,
+        }
+        return {
+            "sessions": len(self.sessions),
+            "cost_usd": self.cost_usd,
+            "tokens": tokens,
+            "llm_calls": sums.calls,
+            "unpriced": sums.unpriced,
+        }
+
+
+class SessionMoney:
+    """The calls of some sessions that fall into a period, with their prices.
+
+    Args:
+        calls: The calls.
+        prices: What they cost.
+        empty: Sessions in which no call is recorded.
+        since: Seconds since 1970 from which calls count; None: all. Calls without a time count always.
+        until: Seconds since 1970 before which they do; None: all.
+        timezone: The name of the zone in which days begin; None: that of this machine.
+    """
+
+    def __init__(
+        self,
+        calls: Iterable[CountedCall],
+        prices: Prices,
+        *,
+        empty: Collection[str] = (),
+        since: float | None = None,
+        until: float | None = None,
+        timezone: str | None = None,
+    ) -> None:
+        self._zone = None if timezone is None else time_zone(timezone)
+        self._calls: list[tuple[CountedCall, int | None]] = []
+        self._empty = frozenset(empty)
+        self.copies: set[str] = set()
+        self.copied_units = 0
+        self.copied_calls = 0
+        for call in calls:
+            ts = call.ts
+            if ts is not None and ((since is not None and ts < since) or (until is not None and ts >= until)):
+                continue
+            cost = _units(call, prices)
+            self._calls.append((call, cost))
+            if call.copies:
+                self.copies.update(place.path for place in call.copies)
+                self.copied_units += (cost or 0) * len(call.copies)
+                self.copied_calls += len(call.copies)
+
+    @classmethod
+    def read(
+        cls,
+        files: Collection[SessionFile],
+        prices: Prices,
+        *,
+        uses_cache: bool = True,
+        **period: Any,
+    ) -> SessionMoney:
+        """Read the calls of some files.
+
+        Args:
+            files: The files.
+            prices: What calls cost.
+            uses_cache: Whether what files give is kept, and public rates.
+            **period: As for the class.
+        """
+        folder = cache_folder(os.environ) if uses_cache else None
+        machine = MachineCalls.of(files, MoneyCache(folder, __version__))
+        if folder is not None:
+            prices.recall(folder / "rates.json")
+        money = cls(machine.ledger.calls(), prices, empty=machine.empty, **period)
+        if folder is not None:
+            prices.keep(folder / "rates.json")
+        return money
+
+    def total(self) -> MoneySums:
+        """The sum of all."""
+        total = self._sums(lambda _: "").get("", MoneySums(CallSums(), set()))
+        total.sessions |= self._empty
+        return total
+
+    def by(self, key: MoneyKey) -> dict[str, MoneySums]:
+        """Sums by a key: the dearest first, of days and hours the latest."""
+        sums = self._sums(_keys(self._zone)[key])
+        if key in (MoneyKey.DAY, MoneyKey.HOUR):
+            return dict(sorted(sums.items(), reverse=True))
+        return dict(sorted(sums.items(), key=_dearest))
+
+    def _sums(self, key: Callable[[CountedCall], str]) -> dict[str, MoneySums]:
+        groups: dict[str, MoneySums] = {}
+        for call, cost in self._calls:
+            name = key(call)
+            group = groups.get(name)
+            if group is None:
+                group = groups[name] = MoneySums(CallSums(), set())
+            group.sums.add(call.usage, cost)
+            group.sessions.add(call.owner.session)
+        return groups
+
+    def wire(self, keys: Iterable[MoneyKey]) -> dict[str, Any]:
+        """The totals as JSON.
+
+        Args:
+            keys: By what to sum, as well.
+        """
+        total = self.total().to_dict()
+        spent = {name: total[name] for name in ("cost_usd", "tokens", "llm_calls", "unpriced")}
+        tables: Mapping[MoneyKey, dict[str, MoneySums]] = {key: self.by(key) for key in keys}
+        return {
+            "spent": spent,
+            "shared": {
+                "calls": self.copied_calls,
+                "cost_usd": usd(self.copied_units),
+                "files": len(self.copies),
+            },
+            **{
+                f"by_{key}": [{key.value: name, **sums.to_dict()} for name, sums in table.items()]
+                for key, table in tables.items()
+            },
+        }
+
+
+def _dearest(item: tuple[str, MoneySums]) -> tuple[int, int, str]:
+    name, group = item
+    return (-group.sums.cost_units, -group.sums.tokens, name)
+
+
+def _units(call: CountedCall, prices: Prices) -> int | None:
+    usage = call.usage
+    usage.tier = call.tier
+    if not usage.has_tokens and usage.cost_usd is None:
+        return 0
+    cost = prices.cost(usage, call.ts)
+    return None if cost is None else units(cost)
+
+
+def _keys(zone: tzinfo | None) -> dict[MoneyKey, Callable[[CountedCall], str]]:
+    @cache
+    def moment(quarter: int) -> str:
+        return f"{datetime.fromtimestamp(quarter * _QUARTER_S, UTC).astimezone(zone):%Y-%m-%d %H:00}"
+
+    def hour(call: CountedCall) -> str:
+        try:
+            return _UNDATED if call.ts is None else moment(int(call.ts // _QUARTER_S))
+        except (ValueError, OverflowError, OSError):
+            return _UNDATED
+
+    return {
+        MoneyKey.MODEL: lambda call: call.usage.model or _UNKNOWN,
+        MoneyKey.DAY: lambda call: hour(call).partition(" ")[0],
+        MoneyKey.HOUR: hour,
+        MoneyKey.PROJECT: lambda call: call.owner.project or _UNKNOWN,
+        MoneyKey.SESSION: lambda call: PurePath(call.owner.path).stem,
+        MoneyKey.TREE: lambda call: call.owner.session,
+        MoneyKey.AGENT: lambda call: call.owner.agent,
+        MoneyKey.SKILL: lambda call: call.skill or _NONE,
+        MoneyKey.SERVER: lambda call: call.server or _NONE,
+        MoneyKey.PLUGIN: _plugin,
+    }
+
+
+def _plugin(call: CountedCall) -> str:
+    """The plugin that a skill or a server comes from, by its name."""
+    name, sign, _ = (call.skill or "").partition(":")
+    if sign:
+        return name
+    server = call.server or ""
+    return server.removeprefix(_PLUGIN).partition("_")[0] if server.startswith(_PLUGIN) else _NONE

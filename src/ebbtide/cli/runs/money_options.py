@@ -1,0 +1,84 @@
+"""The options of `ebbtide check` about the money of this machine's sessions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Annotated
+
+from ebbtide.cli.declaration import UNTIL, Option, shared
+from ebbtide.cli.runs.session_filter import SECTION, until_of
+from ebbtide.errors import ConfigError
+
+
+class MoneyKey(StrEnum):
+    """By what money is summed."""
+
+    MODEL = "model"
+    DAY = "day"
+    HOUR = "hour"
+    PROJECT = "project"
+    SESSION = "session"
+    TREE = "tree"
+    AGENT = "agent"
+    SKILL = "skill"
+    SERVER = "server"
+    PLUGIN = "plugin"
+
+
+By = Annotated[
+    MoneyKey | None,
+    Option(
+        "--by",
+        metavar="WHAT",
+        help=f"Print only the money, by {', '.join(MoneyKey)}.",
+        section=SECTION,
+    ),
+]
+Until = Annotated[
+    str | None,
+    Option("--until", metavar="WHEN", help=UNTIL, section=SECTION),
+]
+UsesCache = Annotated[
+    bool,
+    Option("--cache/--no-cache", help="Keep what files gave. Default: yes.", section=SECTION),
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MoneyOptions:
+    """The sums of money to show.
+
+    Args:
+        by: By what to sum it, and nothing else; None: the money by day, project and agent, then the verdicts.
+        until: Seconds since 1970 before which calls count; None: all.
+        uses_cache: Whether what files gave is kept.
+    """
+
+    by: MoneyKey | None = None
+    until: float | None = None
+    uses_cache: bool = True
+
+    @classmethod
+    def read(cls, by: str | None, until: str | None, cache: bool) -> MoneyOptions:
+        """Reads the options from the command line.
+
+        Raises:
+            ConfigError: `until` cannot be read.
+        """
+        return cls(by=None if by is None else MoneyKey(by), until=until_of(until), uses_cache=cache)
+
+    def refuse_beside_trace(self) -> None:
+        """Refuse to sum the money of sessions where a trace is named.
+
+        Raises:
+            ConfigError: An option is given that does.
+        """
+        for name, value in (("--by", self.by), ("--until", self.until)):
+            if value is not None:
+                raise ConfigError(f"{name} is for the sessions of this machine; leave it out beside a trace")
+
+
+with_money_options = shared(
+    {"by": (By, None), "until": (Until, None), "cache": (UsesCache, True)}, MoneyOptions.read
+)

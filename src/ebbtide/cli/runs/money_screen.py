@@ -1,0 +1,211 @@
+"""The money of this machine's sessions on a screen and as JSON, before anything is known of their course."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from ebbtide.budget.prices import Prices
+from ebbtide.budget.tally import UNITS, dollars
+from ebbtide.cli.runs.ignoring import run_patterns
+from ebbtide.cli.runs.machine_sessions import AGENT_NAMES, MachineSessions
+from ebbtide.cli.runs.money import MoneySums, SessionMoney
+from ebbtide.cli.runs.money_options import MoneyKey, MoneyOptions
+from ebbtide.cli.runs.session_filter import SessionFilter
+from ebbtide.cli.terminal import Line, cell_width, columns, plain, print_json, print_lines, terminal_width
+from ebbtide.report.plurals import count
+from ebbtide.supervision.run_options import RunOptions
+from ebbtide.text.redaction import redact
+from ebbtide.traces.sessions.agent_homes import user_folder
+
+ROWS = 10  #: of a table that are shown without `--all`
+_LAST = 24  # columns that the names of a table need, where they are longer
+_NAMES_BY_VALUE = {agent.value: name for agent, name in AGENT_NAMES.items()}
+_ON_SCREEN = (MoneyKey.DAY, MoneyKey.PROJECT, MoneyKey.AGENT)
+UNKNOWN = "?"
+NARROWEST = 8  #: columns of the last column, however narrow the terminal
+_ALWAYS = (MoneyKey.DAY, MoneyKey.PROJECT, MoneyKey.AGENT, MoneyKey.MODEL, MoneyKey.TREE)
+
+
+def show_money(
+    machine: MachineSessions,
+    options: RunOptions,
+    wanted: MoneyOptions,
+    *,
+    as_json: bool,
+    everything: bool,
+) -> SessionMoney:
+    """Print what this machine's sessions cost, each call once; JSON only where nothing else is wanted.
+
+    Args:
+        machine: The sessions.
+        options: By what they are priced, and whether secrets are masked.
+        wanted: What is wanted of the money.
+        as_json: Print JSON instead of text.
+        everything: Show every row.
+
+    Returns:
+        The calls.
+    """
+    patterns = run_patterns()
+    files = [
+        part.file
+        for path, part in machine.parts.items()
+        if not any(pattern.matches(path) for pattern in patterns)
+    ]
+    money = SessionMoney.read(
+        files,
+        options.prices or Prices(),
+        uses_cache=wanted.uses_cache,
+        since=machine.selection.since,
+        until=wanted.until,
+        timezone=options.timezone,
+    )
+    shown: Callable[[str], str] = redact if options.redact else str
+    if not as_json:
+        keys = _ON_SCREEN if wanted.by is None else (wanted.by,)
+        if files:
+            lines = money_screen(
+                money, machine.selection.period, terminal_width(), shown, keys=keys, everything=everything
+            )
+            print_lines(lines)
+            sys.stdout.flush()
+    elif wanted.by is not None:
+        print_json(totals_wire(money, machine.selection, wanted, options), indent=None)
+    return money
+
+
+def totals_wire(
+    money: SessionMoney,
+    selection: SessionFilter,
+    wanted: MoneyOptions,
+    options: RunOptions,
+) -> dict[str, Any]:
+    """The last line: the sum of all calls, each once, and sums by key.
+
+    Args:
+        money: The calls.
+        selection: From when they are.
+        wanted: Until when, and by what to sum.
+        options: The zone in which days begin, and whether secrets are masked.
+    """
+    shown: Callable[[str], str] = redact if options.redact else str
+    wire = money.wire(_ALWAYS if wanted.by is None else (wanted.by,))
+    for name, rows in wire.items():
+        if name.startswith("by_"):
+            key = name.removeprefix("by_")
+            for row in rows:
+                row[key] = shown(row[key])
+    return {
+        "schema": 2,
+        "type": "totals",
+        "since": _iso(selection.since),
+        "until": _iso(wanted.until),
+        "timezone": options.timezone,
+        "sessions": len(money.total().sessions),
+        **wire,
+    }
+
+
+def _iso(ts: float | None) -> str | None:
+    return None if ts is None else datetime.fromtimestamp(ts, UTC).isoformat()
+
+
+def money_screen(
+    money: SessionMoney,
+    period: str,
+    width: int,
+    shown: Callable[[str], str] = str,
+    *,
+    keys: Sequence[MoneyKey] = _ON_SCREEN,
+    everything: bool = False,
+) -> list[Line]:
+    """The screen of what some sessions cost, each call once.
+
+    Args:
+        money: Their calls.
+        period: From when they are, in words; empty for any time.
+        width: Columns.
+        shown: Masks secrets in a name.
+        keys: By what to sum: a table each.
+        everything: Show every row.
+    """
+    lines = list(Line(_sentence(money, period), "bold").wrap(width))
+    for key in keys:
+        rows = [(_name_of(key, shown(name)), sums) for name, sums in money.by(key).items()]
+        if len(keys) == 1 or (rows and (key is not MoneyKey.AGENT or len(rows) > 1)):
+            lines += [Line(), *_table(key.value, rows, width, everything=everything)]
+    return lines
+
+
+def _name_of(key: MoneyKey, name: str) -> str:
+    if key is MoneyKey.AGENT:
+        return _NAMES_BY_VALUE.get(name, name)
+    return short(name) if key is MoneyKey.PROJECT else name
+
+
+def _sentence(money: SessionMoney, period: str) -> str:
+    total = money.total()
+    sessions = f"{count(len(total.sessions), 'session')}{f' {period}' if period else ''}"
+    if total.cost_usd is None:
+        return f"{sessions}; their cost is unknown. Each call counts once."
+    cost = f"{dollars(total.cost_usd)}{'+' * total.is_partial}"
+    copies = ""
+    if money.copies:
+        left_out = dollars(money.copied_units / UNITS)
+        copies = f" ({count(len(money.copies), 'copy', 'copies')} left out: {left_out})"
+    return f"{sessions}, {cost}, each call once{copies}."
+
+
+def _table(title: str, rows: Sequence[tuple[str, MoneySums]], width: int, *, everything: bool) -> list[Line]:
+    visible = rows if everything else rows[:ROWS]
+    cells = [{**_amounts(sums), title: name} for name, sums in visible]
+    if not cells:
+        return [Line("There are no calls of models.")]
+    longest = max(cell_width(plain(name)) for name, _ in visible)
+    names = list(cells[0])
+    # What there is no room for, the least important first.
+    for name in ("tokens", "calls"):
+        if room(names, cells, width) < min(longest, _LAST):
+            names.remove(name)
+    head = [Line(name, "dim") for name in names]
+    lines = [head, *([Line.safe(row[name]) for name in names] for row in cells)]
+    sizes = [*widths(names, cells), max(room(names, cells, width), NARROWEST)]
+    return [*columns(lines, sizes, right=range(len(names) - 1)), *more(len(rows) - len(visible))]
+
+
+def widths(names: Sequence[str], cells: Sequence[Mapping[str, str]]) -> list[int]:
+    """Of all columns but the last."""
+    return [max(len(name), *(len(row[name]) for row in cells)) for name in names[:-1]]
+
+
+def room(names: Sequence[str], cells: Sequence[Mapping[str, str]], width: int) -> int:
+    """What is left for the last column."""
+    return width - sum(widths(names, cells)) - 2 * (len(names) - 1)
+
+
+def _amounts(sums: MoneySums) -> dict[str, str]:
+    cost = UNKNOWN if sums.cost_usd is None else f"{dollars(sums.cost_usd)}{'+' * sums.is_partial}"
+    return {
+        "sessions": f"{len(sums.sessions):,}",
+        "calls": f"{sums.sums.calls:,}",
+        "cost": cost,
+        "tokens": f"{sums.sums.tokens:,}",
+    }
+
+
+def short(name: str | None) -> str:
+    """A path with ``~`` for the user's folder."""
+    if name is None:
+        return "unknown"
+    user = user_folder()
+    inside = name.removeprefix(user)
+    return f"~{inside}" if inside != name and inside.startswith(os.sep) else name
+
+
+def more(number: int) -> list[Line]:
+    """The line that says how many rows were left out, if any were."""
+    return [Line(f"and {number:,} more: --all", "dim")] if number else []

@@ -1,0 +1,44 @@
+"""The title of a run, in one line: the first request of a person."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from ebbtide.events.identity import MARK
+from ebbtide.text.excerpt import one_line
+
+LONGEST: Final = 100  #: characters of a title
+_SKILL: Final = re.compile(r"<command-name>\s*/?(.*?)</command-name>", re.DOTALL)
+_WITH: Final = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
+_HOUSEKEEPING: Final = frozenset(
+    "clear exit quit login logout plan ide model compact config cost help release-notes resume status".split()
+)
+_MARKUP: Final = re.compile(r"^[#>*\-\s]+")
+_NO_REQUEST: Final = ("<local-command", "[Request interrupted", "/exit", "/quit", "/clear", MARK)
+
+
+def title_of(request: str) -> str:
+    r"""Returns what a message of a person asks for, in one line; empty where it asks an agent nothing.
+
+    >>> title_of("## Fix the login\n\nIt fails on Mondays.")
+    'Fix the login'
+    >>> title_of("<command-name>/review</command-name><command-args>the last commit</command-args>")
+    '/review the last commit'
+    >>> title_of("<command-name>/clear</command-name>")
+    ''
+    """
+    text = request.strip()
+    if not text or text.startswith(_NO_REQUEST):
+        return ""
+    if text.startswith("<command-"):
+        name, more = _SKILL.search(text), _WITH.search(text)
+        if name is None or name[1].strip() in _HOUSEKEEPING:
+            return ""
+        return one_line(f"/{name[1].strip()} {more[1].strip() if more else ''}".strip(), LONGEST)
+    lines = [line for line in (_MARKUP.sub("", line).strip() for line in text.splitlines()) if line]
+    if not lines:
+        return ""
+    # "Implement the following plan:" says nothing without the line that follows.
+    head = f"{lines[0]} {lines[1]}" if lines[0].endswith(":") and len(lines) > 1 else lines[0]
+    return one_line(head, LONGEST)

@@ -1,0 +1,110 @@
+"""Sessions of pi: JSON lines, a header of type ``session`` and entries of type ``message``, in a tree.
+
+Each answer states its usage and its cost. An entry that stands in several branches is one entry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ebbtide.events.event import Event, Message, ModelCall, Notice, NoticeKind, ToolCall
+from ebbtide.events.model_call_id import CallId
+from ebbtide.events.usage import Usage
+from ebbtide.traces.records.calls_once import CallsOnce
+from ebbtide.traces.records.fields import (
+    count,
+    dollars,
+    identifier,
+    items,
+    joined_text,
+    mapping,
+    seconds,
+    shown,
+    text,
+)
+from ebbtide.traces.records.joining import OpenCalls
+from ebbtide.traces.records.provider_usage import reported
+
+_FAILED = ("error", "aborted")
+
+
+class PiReader:
+    """Reads a session line by line."""
+
+    def __init__(self) -> None:
+        self._calls = OpenCalls()
+        self._once = CallsOnce()
+
+    @property
+    def duplicates(self) -> int:
+        """Calls and results that were there before."""
+        return self._calls.duplicates
+
+    def read(self, value: Any, path: str) -> Sequence[Event]:
+        """Returns the events that this line completes."""
+        if not isinstance(value, dict):
+            return ()
+        kind, ts = value.get("type"), seconds(value.get("timestamp"))
+        if kind in ("compaction", "branch_summary"):
+            words = text(value.get("summary"))
+            notice = NoticeKind.COMPACTION if kind == "compaction" else NoticeKind.NOTE
+            return (Notice(kind=notice, text=words, ts=ts),)
+        message = mapping(value.get("message"))
+        role = message.get("role")
+        if kind != "message" or not isinstance(role, str):
+            return ()
+        if role == "assistant":
+            return self._answer(message, identifier(value.get("id")), ts)
+        if role == "toolResult":
+            result: dict[str, Any] = {
+                "result": shown(message.get("content")),
+                "error": message.get("isError") is True,
+            }
+            if ts is not None:
+                result["ts"] = ts
+            return self._calls.close(identifier(message.get("toolCallId")), **result)
+        words = joined_text(message.get("content"))
+        return () if words is None or role != "user" else (Message(text=words, ts=ts),)
+
+    def finish(self) -> Sequence[Event]:
+        """Returns the calls whose results never came."""
+        return self._calls.finish()
+
+    def _answer(self, message: Mapping[str, Any], entry: str | None, ts: float | None) -> Sequence[Event]:
+        usage = _usage(message)
+        name = identifier(message.get("responseId")) or entry
+        sighting = self._once.sight(name, usage, ts=ts)
+        failed = message.get("stopReason") in _FAILED
+        events: list[Event] = []
+        if sighting.is_new:
+            events.append(
+                ModelCall(
+                    text=joined_text(message.get("content")) or "",
+                    error=failed,
+                    ts=ts,
+                    usage=reported(sighting.growth),
+                    call=CallId.of(name),
+                )
+            )
+        for block in map(mapping, items(message.get("content"))):
+            if block.get("type") == "toolCall":
+                call = ToolCall(
+                    name=text(block.get("name")) or "tool", args=block.get("arguments"), ts=ts, batch=name
+                )
+                events += self._calls.open(identifier(block.get("id")), call)
+        return events
+
+
+def _usage(message: Mapping[str, Any]) -> Usage:
+    report = mapping(message.get("usage"))
+    usage = Usage(
+        model=text(message.get("model")),
+        input_tokens=count(report.get("input")),
+        output_tokens=count(report.get("output")),
+        cache_read_tokens=count(report.get("cacheRead")),
+        cache_write_tokens=count(report.get("cacheWrite")),
+        cost_usd=dollars(mapping(report.get("cost")).get("total")),
+    )
+    usage.drop_impossible_parts()
+    return usage

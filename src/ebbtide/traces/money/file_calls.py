@@ -1,0 +1,31 @@
+"""What one file of a session gives for the bill: its calls, and where to go on when the file has grown."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ebbtide.budget.ledger.call_ledger import SightedCall
+
+
+class FileCalls(msgspec.Struct, gc=False):
+    """The calls of a file, and what its first lines say of the session.
+
+    Args:
+        calls: Records of calls, in the order of the file.
+        offset: Bytes that were read: to the end of the last whole line.
+        thread: The id of the session or thread, as the file names it.
+        began: The first time in it, in seconds since 1970.
+        model: The model of the calls that come, where lines name it apart.
+        tier: The tier of the service, likewise.
+        total: Tokens of the whole thread so far, where lines count so.
+        models: Models of sub-agents by their ids.
+    """
+
+    calls: list[SightedCall] = []
+    offset: int = 0
+    thread: str | None = None
+    began: float | None = None
+    model: str | None = None
+    tier: str | None = None
+    total: list[int] | None = None
+    models: dict[str, str] = {}

@@ -1,0 +1,182 @@
+"""The model calls of all sessions of a machine, each once, in as little time as reading the files takes."""
+
+from __future__ import annotations
+
+import gc
+import hashlib
+import os
+from collections.abc import Callable, Iterable, Iterator
+from typing import BinaryIO
+
+from ebbtide.budget.ledger.call_ledger import CallLedger, CallPlace
+from ebbtide.errors import TranscriptError
+from ebbtide.traces.input.lines import LineSplitter
+from ebbtide.traces.input.source import unpacked_pieces
+from ebbtide.traces.money import claude, codex
+from ebbtide.traces.money.file_calls import FileCalls
+from ebbtide.traces.money.money_cache import KnownFile, MoneyCache
+from ebbtide.traces.sessions.agent_homes import CodingAgent
+from ebbtide.traces.sessions.session_files import SessionFile
+from ebbtide.traces.sessions.session_origin import SessionOrigin, origin_of, root_session
+
+_TAIL = 4096  # bytes by which a file is known that has grown
+_BUFFER = 1 << 20
+_Adding = Callable[[FileCalls, Iterable[bytes]], None]
+_LINES: dict[CodingAgent, _Adding] = {
+    CodingAgent.CLAUDE: claude.add_calls,
+    CodingAgent.CODEX: codex.add_calls,
+}
+
+
+class MachineCalls:
+    """The calls of some sessions.
+
+    Attributes:
+        ledger: Every call once.
+        places: The files, as the ledger knows them, by path.
+        unread: Files that cannot be read, and why.
+        empty: Sessions in which no call is recorded.
+    """
+
+    def __init__(self) -> None:
+        self.ledger = CallLedger()
+        self.places: dict[str, CallPlace] = {}
+        self.unread: dict[str, str] = {}
+        self.empty: set[str] = set()
+
+    @classmethod
+    def of(cls, files: Iterable[SessionFile], cache: MoneyCache) -> MachineCalls:
+        """Read the calls of some files, as far as the cache does not have them.
+
+        Args:
+            files: The files.
+            cache: What is known of them; it is saved.
+        """
+        machine = cls()
+        was_enabled = gc.isenabled()
+        gc.disable()  # many small objects that live to the end: looking for circles doubles the time
+        try:
+            machine._read(list(files), cache)
+        finally:
+            if was_enabled:
+                gc.enable()
+        cache.save()
+        return machine
+
+    def _read(self, files: list[SessionFile], cache: MoneyCache) -> None:
+        known: list[tuple[SessionFile, KnownFile]] = []
+        for file in files:
+            if file.obstacle:
+                self.unread[file.path] = file.obstacle
+                continue
+            try:
+                known.append((file, _known(file, cache)))
+            except (TranscriptError, OSError, RecursionError) as error:
+                self.unread[file.path] = str(error)
+        origins: dict[CodingAgent, dict[str, SessionOrigin]] = {}
+        for file, item in known:
+            origin = SessionOrigin(id=item.session, parent=item.parent, project=item.project)
+            origins.setdefault(file.agent, {})[item.session] = origin
+        for file, item in known:
+            of_agent = origins[file.agent]
+            root = root_session(of_agent[item.session], of_agent)
+            place = CallPlace(
+                run=f"{file.agent.value}:{file.path}",
+                began=item.found.began,
+                path=file.path,
+                session=root,
+                project=(of_agent[root].project if root in of_agent else None) or item.project,
+                agent=file.agent.value,
+            )
+            self.places[file.path] = place
+            if not item.found.calls:
+                self.empty.add(root)
+            sight = self.ledger.sight
+            for call in item.found.calls:
+                sight(place, call)
+
+
+def _known(file: SessionFile, cache: MoneyCache) -> KnownFile:
+    """What a file gives: of the cache where it has not changed, of its end where it has grown."""
+    before = cache.get(file.path)
+    adding = _LINES.get(file.agent)
+    try:
+        status = os.stat(file.path)  # noqa: PTH116 - a Path of each of many files takes long
+    except OSError:
+        if adding is not None:
+            raise
+        # A session in a database has no file of its own; it is read anew.
+        return _whole(file, None)
+    if before is not None and _stamp(status) == (before.size, before.modified_ns, before.inode):
+        return before
+    if adding is None or file.path.endswith(".zst"):
+        known = _whole(file, status)
+    else:
+        with open(file.path, "rb", buffering=_BUFFER) as source:  # noqa: PTH123
+            known = _grown(file, source, before, status, adding)
+    cache.put(file.path, known)
+    return known
+
+
+def _grown(
+    file: SessionFile,
+    source: BinaryIO,
+    before: KnownFile | None,
+    status: os.stat_result,
+    adding: _Adding,
+) -> KnownFile:
+    if before is not None and before.inode == status.st_ino and before.found.offset <= status.st_size:
+        found = before.found
+        if _tail(source, found.offset) == before.tail:
+            origin = SessionOrigin(id=before.session, parent=before.parent, project=before.project)
+            source.seek(found.offset)
+            adding(found, _whole_lines(source, found))
+            return _kept(status, origin, found, _tail(source, found.offset))
+    found = FileCalls(calls=[], models={})
+    source.seek(0)
+    if file.agent is CodingAgent.CODEX and b'"payload"' not in source.peek(_BUFFER)[:_BUFFER]:  # type: ignore[attr-defined]
+        return _whole(file, status)  # what early versions wrote
+    adding(found, _whole_lines(source, found))
+    return _kept(status, origin_of(file), found, _tail(source, found.offset))
+
+
+def _whole_lines(source: BinaryIO, found: FileCalls) -> Iterator[bytes]:
+    """The lines of a file; a last one without its end comes too, and comes again when there is more."""
+    offset = found.offset
+    for line in source:
+        if line.endswith(b"\n"):
+            offset += len(line)
+        yield line
+    found.offset = offset
+
+
+def _whole(file: SessionFile, status: os.stat_result | None) -> KnownFile:
+    """What a file gives that can only be read as a whole."""
+    origin = origin_of(file)
+    adding = _LINES.get(file.agent)
+    if adding is not None and file.path.endswith(".zst"):
+        found = FileCalls(calls=[], models={})
+        splitter = LineSplitter()
+        for piece in unpacked_pieces(file.path):
+            adding(found, splitter.feed(piece))
+        adding(found, splitter.finish())
+    else:
+        from ebbtide.traces.money.event_calls import read_calls
+
+        found = read_calls(file.path, origin.id)
+    return _kept(status, origin, found, b"")
+
+
+def _kept(status: os.stat_result | None, origin: SessionOrigin, found: FileCalls, tail: bytes) -> KnownFile:
+    size, modified, inode = (0, 0, 0) if status is None else _stamp(status)
+    return KnownFile(size, modified, inode, tail, origin.id, origin.parent, origin.project, found)
+
+
+def _stamp(status: os.stat_result) -> tuple[int, int, int]:
+    return status.st_size, status.st_mtime_ns, status.st_ino
+
+
+def _tail(source: BinaryIO, end: int) -> bytes:
+    start = max(0, end - _TAIL)
+    source.seek(start)
+    return hashlib.sha256(source.read(end - start)).digest()
