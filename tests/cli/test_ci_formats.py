@@ -15,7 +15,7 @@ import jsonschema
 import pytest
 import xmlschema
 
-from ebbtide.cli.runs.ci.sarif import RULES as RULE_TEXTS
+from ebbtide.cli.runs.ci.sarif import RULE_TEXTS
 from ebbtide.profile.supervision import RULES
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "runs"

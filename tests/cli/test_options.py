@@ -12,6 +12,7 @@ from ebbtide.cli.exits import Exit
 
 # What stands for a value in the help; a list of words in brackets is the other way.
 METAVARS = {
+    "NAME=TEXT",
     "COLUMN",
     "CMD",
     "CURSOR",
@@ -73,6 +74,8 @@ def test_one_name_means_one_thing() -> None:
             continue  # the settings are those of the folder that one is in: there is no name to give
         if name == "check" and "--by" in option.opts:
             continue  # as in other tools for bills; of a decision it says by whom it was taken
+        if name == "decisions amend" and "--status" in option.opts:
+            continue  # the status that is set, where lists have those that are shown
         flags = (*sorted(option.opts), *sorted(option.secondary_opts))
         for flag in flags:
             meanings[flag].add((*flags, metavar(command, option), option.help or ""))

@@ -41,7 +41,7 @@ def kinds(summary: RunSummary) -> set[str]:
 
 def test_every_rule_has_its_switch() -> None:
     """Those of the loop monitor by their kind, then rounds and the joint rule."""
-    assert (*LoopKind, "stuck_rounds", "burn_without_progress") == RULES
+    assert (*LoopKind, "stuck_rounds", "burn_without_progress") == tuple(RULES)
 
 
 @pytest.mark.parametrize("kind", LoopKind)

@@ -43,10 +43,10 @@ def test_the_first_request_names_a_run() -> None:
 def test_a_session_has_the_name_and_the_folder_that_it_records() -> None:
     """The title of the agent goes before the words of a person."""
     lines = [
-        '{"type":"user","uuid":"1","cwd":"/home/me/shop","message":{"role":"user","content":"Hi"}}',
+        '{"type":"user","uuid":"1","cwd":"/srv/shop","message":{"role":"user","content":"Hi"}}',
         '{"type":"custom-title","customTitle":"Cart rounding","sessionId":"s"}',
         '{"type":"assistant","uuid":"2","sessionId":"s","message":{"role":"assistant","id":"m","content":"Hello."}}',
     ]
     trace = Trace.of("\n".join(lines).encode())
     assert len(list(trace)) == 2
-    assert (trace.title, trace.project) == ("Cart rounding", "/home/me/shop")
+    assert (trace.title, trace.project) == ("Cart rounding", "/srv/shop")

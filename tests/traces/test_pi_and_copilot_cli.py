@@ -60,3 +60,21 @@ def test_a_session_of_copilot_cli(read_data: Callable[..., Any]) -> None:
     summary = check_events(events)
     assert (summary.spent.tokens.input, summary.spent.tokens.cache_read) == (40, 60)
     assert (summary.spent.tokens.output, summary.spent.cost_usd) == (50, None)
+
+
+def test_an_answer_of_copilot_cli_without_words_ends_the_turn(read_data: Callable[..., Any]) -> None:
+    """Some versions leave the words out; a message that asks for no tool is the end, and no cut."""
+    asked = {
+        "apiCallId": "c1",
+        "model": "gpt-5.4-mini",
+        "content": "",
+        "outputTokens": 45,
+        "toolRequests": [],
+    }
+    lines = [
+        {"type": "session.start", "data": {"sessionId": "s"}, "id": "a", "timestamp": AT, "parentId": None},
+        {"type": "user.message", "data": {"content": "Go."}, "id": "b", "timestamp": AT, "parentId": "a"},
+        {"type": "assistant.message", "data": asked, "id": "c", "timestamp": AT, "parentId": "b"},
+    ]
+    _, events = read_data("\n".join(map(json.dumps, lines)).encode())
+    assert check_events(events).ending.ending.value == "FINISHED"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from enum import Enum, auto
+from enum import Enum, IntFlag, auto
 from typing import Final
 
 from ebbtide.divergence.chain_memory import ChainMemory, Detector
@@ -47,10 +47,20 @@ class Sees(Enum):
     """The events that a detector sees."""
 
     CALL = auto()  #: calls of tools that have ended and can be read
-    KNOWN = auto()  #: those of them that came before
     TALK = auto()  #: texts of models, and notices
     TOLD = auto()  #: texts of models, before anything else sees them
     USAGE = auto()  #: events that state what they took
+
+
+class Trait(IntFlag):
+    """Properties of a call without which a detector has nothing to say about it."""
+
+    KNOWN = auto()  #: it came before
+    LOOK = auto()  #: it looks at something that takes its time
+    NUMBERS = auto()  #: there are whole numbers among its arguments
+    CHANGE = auto()  #: it is known to change something
+    NO_READ = auto()  #: it is not known that it only reads
+    FAILURE = auto()  #: it, or one before it in the chain, failed or came back empty
 
 
 class Restart(Enum):
@@ -91,6 +101,7 @@ class DetectorRow:
         name: Its name, also in the state of a chain.
         make: Makes one for a chain.
         sees: The events that it sees.
+        needs: Of calls, those that have one of these traits; None for all.
         loops: What it finds.
         excuses: Detectors further down that do not see an event that it explains.
         forgets: After what it begins afresh.
@@ -100,6 +111,7 @@ class DetectorRow:
     make: Callable[[ChainMemory], Detector]
     sees: Sees
     loops: tuple[LoopRow, ...]
+    needs: Trait | None = None
     excuses: frozenset[str] = frozenset()
     forgets: tuple[Restart, ...] = ()
 
@@ -111,6 +123,7 @@ DETECTORS: Final = (
         name="waiting",
         make=Waits,
         sees=Sees.CALL,
+        needs=Trait.LOOK,
         excuses=EVERYTHING,
         loops=(
             LoopRow(
@@ -126,6 +139,7 @@ DETECTORS: Final = (
         name="turns",
         make=Turns,
         sees=Sees.CALL,
+        needs=Trait.KNOWN,
         excuses=frozenset({"again", "monotony"}),
         loops=(
             LoopRow(
@@ -147,7 +161,8 @@ DETECTORS: Final = (
     DetectorRow(
         name="again",
         make=Again,
-        sees=Sees.KNOWN,
+        sees=Sees.CALL,
+        needs=Trait.KNOWN,
         excuses=frozenset({"monotony"}),
         loops=(
             LoopRow(
@@ -200,6 +215,7 @@ DETECTORS: Final = (
         name="sweep",
         make=Sweeps,
         sees=Sees.CALL,
+        needs=Trait.NUMBERS,
         excuses=frozenset({"monotony"}),
         forgets=(Restart.CHANGE, Restart.RUN),
         loops=(
@@ -223,6 +239,7 @@ DETECTORS: Final = (
         name="failing",
         make=FailingTools,
         sees=Sees.CALL,
+        needs=Trait.FAILURE,
         excuses=frozenset({"monotony"}),
         forgets=(Restart.CHANGE, Restart.RUN),
         loops=(
@@ -262,6 +279,7 @@ DETECTORS: Final = (
         name="recurrence",
         make=Recurrences,
         sees=Sees.CALL,
+        needs=Trait.FAILURE,
         excuses=frozenset({"monotony"}),
         forgets=(Restart.TASK,),
         loops=(
@@ -278,6 +296,7 @@ DETECTORS: Final = (
         name="undone",
         make=Undone,
         sees=Sees.CALL,
+        needs=Trait.CHANGE,
         excuses=frozenset({"monotony"}),
         forgets=(Restart.TASK,),
         loops=(
@@ -294,6 +313,7 @@ DETECTORS: Final = (
         name="readback",
         make=ReadBack,
         sees=Sees.CALL,
+        needs=Trait.KNOWN | Trait.NO_READ,
         excuses=frozenset({"monotony"}),
         forgets=(Restart.TASK,),
         loops=(
@@ -310,7 +330,8 @@ DETECTORS: Final = (
     DetectorRow(
         name="across_chains",
         make=AcrossChains,
-        sees=Sees.KNOWN,
+        sees=Sees.CALL,
+        needs=Trait.KNOWN,
         excuses=frozenset({"monotony"}),
         forgets=(Restart.CHANGE,),
         loops=(

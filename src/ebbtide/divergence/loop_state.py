@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from ebbtide.budget.tally import Tally
 from ebbtide.divergence.answer_texts import AnswerTexts, Likeness, text_of
 from ebbtide.divergence.chain_memory import ChainMemory, Detector, SessionMemory, fields_of, item_of
-from ebbtide.divergence.detector_table import DETECTORS, EVERYTHING, Restart, Sees
+from ebbtide.divergence.detector_table import DETECTORS, EVERYTHING, DetectorRow, Restart, Sees, Trait
 from ebbtide.divergence.detectors.failing import FailingTools
 from ebbtide.divergence.detectors.hand_offs import HandOffs
 from ebbtide.divergence.detectors.same_tool import SameTool
@@ -41,6 +41,9 @@ _COMMANDS = 64  # commands that wait
 _NAME = 64  # characters of a name that are kept; the rest counts by its hash
 _PASSIVE = (Effect.POLL, Effect.CLOCK)
 _MAYBE_DEEDS = (Effect.CHANGE, Effect.ACKNOWLEDGE, None)
+# Plain numbers and names: combining members of a flag takes as long as a detector.
+_KNOWN, _LOOK, _NUMBERS, _CHANGE, _NO_READ, _FAILURE = (int(trait) for trait in Trait)
+_READ, _CHANGES = Effect.READ, Effect.CHANGE
 _CYCLES = (LoopKind.REPEAT, LoopKind.CYCLE)
 
 _PLAIN = (
@@ -148,9 +151,9 @@ class LoopState:
         self.repetition = memory.repetition
         self.tally = tally
         self.detectors: dict[str, Detector] = {row.name: row.make(memory) for row in DETECTORS}
-        self._calls = self._listeners(Sees.CALL, Sees.KNOWN)
-        self._new_calls = self._listeners(Sees.CALL)
-        self._talk = self._listeners(Sees.TALK)
+        # Traits of a call -> those that listen to it.
+        self._calls: dict[int, tuple[_Listener, ...]] = {}
+        self._talk = self._listeners(row for row in DETECTORS if row.sees is Sees.TALK)
         self.told = self._detector(Told)
         self.spend = self._detector(Spend)
         self.hand_offs = self._detector(HandOffs)
@@ -179,9 +182,32 @@ class LoopState:
         self.outcome: CallOutcome | None = None
         self.same_since = 0
         self.retried = False
+        self.has_failures = False  # whether any call failed or came back empty
 
-    def _listeners(self, *sees: Sees) -> tuple[_Listener, ...]:
-        rows = [row for row in DETECTORS if row.sees in sees]
+    def _listeners_to(self, moment: Moment) -> tuple[_Listener, ...]:
+        """The detectors that may have something to say about a call: about most that are new, few have."""
+        effect = moment.effect
+        traits = _KNOWN if moment.memory is not None else 0
+        if moment.is_look:
+            traits |= _LOOK
+        if moment.has_numbers:
+            traits |= _NUMBERS
+        if effect is not _READ:
+            traits |= _CHANGE | _NO_READ if effect is _CHANGES else _NO_READ
+        if self.has_failures or moment.has_failed or moment.outcome is not None:
+            self.has_failures = True
+            traits |= _FAILURE
+        listeners = self._calls.get(traits)
+        if listeners is None:
+            listeners = self._calls[traits] = self._listeners(
+                row
+                for row in DETECTORS
+                if row.sees is Sees.CALL and (row.needs is None or row.needs & traits)
+            )
+        return listeners
+
+    def _listeners(self, which: Iterable[DetectorRow]) -> tuple[_Listener, ...]:
+        rows = list(which)
         bits = {row.name: 1 << place for place, row in enumerate(rows)}
         return tuple(
             (
@@ -251,7 +277,7 @@ class LoopState:
             return None
         self._compare(moment)
         self._remember(moment)
-        finding = _explain(moment, self._new_calls if moment.memory is None else self._calls)
+        finding = _explain(moment, self._listeners_to(moment))
         moment.condense()
         return finding
 
@@ -341,6 +367,7 @@ class LoopState:
         memory = answers.see(moment.key, moment.answer, moment.is_flagged, now)
         if memory is None:
             repetition.cycles.push_new((moment.key, moment.answer))
+            repetition.going_on = None
         else:
             moment.memory, moment.times = memory, memory.same_answers
             moment.period = repetition.cycles.push((moment.key, moment.answer))
@@ -444,7 +471,7 @@ class LoopState:
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Make a new chain what `to_state` described; it knows calls by their settled keys alone."""
-        self.settle = True
+        self.settle = self.has_failures = True  # that it was so costs a look more, and changes nothing
         for name in _PLAIN:
             setattr(self, name, state[name])
         self.memory.runs = state["runs"]

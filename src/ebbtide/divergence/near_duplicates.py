@@ -32,7 +32,7 @@ def argument_text(args: object) -> str:
     """
     if isinstance(args, str):
         return args
-    if isinstance(args, Mapping):
+    if type(args) is dict or isinstance(args, Mapping):  # asking for an abstract class takes far longer
         values = args.values()
         for value in values:
             if type(value) is not str:
@@ -42,6 +42,8 @@ def argument_text(args: object) -> str:
         return " ".join(map(argument_text, args))
     if args is None:
         return ""
+    if type(args) is int:
+        return str(args)
     return json.dumps(args) if isinstance(args, bool | int | float) else str(args)
 
 

@@ -283,8 +283,9 @@ def is_plain_event(event: Any) -> bool:
         if type(event.chain_id) is not str or len(event.chain_id) > LONGEST_ID:
             return False
         if (
-            not (event.seq is event.agent is event.waited_s is event.usage is event.call is None)
+            not (event.agent is event.waited_s is event.usage is event.call is None)
             or (event.ts is not None and type(event.ts) is not float)
+            or (event.seq is not None and type(event.seq) is not int)
         ) and not _is_plain_common(event):
             return False
         if kind is ToolCall:

@@ -136,6 +136,8 @@ _EMPTY: Final = re.compile(
     r"|\{\"?(?:results|items|hits|data|matches|rows|records|documents|events|value)\"?: ?\[\]",
     re.IGNORECASE,
 )
+#: Without hints, one of these stands in every answer that the rule above matches.
+_NONE: Final = re.compile(r"\b(?:0|no|zero)\b", re.IGNORECASE)
 #: What programs complain of and go on.
 _HARMLESS: Final = re.compile(
     r"child_copy|dofork|fork: retry|post-quantum|Remainder of file ignored|\bDeprecationWarning\b"
@@ -187,7 +189,7 @@ def outcome_of(answer: str, args: object = "", *, failed: bool = False) -> CallO
     True
     """
     is_hinted = _is_hinted(answer)
-    if not is_hinted and not failed and (len(answer) > _NUMBERED or "0" not in answer):
+    if not is_hinted and not failed and not _may_be_empty(answer):
         return None
     whole = len(answer) <= _TOP_READ + _BOTTOM_READ
     view = answer if whole else f"{answer[:_TOP_READ]}\n{answer[-_BOTTOM_READ:]}"
@@ -301,6 +303,11 @@ def _is_strong(line: str) -> bool:
             if not has_code and not _STATUS.search(small):
                 return False
     return _STRONG_START.match(line) is not None or _STRONG_ANYWHERE.search(line) is not None
+
+
+def _may_be_empty(answer: str) -> bool:
+    """Returns True if an answer without hints may say that nothing was found."""
+    return len(answer) <= _NUMBERED and "0" in answer and _NONE.search(answer) is not None
 
 
 def _is_hinted(text: str) -> bool:

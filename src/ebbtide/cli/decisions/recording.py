@@ -106,7 +106,9 @@ def think(
     place: Place,
     decision: Identifier,
     text: Annotated[str | None, Argument(metavar="[TEXT]", help="The thought; - for standard input.")] = None,
-    file: Annotated[Path | None, Option("--file", "-f", metavar="FILE", help="Read it from FILE.")] = None,
+    file: Annotated[
+        Path | None, Option("--file", "-f", metavar="FILE", help="Read it from FILE, - for standard input.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Add a thought to a decision that is open."""

@@ -32,7 +32,7 @@ TextFile = Annotated[
         "--file",
         "-f",
         metavar="FILE",
-        help="Read it from FILE, - for standard input: a text, a text below front matter, or JSON.",
+        help="Read it from FILE, - for standard input.",
     ),
 ]
 Fields = Annotated[

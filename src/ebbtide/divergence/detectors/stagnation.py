@@ -24,6 +24,7 @@ import re
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 from zlib import crc32
 
@@ -227,15 +228,18 @@ class Stagnation(Detector):
         """Whether words of a call are in none of those before it."""
         if call.times > 1 or call.has_failed or call.is_empty:
             return False
-        before = list(self._calls)[-1 - _COMPARED : -1]
+        before = list(islice(reversed(self._calls), 1, 1 + _COMPARED))
         text = call.beginning
-        words = [word for word in _sample(text, _ANSWER_WORD) if word not in call.arguments]
-        if words and _are_new(words, [earlier.beginning for earlier in before], _LEAST):
+        texts = [earlier.text or "" for earlier in before]  # of calls that are kept, the beginning alone
+        may_acknowledge = len(text) <= _BRIEF and not (call.effect is Effect.READ and text in texts)
+        # New arguments are enough then, and are found sooner than new words of the answer.
+        if may_acknowledge and _asks_anew(call, before):
             return True
-        is_seen = call.effect is Effect.READ and any(text == earlier.beginning for earlier in before)
-        if words and (is_seen or len(text) > _BRIEF):
-            return False
-        return _are_new(_sample(call.arguments, _ARGUMENT_WORD), [earlier.arguments for earlier in before], 1)
+        arguments = call.arguments
+        words = [word for word in _sample(text, _ANSWER_WORD) if word not in arguments]
+        if words:
+            return _are_new(words, texts, _LEAST)
+        return not may_acknowledge and _asks_anew(call, before)
 
     def _look(self, call: Moment) -> Finding | None:
         """Take a call by the words of its answer."""
@@ -399,12 +403,21 @@ class Stagnation(Detector):
         )
 
 
+def _asks_anew(call: Moment, before: list[Moment]) -> bool:
+    """Whether a word of the arguments is in none of those of the calls before."""
+    return _are_new(_sample(call.arguments, _ARGUMENT_WORD), [earlier.arguments for earlier in before], 1)
+
+
 def _are_new(words: list[str], before: list[str], least: int) -> bool:
     """Whether at least so many of some words, or all, are in none of the texts before."""
-    others = "\n".join([text[:_SEEN] for text in before])
     count = 0
     for word in words:
-        if word not in others and not is_generated(word):
+        for text in before:  # the latest first: most words that are known stand in it
+            if word in text and (len(text) <= _SEEN or word in text[:_SEEN]):
+                break
+        else:
+            if is_generated(word):
+                continue
             count += 1
             if count >= least or count == len(words):
                 return True

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from ebbtide.events.event import Event, Message, ModelCall, Notice, NoticeKind, ToolCall
+from ebbtide.events.event import Event, Message, ModelCall, Notice, NoticeKind, Stop, ToolCall
 from ebbtide.events.model_call_id import CallId
 from ebbtide.events.usage import Usage
 from ebbtide.traces.records.calls_once import CallsOnce
@@ -84,8 +84,11 @@ class CopilotCliReader:
         if not sighting.is_new:
             return ()
         words = text(data.get("content")) or ""
+        # Some versions leave the words out: a message that asks for no tool ends the turn all the same.
+        stop = Stop.CALLS if data.get("toolRequests") else Stop.END
         call = CallId.of(name)
-        return (ModelCall(text=words, ts=ts, chain_id=chain, usage=reported(sighting.growth), call=call),)
+        growth = reported(sighting.growth)
+        return (ModelCall(text=words, ts=ts, chain_id=chain, usage=growth, call=call, stop=stop),)
 
     def _shutdown(self, data: Mapping[str, Any], ts: float | None) -> Sequence[Event]:
         for model, metrics in mapping(data.get("modelMetrics")).items():

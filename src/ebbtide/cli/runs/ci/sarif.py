@@ -14,6 +14,7 @@ from ebbtide import __version__
 from ebbtide.cli.runs.ci.checked_runs import CheckedRuns, FreshFinding, path_of, sentence
 from ebbtide.cli.runs.fail_on import FailedCondition
 from ebbtide.cli.terminal import plain
+from ebbtide.profile.supervision import RULES
 from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.summary.run_summary import RunSummary
 
@@ -24,7 +25,7 @@ _NO_SWITCH = ("limit", "limit_unknown", _FAIL_ON)
 
 def sarif(checked: CheckedRuns) -> str:
     """The log: every rule, every finding with its run as the place, and files that were not read."""
-    names = list(RULES)
+    names = list(RULE_TEXTS)
     results = []
     for run in checked.runs:
         numbers: Counter[tuple[str, ...]] = Counter()
@@ -54,7 +55,7 @@ def sarif(checked: CheckedRuns) -> str:
                     "driver": {
                         "name": "Ebbtide",
                         "version": __version__,
-                        "rules": [_rule(name, text) for name, text in RULES.items()],
+                        "rules": [_rule(name, text) for name, text in RULE_TEXTS.items()],
                     }
                 },
                 "columnKind": "unicodeCodePoints",
@@ -138,37 +139,9 @@ def _places(source: str, line: int | None = None) -> dict[str, Any]:
     return {"locations": [{"physicalLocation": place}]}
 
 
-#: What each reports.
-RULES: Final[Mapping[str, str]] = {
-    "repeat": "One call with one answer, again and again.",
-    "cycle": "Several calls with their answers, in turn.",
-    "no_progress": "One call with one answer, again and again, with other calls in between.",
-    "failing_call": "One call fails again and again, in whatever words.",
-    "same_error": "One tool fails with errors that it gave before, whatever the arguments.",
-    "failing_tool": "One tool fails again and again, whatever the arguments and the error.",
-    "same_answer": "One tool gives one answer, whatever it is asked.",
-    "near_duplicate": "Calls that barely differ, and one answer.",
-    "growing_call": "Each call is the one before and something more.",
-    "sweep": "Pages are read to the end, and again from the start.",
-    "covered_range": "Ranges are read that were read already, cut in other ways.",
-    "recurrence": "Ever new attempts end alike: in the same failure, or with nothing found.",
-    "stagnation": "Answers hold nothing new, whatever is asked.",
-    "unseen_changes": "A thing is changed again and again, and looks as before.",
-    "undone_changes": "A change is made, undone and made again.",
-    "waiting": "The same look again and again at something that takes its time.",
-    "monotony": "Hardly anything but known calls with known answers.",
-    "handoff_cycle": "Agents hand the work round in a circle.",
-    "across_chains": "Several conversations of a session do the same.",
-    "monologue": "The model writes the same message again.",
-    "chanting": "A text ends in copies of itself.",
-    "known_ground": "Actions that an agent tells of lead nowhere new.",
-    "repeated_order": "Nearly the same order to an agent, and nothing new comes of it.",
-    "condensation": "The context is condensed again and again, and nothing is done in between.",
-    "spend_rate": "Money or tokens are spent too fast.",
-    "budget_end": "At this rate the budget ends soon.",
-    "spend_without_news": "Money is spent, and nothing new comes.",
-    "stuck_rounds": "Rounds of a conversation bring nothing new, and no result.",
-    "burn_without_progress": "Money is spent while little is new: neither alone would be reported.",
+#: The rules of a log, each with what it reports.
+RULE_TEXTS: Final[Mapping[str, str]] = {
+    **RULES,
     "limit": "A limit was exceeded.",
     "limit_unknown": "A limit could not be counted.",
     "fail_on": "A run meets a condition of --fail-on that is about no single finding.",
