@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from ebbtide import Budgets
+from ebbtide.budget.prices import Prices
 from ebbtide.checking import check
 from ebbtide.events.event import ToolCall
 from ebbtide.service.runs.listing import RunFilter, SpendingBy, list_runs, spending
@@ -18,6 +19,7 @@ from ebbtide.service.runs.live_runs import LiveRuns
 from ebbtide.service.runs.run_database import RunDatabase
 from ebbtide.service.runs.run_event import RunEvent
 from ebbtide.service.sessions.session_watch import SessionWatch
+from ebbtide.supervision.run_options import RunOptions
 
 SAMPLES = Path(__file__).parents[2] / "traces" / "samples"
 HOUR = 3600.0
@@ -189,7 +191,7 @@ def test_a_session_at_rest_has_the_bill_of_its_file(machine, pieces: int, ends: 
             machine.end()
             machine.start()
     (run,) = machine.look()
-    whole = check(path).spent
+    whole = check(path, RunOptions(prices=Prices())).spent
     assert (run["tokens"], run["cost_usd"]) == (whole.tokens.total, pytest.approx(whole.cost_usd, abs=1e-9))
     groups = spending(machine.runs.database, SpendingBy.MODEL, None)
     assert sum(group["tokens"] for group in groups) == whole.tokens.total
