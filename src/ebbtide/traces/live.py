@@ -109,7 +109,9 @@ class TraceStream:
     def settle(self) -> tuple[TraceItem, ...]:
         """What is open while the input is at rest, as in `SettlingReader`; more may be fed afterwards."""
         reader = self._stats.reader
-        return tuple(self._stats.count(reader.settle())) if isinstance(reader, SettlingReader) else ()
+        if not isinstance(reader, SettlingReader):
+            return ()
+        return (*self._taken(self._splitter.settle()), *self._stats.count(reader.settle()))
 
     def finish(self) -> tuple[TraceItem, ...]:
         """The events that the end of the input completes.
