@@ -1,13 +1,20 @@
 """A run that is still being recorded."""
 
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from ebbtide.budget.tally import is_model_call
 from ebbtide.errors import TranscriptError
+from ebbtide.events.event import Event, ToolCall
+from ebbtide.events.usage import COUNTS
 from ebbtide.traces.live import RoundStream, TraceStream
 from ebbtide.traces.reading import load
+from ebbtide.traces.records.readers import TraceItem
 from ebbtide.traces.transcripts.turns import RoundUnit
 
 EVENT = {"kind": "tool", "name": "ls", "args": {}, "ts": 1.0}
@@ -91,3 +98,32 @@ def test_a_growing_run_is_a_conversation(samples: Path, name: str, unit: RoundUn
     rounds = list(stream.feed((samples / name).read_bytes()))
     rounds += stream.finish()
     assert tuple(rounds) == load(samples / name, unit=unit).rounds
+
+
+@settings(deadline=None, max_examples=60)
+@given(rests=st.sets(st.integers(0, 60)))
+def test_rests_change_no_amount(rests: set[int]) -> None:
+    """What is open is given when the input is at rest, and what comes of it later as its growth."""
+    lines = (Path(__file__).parent / "samples" / "claude_code.jsonl").read_bytes().splitlines(keepends=True)
+    plain, rested = TraceStream(), TraceStream()
+    whole = [*plain.feed(b"".join(lines)), *plain.finish()]
+    events: list[TraceItem] = []
+    for number, line in enumerate(lines):
+        events += rested.feed(line)
+        if number in rests:
+            events += rested.settle()
+            assert rested.settle() == ()
+    events += rested.finish()
+    assert _amounts(events) == _amounts(whole)
+
+
+def _amounts(events: list[TraceItem]) -> Counter[tuple[str, str | None]]:
+    """Tokens by chain and model, and calls of tools and models."""
+    sums: Counter[tuple[str, str | None]] = Counter()
+    for event in events:
+        assert isinstance(event, Event)
+        sums[type(event).__name__, event.chain_id] += isinstance(event, ToolCall) or is_model_call(event)
+        if event.usage is not None:
+            for key in COUNTS:
+                sums[f"{event.chain_id} {key}", event.usage.model] += getattr(event.usage, key) or 0
+    return +sums

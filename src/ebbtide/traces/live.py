@@ -22,7 +22,7 @@ from ebbtide.traces.input.json_value import json_value
 from ebbtide.traces.input.lines import LineSplitter, Tail
 from ebbtide.traces.read_stats import ReadStats
 from ebbtide.traces.reading import Trace
-from ebbtide.traces.records.readers import LineReader, TraceItem
+from ebbtide.traces.records.readers import LineReader, SettlingReader, TraceItem
 from ebbtide.traces.transcripts.conversation import EventLines
 from ebbtide.traces.transcripts.turns import RoundUnit
 
@@ -105,6 +105,13 @@ class TraceStream:
         """The events that are complete after these bytes, in the order of the run."""
         lines = self._splitter.feed(data)
         return self._taken(lines) if lines else ()
+
+    def settle(self) -> tuple[TraceItem, ...]:
+        """What is open while the input is at rest, as in `SettlingReader`; more may be fed afterwards."""
+        reader = self._stats.reader
+        if not isinstance(reader, SettlingReader):
+            return ()
+        return (*self._taken(self._splitter.settle()), *self._stats.count(reader.settle()))
 
     def finish(self) -> tuple[TraceItem, ...]:
         """The events that the end of the input completes.

@@ -11,12 +11,15 @@ from typing import Any
 import pytest
 
 from ebbtide import Budgets
+from ebbtide.budget.prices import Prices
+from ebbtide.checking import check
 from ebbtide.events.event import ToolCall
-from ebbtide.service.runs.listing import RunFilter, list_runs
+from ebbtide.service.runs.listing import RunFilter, SpendingBy, list_runs, spending
 from ebbtide.service.runs.live_runs import LiveRuns
 from ebbtide.service.runs.run_database import RunDatabase
 from ebbtide.service.runs.run_event import RunEvent
 from ebbtide.service.sessions.session_watch import SessionWatch
+from ebbtide.supervision.run_options import RunOptions
 
 SAMPLES = Path(__file__).parents[2] / "traces" / "samples"
 HOUR = 3600.0
@@ -167,7 +170,33 @@ def test_a_line_that_is_half_there_waits(machine) -> None:
     (before,) = machine.look()
     path.write_bytes(text)
     (run,) = machine.look()
-    assert (before["events"], run["events"]) == (2, 4)
+    assert (before["events"], run["events"]) == (3, 4)
+
+
+@pytest.mark.parametrize("ends", ["never", "stopped", "killed"])
+@pytest.mark.parametrize("pieces", [1, 3, 7, 40])
+def test_a_session_at_rest_has_the_bill_of_its_file(machine, pieces: int, ends: str) -> None:
+    """However it grew, and whatever happened to the service meanwhile."""
+    path = machine.claude()
+    lines = (SAMPLES / "claude_code.jsonl").read_bytes().splitlines(keepends=True)
+    calls = b"".join(line for line in lines if b"cost-state" not in line)  # a stated sum is of the whole
+    text = calls.replace(b"claude-opus", b"claude-sonnet-4-5").replace(b"claude-haiku", b"claude-haiku-4-5")
+    text = text.rstrip(b"\n") if pieces == 7 else text  # not every writer ends its last line
+    for piece in range(1, pieces + 1):
+        path.write_bytes(text[: len(text) * piece // pieces])
+        machine.look()
+        if ends == "killed":
+            # Nothing says any more how far the file was read.
+            machine.runs.database.write(lambda session: session.run("DELETE FROM session_files"))
+        if ends != "never":
+            machine.end()
+            machine.start()
+    (run,) = machine.look()
+    whole = check(path, RunOptions(prices=Prices())).spent
+    assert (run["tokens"], run["cost_usd"]) == (whole.tokens.total, pytest.approx(whole.cost_usd, abs=1e-9))
+    groups = spending(machine.runs.database, SpendingBy.MODEL, None)
+    assert sum(group["tokens"] for group in groups) == whole.tokens.total
+    assert sum(group["model_calls"] for group in groups) == whole.llm_calls
 
 
 def test_a_sub_agent_counts_with_its_session(machine) -> None:

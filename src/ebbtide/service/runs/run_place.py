@@ -142,6 +142,7 @@ RUN_SCHEMA: Final = Schema(
         "alerts",
         "audit",
         "session_files",
+        "session_rests",
     ),
     version_table="service_version",
     lock=5_207_961_464,

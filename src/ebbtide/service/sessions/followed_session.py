@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right, insort
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from ebbtide.events.event import Event
 from ebbtide.traces.agents.opencode import SessionTail
@@ -17,19 +18,32 @@ from ebbtide.traces.records.readers import TraceItem
 class FollowedSession:
     """Reads a session file of any coding agent.
 
-    The same file gives the same events with the same numbers, so that a log takes each of them once.
+    The same file gives the same events with the same numbers, so that a log takes each of them once. When it
+    is at rest, what is open in it is given at once: the places of these rests are kept before, and a reader
+    that begins anew rests at the same ones.
 
     Args:
         path: The file, or a session in a database of OpenCode.
         chain: Put before the chains of its events; empty for a file that is the whole session.
+        rests: Bytes after which it was at rest before, in any order.
+        keep_rest: Keeps one more of them, before what it gives is given.
 
     Raises:
         TranscriptError: It cannot be read.
     """
 
-    def __init__(self, path: str, *, chain: str = "") -> None:
+    def __init__(
+        self,
+        path: str,
+        *,
+        chain: str = "",
+        rests: Iterable[int] = (),
+        keep_rest: Callable[[int], None] | None = None,
+    ) -> None:
         self._path = path
         self._chain = chain
+        self._rests = sorted(rests)
+        self._keep_rest = keep_rest
         self._tail: Tail | SessionTail | None = None
         if is_in_database(path):
             self._tail = SessionTail(path)
@@ -48,7 +62,12 @@ class FollowedSession:
             yield self._numbered(open_trace(self._path))
             return
         while data := self._look():
-            yield self._numbered(self._stream.feed(data))
+            yield self._numbered(self._fed(data))
+        if settled := self._stream.settle():
+            insort(self._rests, self._at)
+            if self._keep_rest is not None:
+                self._keep_rest(self._at)
+            yield self._numbered(settled)
 
     def close(self) -> None:
         """Close the file."""
@@ -58,6 +77,7 @@ class FollowedSession:
     def _begin(self) -> None:
         self._stream = TraceStream(source=self._path)
         self._numbers: Counter[str] = Counter()  # events of each chain
+        self._at = 0  # bytes that were read
 
     def _look(self) -> bytes:
         """New bytes; another file of the same name is read from its start."""
@@ -66,6 +86,18 @@ class FollowedSession:
             self._begin()
             data = self._tail.look()
         return data or b""
+
+    def _fed(self, data: bytes) -> list[TraceItem]:
+        """What more bytes give, with the rests of an earlier reading among them."""
+        items: list[TraceItem] = []
+        start, end = self._at, self._at + len(data)
+        for rest in self._rests[bisect_right(self._rests, start) : bisect_right(self._rests, end)]:
+            items += self._stream.feed(data[self._at - start : rest - start])
+            items += self._stream.settle()
+            self._at = rest
+        items += self._stream.feed(data[self._at - start :])
+        self._at = end
+        return items
 
     def _numbered(self, items: Iterable[TraceItem]) -> list[Event]:
         events = [item for item in items if isinstance(item, Event)]

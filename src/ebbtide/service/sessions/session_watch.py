@@ -6,6 +6,7 @@ import logging
 import os
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from itertools import groupby
 from typing import Final
 
@@ -106,7 +107,13 @@ class SessionWatch:
         try:
             followed = self._open.pop(file.path, None)
             if followed is None:
-                followed = FollowedSession(file.path, chain="" if own.parent is None else own.id)
+                database = self._runs.database
+                followed = FollowedSession(
+                    file.path,
+                    chain="" if own.parent is None else own.id,
+                    rests=file_rests(database, file.path),
+                    keep_rest=partial(keep_file_rest, database, file.path),
+                )
             silent_longest = self._open.put(file.path, followed)
             if silent_longest is not None:
                 silent_longest[1].close()
@@ -205,3 +212,22 @@ def keep_file_state(database: RunDatabase, path: str, state: str) -> None:
         " ON CONFLICT (path) DO UPDATE SET state = excluded.state"
     )
     database.write(lambda session: session.run(query, (path, state)))
+
+
+def file_rests(database: RunDatabase, path: str) -> list[int]:
+    """The places at which a file was at rest, in bytes.
+
+    Raises:
+        StoreError: The database cannot be read.
+    """
+    return [place for (place,) in database.read("SELECT place FROM session_rests WHERE path = ?", (path,))]
+
+
+def keep_file_rest(database: RunDatabase, path: str, place: int) -> None:
+    """Keep that a file was at rest at a place.
+
+    Raises:
+        StoreError: It cannot be written.
+    """
+    query = "INSERT INTO session_rests (path, place) VALUES (?, ?) ON CONFLICT DO NOTHING"
+    database.write(lambda session: session.run(query, (path, place)))

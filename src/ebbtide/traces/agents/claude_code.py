@@ -16,7 +16,7 @@ from typing import Any
 from zlib import crc32
 
 from ebbtide.bounded import Bounded
-from ebbtide.events.event import Event, Message, ModelCall, Notice, NoticeKind, Stop, ToolCall
+from ebbtide.events.event import Event, Message, ModelCall, ModelPart, Notice, NoticeKind, Stop, ToolCall
 from ebbtide.events.model_call_id import CallId, Prompt
 from ebbtide.events.usage import Usage
 from ebbtide.traces.agents.session_sniffing import CLAUDE_SPEAKERS
@@ -63,6 +63,13 @@ class _OpenCall:
     ts: float | None = None
     error: bool = False
     stop: Stop | None = None
+    is_given: bool = False  # as a model call; what its lines bring afterwards is given apart
+    is_owed: bool = False  # its usage was given, and it was not, for it had said nothing yet
+
+    @property
+    def has_spoken(self) -> bool:
+        """Whether there is more of it than thoughts."""
+        return bool(self.texts or self.calls) or self.stop is not None or self.error
 
 
 class ClaudeCodeReader:
@@ -140,6 +147,14 @@ class ClaudeCodeReader:
             return [*events, compaction]
         return ()
 
+    def settle(self) -> Sequence[Event]:
+        """As in `SettlingReader`. Of a call that only thought so far, its usage is given, and it later."""
+        events: list[Event] = []
+        for chain, answer in tuple(self._answers.items()):
+            # No later line can be of a call without an id.
+            events += self._flushed(chain) if answer.id is None else self._given(answer, is_over=False)
+        return events
+
     def finish(self) -> Sequence[Event]:
         """What was still open, and what the session states that all of it took."""
         events = [event for chain in tuple(self._answers) for event in self._flushed(chain)]
@@ -210,20 +225,27 @@ class ClaudeCodeReader:
     def _flushed(self, chain: str) -> list[Event]:
         """The model call of a chain, complete, and those of its tool calls that need no waiting."""
         answer = self._answers.pop(chain, None)
-        if answer is None:
-            return []
+        return [] if answer is None else self._given(answer, is_over=True)
+
+    def _given(self, answer: _OpenCall, *, is_over: bool) -> list[Event]:
+        """What a model call has beyond what was given of it."""
         sighting = self._once.sight(answer.id, answer.usage, ts=answer.ts, agent=answer.agent)
-        usage = sighting.growth
+        usage = replace(sighting.growth)  # that of the answer may still grow
         words = "\n\n".join(answer.texts)
         events: list[Event] = []
         common: dict[str, Any] = {
-            "chain_id": chain,
+            "chain_id": answer.chain,
             "agent": answer.agent,
             "ts": answer.ts,
             "usage": reported(usage),
             "call": CallId.of(answer.id),
         }
-        if sighting.is_new or words:
+        answer.is_owed = answer.is_owed or sighting.is_new
+        is_call = answer.is_owed or bool(words)
+        if answer.is_given and words:
+            events.append(ModelCall(text=words, part=ModelPart.CHUNK, **common))
+        elif is_call and not answer.is_given and (is_over or answer.has_spoken):
+            answer.is_given, answer.is_owed = True, False
             events.append(ModelCall(text=words, error=answer.error, stop=answer.stop, **common))
         elif has_spent(usage):
             # A later line of a call that was given out already, with more tokens than before.
@@ -233,6 +255,7 @@ class ClaudeCodeReader:
             events += self._calls.open(name, call)
         for block in answer.results:
             events += self._result(block, answer.ts)
+        answer.texts, answer.calls, answer.results = [], [], []
         return events
 
     def _user(

@@ -38,6 +38,11 @@ class LineSplitter:
             self._keep(last)
         return lines
 
+    def settle(self) -> list[bytes]:
+        """The last line, if it has no end and is whole all the same; its end is an empty line then."""
+        is_object = bool(self._rest) and self._rest[-1].rstrip().endswith(b"}")
+        return self.finish() if is_object and _is_json(b"".join(self._rest)) else []
+
     def finish(self) -> list[bytes]:
         """The last line, if it has no end."""
         return [self._take()] if self._rest else []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from ebbtide.errors import TranscriptError
 from ebbtide.events.event import Event
@@ -39,6 +39,17 @@ class EventReader(Protocol):
 
         Raises:
             TranscriptError: A run cannot end here.
+        """
+
+
+@runtime_checkable
+class SettlingReader(Protocol):
+    """Reads records of calls that may still grow when the input is at rest."""
+
+    def settle(self) -> Sequence[TraceItem]:
+        """The calls that are open, as far as they are known; what comes later is given as their growth.
+
+        Nothing is ended by it: the same records with and without it have the same usage and as many calls.
         """
 
 

@@ -19,6 +19,10 @@ CREATE INDEX runs_by_standing ON runs (standing, latest);
 -- Session files of coding agents, each as it was when it was read to its end.
 CREATE TABLE session_files (path TEXT PRIMARY KEY, state TEXT NOT NULL);
 
+-- Bytes of a session file after which it was at rest and open calls were given: read again, it is read with the
+-- same rests, so that its events have the same numbers.
+CREATE TABLE session_rests (path TEXT NOT NULL, place BIGINT NOT NULL, PRIMARY KEY (path, place));
+
 -- A line an event, only ever added; what an event states of itself is in the line.
 CREATE TABLE events (
     place BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

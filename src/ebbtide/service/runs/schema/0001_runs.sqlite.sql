@@ -19,6 +19,10 @@ CREATE INDEX runs_by_standing ON runs (standing, latest);
 -- Session files of coding agents, each as it was when it was read to its end.
 CREATE TABLE session_files (path TEXT PRIMARY KEY, state TEXT NOT NULL) WITHOUT ROWID;
 
+-- Bytes of a session file after which it was at rest and open calls were given: read again, it is read with the
+-- same rests, so that its events have the same numbers.
+CREATE TABLE session_rests (path TEXT NOT NULL, place INTEGER NOT NULL, PRIMARY KEY (path, place)) WITHOUT ROWID;
+
 -- A line an event, only ever added; what an event states of itself is in the line.
 CREATE TABLE events (
     place INTEGER PRIMARY KEY,
