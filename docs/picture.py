@@ -4,7 +4,7 @@ import io
 import re
 from pathlib import Path
 
-from ebbtide.cli.rounds.scoring import print_report
+from ebbtide.cli.rounds.score import print_report
 from rich.console import Console
 
 from ebbtide.convergence.meter import ConvergenceMeter

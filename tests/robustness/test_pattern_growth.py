@@ -28,7 +28,6 @@ LEFT = {
     "decision_log.exchange.record_edits.search",
     "decision_log.exchange.record_fields._LINK",
     "decision_log.exchange.record_fields._TARGET",
-    "decision_log.deliberation.guardrails._PATH",
     "text.contrast.clauses._RANGE",
     "text.extraction.reading._CODE[code.call]",
     "traces.chats.markdown_tool_uses._HEADING",

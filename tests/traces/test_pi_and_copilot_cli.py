@@ -7,6 +7,7 @@ from typing import Any
 from ebbtide.checking import check_events
 from ebbtide.events.event import ModelCall, Notice, ToolCall, title
 from ebbtide.events.usage import Usage
+from ebbtide.supervision.summary.ending import EndKind
 
 AT = "2026-05-12T01:02:27Z"
 
@@ -77,4 +78,4 @@ def test_an_answer_of_copilot_cli_without_words_ends_the_turn(read_data: Callabl
         {"type": "assistant.message", "data": asked, "id": "c", "timestamp": AT, "parentId": "b"},
     ]
     _, events = read_data("\n".join(map(json.dumps, lines)).encode())
-    assert check_events(events).ending.ending.value == "FINISHED"
+    assert check_events(events).ending.ending == EndKind.FINISHED

@@ -75,7 +75,7 @@ _STRONG_START: Final = re.compile(
     r"|Traceback \(most recent"
     r"|\W*[\w.]*(?:Error|Exception|Failure|Fault)(?:\[\w+\])?(?::|\W*$)"
     r"|\W*(?:Failed|Unable|Cannot|Could not|Couldn't) (?!find\b|locate\b)"
-    r"|\W*[\d:T.,Z+ -]{8,}+\W*+(?-i:ERROR|FATAL|CRITICAL|SEVERE|PANIC)\b"
+    r"|\W{0,40}[\d:T.,Z+ -]{8,99}+\W*+(?-i:ERROR|FATAL|CRITICAL|SEVERE|PANIC)\b"
     r"|(?:---? )?FAIL(?:ED)?\b|make(?:\[\d+\])?: \*\*\*|<tool_use_error>",
     re.IGNORECASE,
 )

@@ -20,6 +20,7 @@ class BudgetSpan(NamedTuple):
 def span_of(period: Period, now: float, zone: tzinfo) -> BudgetSpan:
     """The period in which a moment lies.
 
+    >>> from datetime import UTC
     >>> span_of(Period.MONTH, 1_700_000_000.0, UTC)
     BudgetSpan(name='2023-11', start=1698796800.0, end=1701388800.0)
     """

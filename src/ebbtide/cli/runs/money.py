@@ -96,16 +96,23 @@ class SessionMoney:
         self.copies: set[str] = set()
         self.copied_units = 0
         self.copied_calls = 0
+        #: The files that hold calls, and none of the period: what they cost and wasted is not asked for.
+        self.outside: set[str] = set()
+        inside: set[str] = set()
         for call in calls:
             ts = call.ts
+            paths = {place.path for place in (call.owner, *call.copies)}
+            self.outside |= paths
             if ts is not None and ((since is not None and ts < since) or (until is not None and ts >= until)):
                 continue
+            inside |= paths
             cost = _units(call, prices)
             self._calls.append((call, cost))
             if call.copies:
                 self.copies.update(place.path for place in call.copies)
                 self.copied_units += (cost or 0) * len(call.copies)
                 self.copied_calls += len(call.copies)
+        self.outside -= inside
 
     @classmethod
     def read(

@@ -69,7 +69,10 @@ def check_sessions(
     ).without(output.ignored_runs)
     obstacles = {path: machine.parts[path].file.obstacle for path in traces.files}
     traces = dataclasses.replace(
-        traces, files=tuple(path for path, obstacle in obstacles.items() if not obstacle)
+        traces,
+        files=tuple(
+            path for path, obstacle in obstacles.items() if not obstacle and path not in money.outside
+        ),
     )
     shown: Callable[[str], str] = redact if options.redact else str
     summaries, skipped_files = check_files(traces, options, jobs=jobs)
@@ -96,13 +99,16 @@ def check_sessions(
         totals = SessionTotals.of(runs)
         wire = totals_wire(money, machine.selection, money_options, options)
         print_json({**wire, **_waste_wire(totals)}, indent=None)
-    if not runs:
+    if not runs and (skipped_files or not money.outside):
         raise _nothing_read(skipped_files)
     if output.html is not None:
         write_page(output.html, summaries, options, skipped_files)
     if not output.as_json:
         width = terminal_width()
-        print_lines(waste_screen(runs, width, everything=output.everything))
+        if runs:
+            print_lines(waste_screen(runs, width, everything=output.everything))
+        elif money.outside:
+            print_lines([Line(f"{count(len(money.outside), 'file')} with calls of other days: --since all", "dim")])
         print_lines(_skipped_lines(skipped_files, parts, width, everything=output.everything))
         print_ignored(summaries)
     problems = failures(summaries, output.fail_on, output.known(summaries))

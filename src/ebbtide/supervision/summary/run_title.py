@@ -9,7 +9,7 @@ from ebbtide.events.identity import MARK
 from ebbtide.text.excerpt import one_line
 
 LONGEST: Final = 100  #: characters of a title
-_SKILL: Final = re.compile(r"<command-name>\s*/?(.*?)</command-name>", re.DOTALL)
+_SKILL: Final = re.compile(r"<command-name>(.{0,300}?)</command-name>", re.DOTALL)
 _WITH: Final = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
 _HOUSEKEEPING: Final = frozenset(
     "clear exit quit login logout plan ide model compact config cost help release-notes resume status".split()
@@ -32,10 +32,11 @@ def title_of(request: str) -> str:
     if not text or text.startswith(_NO_REQUEST):
         return ""
     if text.startswith("<command-"):
-        name, more = _SKILL.search(text), _WITH.search(text)
-        if name is None or name[1].strip() in _HOUSEKEEPING:
+        match, more = _SKILL.search(text), _WITH.search(text)
+        name = "" if match is None else match[1].strip().removeprefix("/")
+        if not name or name in _HOUSEKEEPING:
             return ""
-        return one_line(f"/{name[1].strip()} {more[1].strip() if more else ''}".strip(), LONGEST)
+        return one_line(f"/{name} {more[1].strip() if more else ''}".strip(), LONGEST)
     lines = [line for line in (_MARKUP.sub("", line).strip() for line in text.splitlines()) if line]
     if not lines:
         return ""
