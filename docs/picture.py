@@ -4,9 +4,9 @@ import io
 import re
 from pathlib import Path
 
-from ebbtide.cli.rounds.score import print_report
 from rich.console import Console
 
+from ebbtide.cli.rounds.score import print_report
 from ebbtide.convergence.meter import ConvergenceMeter
 from ebbtide.profile import Profile
 from ebbtide.traces.reading import load

@@ -13,6 +13,7 @@ import pytest
 import yaml
 
 from ebbtide.budget.shared.budgets import Budgets
+from ebbtide.cli.app import root
 from ebbtide.cli.service.serve import serve
 from ebbtide.service.runs.run_place import run_place
 
@@ -57,7 +58,7 @@ def test_the_service_takes_what_it_is_started_with(compose, dockerfile: str) -> 
     assert service["ports"] == [f"127.0.0.1:{port}:{port}"]
     assert f"EXPOSE {port}\n" in dockerfile
     assert f":{port}/healthz" in dockerfile
-    assert set(service["environment"]) <= {option.envvar for option in serve.params}
+    assert set(service["environment"]) <= {option.envvar for option in (*root.params, *serve.params)}
     state = re.search(r"EBBTIDE_STATE=(\S+)", dockerfile)
     assert state
     assert f"state:{state[1]}" in service["volumes"]

@@ -24,6 +24,9 @@ def stem_of(name: str) -> str:
     return _VERSION.sub("", name) or name
 
 
+_LONG_NUMBER = 10_000  # bits
+
+
 def argument_text(args: object) -> str:
     """The values of the arguments, without the names of their fields.
 
@@ -43,7 +46,8 @@ def argument_text(args: object) -> str:
     if args is None:
         return ""
     if type(args) is int:
-        return str(args)
+        # Python refuses to write thousands of digits in tens, and never in sixteens.
+        return str(args) if args.bit_length() < _LONG_NUMBER else f"{args:x}"
     return json.dumps(args) if isinstance(args, bool | int | float) else str(args)
 
 

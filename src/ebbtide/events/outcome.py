@@ -73,7 +73,7 @@ _STRONG_START: Final = re.compile(
     r"\W*(?:[\w./\\ -]{1,60}:\s*)?(?:fatal|error|failed|failure|panic|uncaught|unhandled|exception|"
     r"npm (?:ERR!|error)|E:)\b(?!\W*(?:none|no(?! ['\"\w])|0|null|false|nil)\b)"
     r"|Traceback \(most recent"
-    r"|\W*[\w.]*(?:Error|Exception|Failure|Fault)(?:\[\w+\])?(?::|\W*$)"
+    r"|\W{0,40}[\w.]*(?:Error|Exception|Failure|Fault)(?:\[\w+\])?(?::|\W*$)"
     r"|\W*(?:Failed|Unable|Cannot|Could not|Couldn't) (?!find\b|locate\b)"
     r"|\W{0,40}[\d:T.,Z+ -]{8,99}+\W*+(?-i:ERROR|FATAL|CRITICAL|SEVERE|PANIC)\b"
     r"|(?:---? )?FAIL(?:ED)?\b|make(?:\[\d+\])?: \*\*\*|<tool_use_error>",

@@ -77,6 +77,16 @@ class TraceStream:
         return self._stats.events
 
     @property
+    def title(self) -> str:
+        """The name of the run, as its record has it; empty where it has none."""
+        return self._stats.title
+
+    @property
+    def project(self) -> str | None:
+        """The folder of the run, as its record has it."""
+        return self._stats.project
+
+    @property
     def fault_count(self) -> int:
         """How many lines could not be read."""
         return self._stats.fault_count

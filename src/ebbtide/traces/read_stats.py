@@ -45,6 +45,16 @@ class ReadStats:
         self._offset = 0
 
     @property
+    def title(self) -> str:
+        """The name of the run that its reader met so far; empty where it has none."""
+        return getattr(self.reader, "title", "")
+
+    @property
+    def project(self) -> str | None:
+        """The folder of the run that its reader met so far; None where no record has it."""
+        return getattr(self.reader, "project", None)
+
+    @property
     def duplicates(self) -> int:
         """Records that were there before, and were dropped."""
         return 0 if self.reader is None else self.reader.duplicates

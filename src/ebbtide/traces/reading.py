@@ -123,12 +123,12 @@ class Trace:
     @property
     def title(self) -> str:
         """Name that the agent gave the run; empty if it has none."""
-        return getattr(self.stats.reader, "title", "")
+        return self.stats.title
 
     @property
     def project(self) -> str | None:
         """The folder that the agent worked in; None where the run does not say."""
-        return getattr(self.stats.reader, "project", None)
+        return self.stats.project
 
     @property
     def duplicates(self) -> int:

@@ -74,7 +74,12 @@ def test_calls_of_claude_code(records: list[dict[str, Any]], calls: int, output:
 
 _RECORDS = st.lists(
     st.builds(
-        lambda call, output, kind: result(call, output) if kind == "user" else line(call, output, kind=kind),
+        # A call is of the session or of its sub-agent, never of both.
+        lambda call, output, kind: (
+            result(call + 5, output)
+            if kind == "user"
+            else line(call + 5 * (kind == "progress"), output, kind=kind)
+        ),
         st.integers(1, 5),
         st.integers(0, 9),
         st.sampled_from(["assistant", "progress", "user"]),

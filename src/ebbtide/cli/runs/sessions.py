@@ -108,7 +108,8 @@ def check_sessions(
         if runs:
             print_lines(waste_screen(runs, width, everything=output.everything))
         elif money.outside:
-            print_lines([Line(f"{count(len(money.outside), 'file')} with calls of other days: --since all", "dim")])
+            others = count(len(money.outside), "file")
+            print_lines([Line(f"{others} with calls of other days: --since all", "dim")])
         print_lines(_skipped_lines(skipped_files, parts, width, everything=output.everything))
         print_ignored(summaries)
     problems = failures(summaries, output.fail_on, output.known(summaries))

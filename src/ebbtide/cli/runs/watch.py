@@ -36,7 +36,9 @@ from ebbtide.report import wording
 from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.run_options import RunOptions
 from ebbtide.supervision.summary.run_summary import RunSummary
+from ebbtide.supervision.summary.run_title import LONGEST
 from ebbtide.supervision.verdict import Verdict
+from ebbtide.text.excerpt import one_line
 from ebbtide.text.redaction import redact, redacted
 from ebbtide.traces.agents.opencode_storage import is_database, is_in_database, is_session_file, only_session
 from ebbtide.traces.input.lines import Tail
@@ -472,6 +474,8 @@ class LiveRun:
         )
         summary = dataclasses.replace(
             summary,
+            title=one_line(self.stream.title, LONGEST) or summary.title,
+            project=self.stream.project,
             timed=self.stream.timed,
             faults=(*map(str, self.stream.faults), *summary.faults),
             degraded=summary.degraded + self.stream.fault_count,
