@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from ebbtide.budget.prices import Prices, Rates
-from ebbtide.events.usage import COUNTS, Usage
+from ebbtide.events.usage import COUNTS, MOST_TOKENS, Usage
 
 _EQUAL: Final = 1e-3  # of the total: rounding on either side
 _UNITS: Final = 10**12
@@ -63,7 +63,7 @@ class ModelSum:
         self.unpriced += is_unpriced
         for place, name in enumerate(COUNTS):
             count = getattr(usage, name)
-            if type(count) is int and count > 0:
+            if type(count) is int and 0 < count <= MOST_TOKENS:
                 self.counts[place] += count
 
 

@@ -241,7 +241,7 @@ class Tally:
             for tally in (self,) if run is self else (self, run):
                 for place, name in enumerate(CLASSES):
                     count = getattr(item.usage, name)
-                    if count is not None:
+                    if count is not None and count <= MOST_TOKENS:
                         tally.by_class[place] = count + (tally.by_class[place] or 0)
                 if item.cost is not None:
                     tally.unpriced_calls = max(0, tally.unpriced_calls - item.priced)
