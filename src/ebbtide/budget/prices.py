@@ -237,6 +237,7 @@ class Prices:
         Args:
             path: The file.
         """
+        path = Path(path)
         if not self._public:
             return
         try:
@@ -260,6 +261,7 @@ class Prices:
         Args:
             path: The file. Where it cannot be written, nothing is kept.
         """
+        path = Path(path)
         if "genai_prices" not in sys.modules:
             return
         with self._lock:
