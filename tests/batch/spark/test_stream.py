@@ -194,5 +194,5 @@ def test_what_no_stream_can_take_is_refused(spark):
     """Spans need the ones around them, and so a whole run."""
     with pytest.raises(ConfigError, match="format 'ebbtide'"):
         verdict_changes(spark.range(1), row_map="langfuse")
-    with pytest.raises(ConfigError, match="buckets=0"):
+    with pytest.raises(ConfigError, match="buckets = 0"):
         verdict_changes(spark.range(1), buckets=0)
