@@ -1,4 +1,4 @@
-"""What a value may be: each check raises a ConfigError that names it, shows it and says what was expected."""
+"""Checks of values: each raises a ConfigError that names it, shows it and says what was expected."""
 
 from __future__ import annotations
 

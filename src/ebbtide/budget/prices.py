@@ -169,7 +169,7 @@ class Prices:
     def rates(
         self, model: str, *, input_tokens: int = 0, ts: float | None = None, tier: str | None = None
     ) -> Rates | None:
-        """What a model costs by class of tokens; None where nobody knows the model, or its tier.
+        """Returns the price of a model by class of tokens; None where nobody knows the model, or its tier.
 
         Args:
             model: Its name.
@@ -290,7 +290,7 @@ def _public_factors() -> NameTable[Mapping[str, float]]:
 
 @lru_cache(_CACHED)
 def tier_factor(model: str, tier: str) -> float | None:
-    """How many times its list price a model costs in a tier; None where nobody knows.
+    """Returns the factor on the list price of a model in a tier; None where nobody knows.
 
     >>> tier_factor("gpt-5.4", "priority"), tier_factor("claude-opus-4-6", "fast"), tier_factor("x", "fast")
     (2.0, 6.0, None)

@@ -37,7 +37,7 @@ class RunChunk:
     members: tuple[ArchivedRun, ...]
 
     def runs(self) -> Iterator[ArchivedRun]:
-        """As `Chunk.runs`."""
+        """Returns the runs, one after the other."""
         return iter(self.members)
 
 
@@ -67,7 +67,7 @@ class PartWriter:
     most_seconds: float | None = None
 
     def check(self, chunk: Chunk, path: str) -> ArchiveCounts:
-        """As `ChunkTask.check`: what came of it, once its part is written."""
+        """Checks the runs of a part, and returns the result once the part is written."""
         batches = check_partition(chunk.runs(), self.options, most_seconds=self.most_seconds)
         return ArchiveCounts.of(write_part(path, batches, self.settings))
 

@@ -343,7 +343,7 @@ def result_lines(lines: Iterable[BillLine], *, are_tokens_known: bool) -> tuple[
 
 
 def result_waste(lines: Iterable[WasteLine], *, are_tokens_known: bool) -> tuple[ResultWaste, ...]:
-    """As `result_lines`, of what bought nothing or could have been had for less."""
+    """Returns the lines of `result_lines` about what bought nothing or could have been had for less."""
     return tuple(
         ResultWaste(
             kind=line.kind.value,

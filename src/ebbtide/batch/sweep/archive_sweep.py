@@ -66,7 +66,7 @@ class SweepTask:
     most_seconds: float | None = None
 
     def check(self, chunk: Chunk, _path: str = "") -> JudgedChunk:
-        """As `ChunkTask.check`."""
+        """Checks the runs of a part, as any `ChunkTask`."""
         judged = JudgedChunk([], [])
         redacts = self.options[0].redact
         for run in chunk.runs():

@@ -177,7 +177,7 @@ class RowsChunk:
         )
 
     def runs(self) -> Iterator[ArchivedRun]:
-        """As `Chunk.runs`."""
+        """Returns the runs, one after the other."""
         table = arrow_library().ipc.open_stream(self.data).read_all()
         start = 0
         for run_id, length in self.lengths:

@@ -111,7 +111,7 @@ class CountedCall(NamedTuple):
 
 @dataclass(slots=True)
 class CallSums:
-    """What some calls came to, in whole units: sums of parts are the sum of the whole.
+    """Sums of some calls, in whole units: sums of parts are the sum of the whole.
 
     Args:
         calls: How many.
