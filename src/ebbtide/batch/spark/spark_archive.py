@@ -200,7 +200,9 @@ _LOST: Final = "the process that checked it has ended, perhaps for want of memor
 def check_separately(
     runs: Iterable[ArchivedRun], options: RunOptions = _DEFAULTS, *, most_seconds: float | None = None
 ) -> Iterator[pa.RecordBatch]:
-    """Checks a partition as `check_partition` does, with a batch and a process for each run; a run whose process ends is refused.
+    """Checks a partition as `check_partition` does, with a batch and a process for each run.
+
+    A run whose process ends is refused.
 
     It costs some milliseconds a run. Where processes cannot be forked, such as on Windows, it is
     `check_partition`.
