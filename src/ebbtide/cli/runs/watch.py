@@ -471,6 +471,7 @@ class LiveRun:
             self.stream.source,
             form.name if form else "format not known yet",
             advice=self.stream.capture_advice,
+            over=self._over,
         )
         summary = dataclasses.replace(
             summary,
@@ -479,7 +480,6 @@ class LiveRun:
             timed=self.stream.timed,
             faults=(*map(str, self.stream.faults), *summary.faults),
             degraded=summary.degraded + self.stream.fault_count,
-            over=self._over,
         )
         return redacted(summary) if self._redacts else summary
 

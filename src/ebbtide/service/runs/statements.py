@@ -44,11 +44,12 @@ SELECT number, ?, ?, ?, CAST(? AS DOUBLE PRECISION) FROM runs WHERE run_id = ?
 ON CONFLICT (run, number) DO UPDATE SET place = excluded.place, agent = excluded.agent, at = excluded.at
 """
 STANDING_COLUMNS: Final = "run_id, standing, kind, reason, events, cost_usd, tokens, latest, ended"
-#: Values: action, kind, reason, events, dollars, tokens, whether it has ended, latest, latest, whether it is
+#: Values: events, whether it has ended, action, kind, reason, events, dollars, tokens, whether it has ended, latest, latest, whether it is
 #: stuck, dollars from where on, whether it is stuck, chain, how many events of it to look at, events before
 #: that, latest, id.
 STANDING: Final = """
-UPDATE runs SET standing = ?, kind = ?, reason = ?, events = ?, cost_usd = ?, tokens = ?, ended = ?,
+UPDATE runs SET words = CASE WHEN events = ? AND ended = ? THEN words END,
+    standing = ?, kind = ?, reason = ?, events = ?, cost_usd = ?, tokens = ?, ended = ?,
     latest = CASE WHEN latest < ? THEN ? ELSE latest END,
     stuck_from_usd = CASE WHEN ? = 0 THEN NULL WHEN stuck_since IS NULL THEN ? ELSE stuck_from_usd END,
     stuck_since = CASE WHEN ? = 1 THEN coalesce(stuck_since, (

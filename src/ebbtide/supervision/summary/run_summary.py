@@ -13,7 +13,7 @@ from ebbtide.budget.bill.bill import Bill
 from ebbtide.codec import to_wire
 from ebbtide.supervision.ladder import Action, Cause
 from ebbtide.supervision.summary.ending import RunEnding
-from ebbtide.supervision.summary.headline import OF_AN_END, SECOND, Course, Headline, course, headline
+from ebbtide.supervision.summary.headline import SECOND, Course, Headline, course, headline, live_word
 from ebbtide.supervision.summary.run_facts import RunFacts
 from ebbtide.supervision.verdict import Verdict
 
@@ -303,10 +303,11 @@ class RunSummary:
     @property
     def headline(self) -> Headline:
         """The run in one word: how it ended, or how it went where its end is not known."""
-        word = headline(
+        if not self.over:
+            return live_word(self.latest.action, self.latest.kind)
+        return headline(
             self.ending.ending, self.verdict, self.latest, course=self.course, signal=self.converged
         )
-        return Headline.GOING_ON if word in OF_AN_END and not self.over else word
 
     @property
     def course(self) -> Course:
