@@ -29,6 +29,7 @@ from benchmarks.measure import ROOT, add_data_option, data_folder, setup, write_
 from ebbtide.batch.results.archived_run import FileRun
 from ebbtide.batch.results.run_result import result_of
 from ebbtide.checking import check, check_events
+from ebbtide.cli.declaration import read_prices
 from ebbtide.cli.rounds.score import score
 from ebbtide.cli.rounds.stop import stop
 from ebbtide.cli.runs.loops import loops
@@ -58,6 +59,7 @@ from ebbtide.supervision.summary.run_summary import RunSummary
 from ebbtide.supervision.summary.sentences import ended
 from ebbtide.traces.reading import open_trace
 
+OPTIONS: Final = RunOptions(prices=read_prices(None))
 Facts = dict[str, Any]
 Difference = tuple[str, str, Any, Any]  # face, fact, what check says, what the face says
 
@@ -231,7 +233,7 @@ def _score(path: Path, summary: RunSummary) -> Facts:
 
 def _watch(path: Path, summary: RunSummary) -> Facts:
     del summary
-    live = LiveRun(str(path), RunOptions())
+    live = LiveRun(str(path), OPTIONS)
     data = _unpacked(path)
     for start in range(0, len(data), _PIECE):
         for _ in live.feed(data[start : start + _PIECE]):
@@ -248,7 +250,7 @@ def _unpacked(path: Path) -> bytes:
 
 
 def _archive(path: Path, _: RunSummary) -> Facts:
-    row = result_of(str(path), FileRun(str(path), is_named=True).summary(RunOptions()))
+    row = result_of(str(path), FileRun(str(path), is_named=True).summary(OPTIONS))
     findings = row.findings or ()
     return {
         "words": _joined({"headline": row.headline, "course": row.course}),
@@ -383,7 +385,7 @@ def differences(path: Path, service: ServiceFaces) -> list[Difference]:
     """Facts of a run that a face has otherwise than `check`; empty of what cannot be read."""
     with quiet():
         try:
-            summary = check(path)
+            summary = check(path, OPTIONS)
         except EbbtideError:
             return []
         expected = facts_of(summary)

@@ -135,7 +135,8 @@ def where(finding: RunFinding, spending: Spending) -> str:
 def in_order(findings: Iterable[RunFinding]) -> str:
     """Returns how several findings are listed; two that share an event share what it cost."""
     end = 0
-    for first, last in sorted((item.first_event, item.last_event) for item in findings):
+    spans = sorted((span.first, span.last) for item in findings for span in item.spans)
+    for first, last in spans:
         if first <= end:
             return "most expensive first; they overlap, so their costs do not add up"
         end = last
@@ -359,7 +360,7 @@ def _failures(failures: FailedCalls, tool_calls: int) -> str | None:
 def _lookups(lookups: Lookups) -> str | None:
     if lookups.calls < _OFTEN:
         return None
-    calls = ", ".join(f"{call.name} ({call.count:,} times)" for call in lookups.by_call[:2])
+    calls = ", ".join(f"{call.name} ({call.count:,} more times)" for call in lookups.by_call[:2])
     return f"{lookups.calls:,} calls looked up again what had not changed, most often {calls}"
 
 

@@ -63,6 +63,14 @@ class Spending:
     seconds: float | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of a run, by the numbers of its first and its last event."""
+
+    first: int
+    last: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunFinding:
     """One thing that went wrong, from its first to its last event.
@@ -80,7 +88,8 @@ class RunFinding:
         tools: Names of the calls of one turn.
         first_event: Number of its first event in the run.
         last_event: Number of its last.
-        copies: What its rule counts.
+        parts: Its stretches, where it ended and came back; empty where it is one, or they are too many.
+        copies: What its rule counts, in all of them.
         cost_usd: Spent between the two, in its chain; None where unknown. Of a loop that ended and came back,
             the time in between is left out; so for tokens and seconds.
         tokens: Tokens of all classes between the two.
@@ -98,11 +107,17 @@ class RunFinding:
     tools: tuple[str, ...] = ()
     first_event: int
     last_event: int
+    parts: tuple[Span, ...] = ()
     copies: int = 1
     cost_usd: float | None = None
     tokens: int | None = None
     seconds: float | None = None
     evidence: str = ""
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """Its stretches; one, where it never came back."""
+        return self.parts or (Span(self.first_event, self.last_event),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
