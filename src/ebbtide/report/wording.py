@@ -9,7 +9,7 @@ from typing import Final
 
 from ebbtide.budget.tally import dollars
 from ebbtide.events.transcript import PERSONS
-from ebbtide.report.dates import began_at, day
+from ebbtide.report.dates import began_at, minute
 from ebbtide.report.plurals import count
 from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.summary.ending import EndKind
@@ -83,12 +83,12 @@ def at_end(summary: RunSummary) -> str | None:
 
 
 def about(summary: RunSummary) -> str:
-    """Returns what a run was about: its title, its project and its day, as far as they are known."""
+    """Returns what a run was about: its title, its project and its time, as far as they are known."""
     if not summary.title:
         return ""
     project = (summary.project or "").replace("\\", "/").rstrip("/").rpartition("/")[2]
     began = began_at(summary)
-    place = ", ".join(filter(None, (project, "" if began is None else day(began))))
+    place = ", ".join(filter(None, (project, "" if began is None else minute(began))))
     return f"{summary.title} ({place})" if place else summary.title
 
 

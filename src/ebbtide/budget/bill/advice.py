@@ -19,6 +19,7 @@ from ebbtide.budget.bill.bill import (
 )
 from ebbtide.budget.bill.context import Charge, cost_between
 from ebbtide.budget.tally import dollars, usd
+from ebbtide.text.excerpt import one_line
 
 _LEAST_SHARE: Final = 0.03  # of the bill; less is no advice
 _LEAST_USD: Final = 0.005
@@ -302,8 +303,7 @@ def _calls(number: int) -> str:
 
 
 def _quoted(text: str) -> str:
-    words = " ".join(text.split())
-    return f"“{words if len(words) <= _QUOTED else words[: _QUOTED - 3].rstrip() + '...'}”"
+    return f"“{one_line(text, _QUOTED)}”"
 
 
 def _scaled(amount: Amount, factor: float) -> Amount:
