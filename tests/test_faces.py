@@ -60,9 +60,7 @@ def test_a_loop_has_the_copies_the_span_and_the_cost_of_its_events(
     assert finding.copies == copies
     assert f" {copies:,} times" in finding.sentence
     assert f" {copies:,} times" in summary.reason
-    marked = [
-        number for first, last, *_ in payload(summary)["findings"] for number in range(first, last + 1)
-    ]
+    marked = [number for first, last, *_ in payload(summary)["findings"] for number in range(first, last + 1)]
     inside = [number for span in finding.spans for number in range(span.first, span.last + 1)]
     assert set(inside) <= set(marked)
     calls = [number for number in inside if isinstance(events[number - 1], ToolCall)]

@@ -340,13 +340,16 @@ class ServiceFaces:
         yield from _differing("live summary", expected, facts_of(outcome))
         row = find_run(self._runs.database, run_id)
         assert row is not None
-        live = {"words": row["word"], "latest": row["action"], "events": row["events"], "tokens": row["tokens"]}
+        live = {
+            "words": row["word"],
+            "latest": row["action"],
+            "events": row["events"],
+            "tokens": row["tokens"],
+        }
         yield from _differing("live row", expected, live | {"cost": _cents(row["cost_usd"])})
         line = status_line({}, _heard_session(now), held, now).removeprefix("ebbtide ")
         yield from _differing("hooks' status", expected, {"words": line})
-        yield from _differing(
-            "live report", expected, _page_facts(report(self._runs, outcome, row), outcome)
-        )
+        yield from _differing("live report", expected, _page_facts(report(self._runs, outcome, row), outcome))
         self._runs.end(run_id)
         self._runs.database.flush().result()
         outcome = service_summary(self._runs, run_id)

@@ -86,12 +86,12 @@ def at_end(summary: RunSummary) -> str | None:
 
 def about(summary: RunSummary) -> str:
     """Returns what a run was about: its title, its project and its time, as far as they are known."""
-    if not summary.title:
-        return ""
     project = (summary.project or "").replace("\\", "/").rstrip("/").rpartition("/")[2]
     began = began_at(summary)
     place = ", ".join(filter(None, (project, "" if began is None else minute(began))))
-    return f"{summary.title} ({place})" if place else summary.title
+    if summary.title:
+        return f"{summary.title} ({place})" if place else summary.title
+    return place if project else ""
 
 
 def nothing_found(summary: RunSummary) -> str:
@@ -175,7 +175,10 @@ def unpriced(spending: Spending) -> str | None:
         return None
     names = [name for name in spending.unpriced_models if name]
     models = f" ({listed(names)})" if names else ""
-    calls = f"{count(spending.unpriced, 'model call')}{models}"
+    if spending.unpriced > spending.llm_calls:  # sums that are stated of calls which are not recorded
+        calls = f"some tokens{models}"
+    else:
+        calls = f"{count(spending.unpriced, 'model call')}{models}"
     return f"No price is known for {calls}{'' if spending.cost_usd is None else ', so it cost more'}."
 
 
@@ -362,7 +365,7 @@ def _failures(failures: FailedCalls, tool_calls: int) -> str | None:
 def _lookups(lookups: Lookups) -> str | None:
     if lookups.calls < _OFTEN:
         return None
-    calls = ", ".join(f"{call.name} ({call.count:,} more times)" for call in lookups.by_call[:2])
+    calls = ", ".join(f"{call.name} ({count(call.count, 'more time')})" for call in lookups.by_call[:2])
     return f"{lookups.calls:,} calls looked up again what had not changed, most often {calls}"
 
 

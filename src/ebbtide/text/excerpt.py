@@ -46,12 +46,13 @@ def one_line(text: str, most: int) -> str:
         return line
     start = line.rfind(" ", 0, most - 3) + 1
     word = line[start:].partition(" ")[0]
-    if start <= most // 2 and word.count("/") >= _PATH and len(word) > most - start:
+    sign = "/" if "/" in word else "\\"
+    if start <= most // 2 and word.count(sign) >= _PATH and len(word) > most - start:
         # The name that a path ends in tells it from others.
         room = most - start - len("...")
-        tail = word[word.find("/", len(word) - room) :] if "/" in word[-room:] else ""
-        if len(tail) > 1:
-            return f"{line[:start]}...{tail}"
+        _, _, tail = word[-room:].partition(sign)
+        if tail:
+            return f"{line[:start]}...{sign}{tail}"
     return f"{line[: most - 3].rstrip()}..."
 
 

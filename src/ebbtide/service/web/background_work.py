@@ -96,9 +96,7 @@ async def _find(here: Service, *, is_stuck: bool) -> None:
     while True:
         run_id = None
         try:
-            look = partial(
-                look_for_waste, is_stuck=is_stuck, silent_after_s=here.settings.silent_after_s
-            )
+            look = partial(look_for_waste, is_stuck=is_stuck, silent_after_s=here.settings.silent_after_s)
             run_id = await asyncio.to_thread(look, here.runs, time.time())
             for row in await asyncio.to_thread(find_runs, here.runs.database, [run_id] if run_id else []):
                 here.news.publish("run", row)

@@ -339,7 +339,9 @@ class RunSummary:
     @property
     def _is_blind(self) -> bool:
         coverage = self.facts.coverage
-        return not self.spent.events or coverage.lacks_arguments or coverage.lacks_words
+        spent = self.spent
+        is_empty = not (spent.tool_calls or spent.llm_calls or self.rounds)
+        return is_empty or coverage.lacks_arguments or coverage.lacks_words
 
     def to_dict(self) -> dict[str, Any]:
         """The wire form, without the timeline."""
