@@ -192,7 +192,7 @@ def test_a_store_that_is_away_is_told_of(when_away: str) -> None:
             ask()
     assert context.report().faults == {"budgets": 1}
     assert log.events[0]["event_type"] == "BUDGETS_AWAY"
-    budgets._link._waiting.clear()
+    budgets.link._waiting.clear()
 
 
 @pytest.mark.parametrize("inner_budgets", ["none", "the same", "of another spender", "of another store"])

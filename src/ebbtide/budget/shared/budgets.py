@@ -69,6 +69,7 @@ class Budgets:
     Attributes:
         spender: The names under which calls are charged.
         link: The way to the store, which the budgets of all spenders share.
+        around: Spenders that calls are charged to beside it.
 
     Raises:
         ConfigError: A value cannot be, or two budgets are for the same.
@@ -100,7 +101,7 @@ class Budgets:
                 raise ConfigError(f'{name} = {shown(choice)}: expected "refuse" or "allow"')
         number("lease_s", lease_s, above=0, most=1e9, expected="seconds, more than 0")
         self.spender = Spender()
-        self._around: tuple[Spender, ...] = ()
+        self.around: tuple[Spender, ...] = ()
         self._tables = _tables(self.budgets)
         self._zone = zone_of(time_zone)
         self._lease_s = float(lease_s)
@@ -185,7 +186,7 @@ class Budgets:
     def inside(self, spenders: Iterable[Spender]) -> Self:
         """Returns the same budgets, where a call is charged to the spenders around it, too."""
         twin = copy(self)
-        twin._around = tuple(spenders)
+        twin.around = tuple(spenders)
         return twin
 
     def strict_limits(self) -> list[float]:
@@ -327,7 +328,7 @@ class Budgets:
     def _slots(self, now: float) -> list[SpenderSlot]:
         """The budgets that apply to the spender at a time, or to those around it."""
         rows: dict[str, SpenderSlot] = {}
-        for spender in (self.spender, *self._around):
+        for spender in (self.spender, *self.around):
             for row in self._slots_of(spender, now):
                 rows.setdefault(row.slot.key, row)
         return list(rows.values())
