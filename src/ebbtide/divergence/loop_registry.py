@@ -61,8 +61,8 @@ class Loop:
     """One loop as it is now.
 
     Fields as in `Finding`; and how often it was reported, the count at which it is reported next, the place
-    and number of its latest event, and what the chain had spent before it began, in units of `Tally`. Where it
-    had ended and came back, the count and the last event of the stretch before.
+    and number of its latest event, and what the chain had spent before it began, in units of `Tally`; where
+    it had ended and came back, the count and the last event of the stretch before.
     """
 
     key: Key

@@ -175,7 +175,7 @@ def unpriced(spending: Spending) -> str | None:
         return None
     names = [name for name in spending.unpriced_models if name]
     models = f" ({listed(names)})" if names else ""
-    if spending.unpriced > spending.llm_calls:  # sums that are stated of calls which are not recorded
+    if 0 < spending.llm_calls < spending.unpriced:  # sums that are stated of calls which are not recorded
         calls = f"some tokens{models}"
     else:
         calls = f"{count(spending.unpriced, 'model call')}{models}"

@@ -38,7 +38,7 @@ def one_line(text: str, most: int) -> str:
 
     >>> one_line("a  long   story of it", 12)
     'a long st...'
-    >>> one_line("Edit /home/ann/work/shop/app/views.py", 24)
+    >>> one_line("Edit /srv/work/shop/app/views.py", 24)
     'Edit .../app/views.py'
     """
     line = " ".join(text.split())

@@ -10,7 +10,7 @@ from ebbtide.divergence.signals import LoopSignal
 from ebbtide.supervision import wording
 from ebbtide.supervision.facts import BurnFacts, LoopFacts
 from ebbtide.supervision.ladder import Cause
-from ebbtide.supervision.summary.run_summary import RunFinding, Span
+from ebbtide.supervision.summary.run_summary import EventSpan, RunFinding
 from ebbtide.supervision.summary.sentences import came_back
 from ebbtide.supervision.summary.spending import plus
 from ebbtide.supervision.summary.tally_history import Stretch, TallyHistory
@@ -241,11 +241,11 @@ class OtherNotes:
         return first
 
 
-def parts_of(stretches: Sequence[Stretch]) -> tuple[Span, ...]:
+def parts_of(stretches: Sequence[Stretch]) -> tuple[EventSpan, ...]:
     """Returns the stretches of a finding, where they are several, and few enough to be listed."""
     if not 1 < len(stretches) <= _PARTS:
         return ()
-    return tuple(Span(stretch.first, stretch.last) for stretch in stretches)
+    return tuple(EventSpan(stretch.first, stretch.last) for stretch in stretches)
 
 
 def most_expensive_first(findings: list[RunFinding]) -> tuple[RunFinding, ...]:

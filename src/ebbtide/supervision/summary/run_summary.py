@@ -64,7 +64,7 @@ class Spending:
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class EventSpan:
     """A stretch of a run, by the numbers of its first and its last event."""
 
     first: int
@@ -107,7 +107,7 @@ class RunFinding:
     tools: tuple[str, ...] = ()
     first_event: int
     last_event: int
-    parts: tuple[Span, ...] = ()
+    parts: tuple[EventSpan, ...] = ()
     copies: int = 1
     cost_usd: float | None = None
     tokens: int | None = None
@@ -115,9 +115,9 @@ class RunFinding:
     evidence: str = ""
 
     @property
-    def spans(self) -> tuple[Span, ...]:
+    def spans(self) -> tuple[EventSpan, ...]:
         """Its stretches; one, where it never came back."""
-        return self.parts or (Span(self.first_event, self.last_event),)
+        return self.parts or (EventSpan(self.first_event, self.last_event),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
