@@ -18,7 +18,7 @@ from copy import copy
 from hashlib import blake2b
 from marshal import dumps
 from math import isfinite
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from ebbtide.errors import ConfigError, error_text, shown
 
@@ -42,9 +42,9 @@ class EngineState:
     that: prices, policies and an embedder are not copied.
     """
 
-    _MAGIC: bytes  # what the bytes are, and the version of their form
-    _SCHEMA: int  # the version of `content`
-    _OWNER: str  # whose state it is, in messages
+    _MAGIC: ClassVar[bytes]  # what the bytes are, and the version of their form
+    _SCHEMA: ClassVar[int]  # the version of `content`
+    _OWNER: ClassVar[str]  # whose state it is, in messages
 
     def content(self) -> dict[str, Any]:
         """Returns all that the object depends on, as plain data for JSON, without a version or a seal."""

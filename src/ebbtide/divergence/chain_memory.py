@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from ebbtide.budget.tally import Tally
+from ebbtide.codec import State
 from ebbtide.divergence.loop_registry import Finding, LoopRegistry
 from ebbtide.divergence.moment import Moment
 from ebbtide.divergence.repetition import Repetition
@@ -29,7 +30,7 @@ class Spread:
     reported: bool = False
 
 
-class SessionMemory:
+class SessionMemory(State):
     """What the chains of one session share.
 
     Attributes:
@@ -39,28 +40,15 @@ class SessionMemory:
 
     __slots__ = ("several", "spreads")
 
+    several: bool
+    spreads: dict[Key, Spread]
+
     def __init__(self) -> None:
         self.several = False
-        self.spreads: dict[Key, Spread] = {}
-
-    def to_state(self) -> list[Any]:
-        """All that later findings depend on."""
-        spreads = [
-            [key.hex(), spread.first_event, spread.weights, spread.reported]
-            for key, spread in self.spreads.items()
-        ]
-        return [self.several, spreads]
-
-    def restore(self, state: list[Any]) -> None:
-        """Take up what `to_state` gave."""
-        self.several, spreads = state
-        self.spreads = {
-            bytes.fromhex(key): Spread(first, dict(weights), reported)
-            for key, first, weights, reported in spreads
-        }
+        self.spreads = {}
 
 
-class ChainMemory:
+class ChainMemory(State):
     """What the detectors of one chain share.
 
     Args:
@@ -91,6 +79,11 @@ class ChainMemory:
         "tally",
     )
 
+    registry: LoopRegistry
+    repetition: Repetition
+    runs: int
+    callers: dict[str | None, None]
+
     def __init__(self, name: str, rules: LoopRules, session: SessionMemory, tally: Tally) -> None:
         self.name = name
         self.rules = rules
@@ -100,7 +93,7 @@ class ChainMemory:
         self.repetition = Repetition(rules)
         self.runs = 0
         self.searches = False
-        self.callers: dict[str | None, None] = {}
+        self.callers = {}
         self.take_deed: Callable[[ToolCall], Finding | None] = _take_nothing
 
     def patience(self, moment: Moment | None) -> int:
@@ -112,7 +105,7 @@ def _take_nothing(_: ToolCall) -> Finding | None:
     return None
 
 
-class Detector:
+class Detector(State):
     """What finds loops: it sees one event after the other, in bounded memory.
 
     Args:
@@ -137,13 +130,6 @@ class Detector:
 
     def reset(self) -> None:
         """Begin afresh."""
-
-    def to_state(self) -> Any:
-        """All that later findings depend on, as plain data."""
-        return None
-
-    def restore(self, state: Any) -> None:
-        """Take up what `to_state` gave."""
 
 
 # How the fields that JSON cannot carry are written, and read again.

@@ -17,7 +17,9 @@ import re
 from collections.abc import Callable, Mapping
 from hashlib import blake2b
 from operator import itemgetter
-from typing import Any
+from typing import Annotated, Any
+
+from ebbtide.codec import As
 
 Key = bytes  #: stands for a call or a loop: eight bytes where it is settled, more where it is the call itself
 Answer = bytes | str  #: stands for an answer: bytes where it is settled, the text itself where it is not
@@ -107,6 +109,10 @@ def identify_answer(result: object, *, settle: bool = True) -> Answer | None:
 def settled(key: Key) -> Key:
     """Returns the identity of a call as every process has it."""
     return key if len(key) == _SETTLED else blake2b(key).digest()[:_SETTLED]
+
+
+#: A key in a state: what others can know it by.
+SettledKey = Annotated[Key, As(lambda key: settled(key).hex(), bytes.fromhex)]
 
 
 def settled_answer(answer: Answer) -> bytes:
