@@ -247,15 +247,16 @@ class Watch(State):
 
 @given(
     keys=st.lists(st.binary(max_size=9), unique=True),
-    places=st.dictionaries(st.integers(), st.tuples(st.text(), NUMBERS)),
-    names=st.dictionaries(st.text(), OWNERS),
+    tables=st.tuples(
+        st.dictionaries(st.integers(), st.tuples(st.text(), NUMBERS)), st.dictionaries(st.text(), OWNERS)
+    ),
     latest=st.lists(st.builds(Place, st.integers(), st.none() | st.sampled_from(Colour))),
     seen=st.sets(st.text()),
     name=st.none() | st.text() | st.integers(),
 )
-def test_a_state_is_what_the_class_declares(keys, places, names, latest, seen, name):
-    """An object that takes up a state, whatever the order of its keys, has all of it, and keeps its bounds."""
-    watch = Watch()
+def test_a_state_is_what_the_class_declares(keys, tables, latest, seen, name):
+    """An object that takes up a state, in whatever order of keys, has all of it, and keeps its bounds."""
+    (places, names), watch = tables, Watch()
     watch._keys, watch._by_place, watch._by_name, watch.seen = dict.fromkeys(keys), places, names, seen
     watch._latest.extend(latest)
     watch.name, watch.backwards, watch.counter.count = name, "abc", 7

@@ -523,7 +523,7 @@ def _state_of_part(part: State | None) -> Any:
 
 def _restore_part(name: str, owner: Any, item: Any) -> None:
     part = getattr(owner, name)
-    if part is not None and item is not None:
+    if part is not None:
         part.restore(item)
 
 
