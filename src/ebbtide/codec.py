@@ -340,7 +340,10 @@ def restore_state(owner: object, state: Any) -> None:
     for key, take in _state_plan(kind)[3]:
         if key not in state:
             raise WireError(f"the key {key!r} is missing")
-        _at(key, partial(take, owner), state[key])
+        try:
+            take(owner, state[key])
+        except WireError as error:
+            raise error.under(key) from None
 
 
 def _fields(kind: type) -> _Fields:
@@ -416,14 +419,24 @@ def _label(kind: type[StrEnum], value: Any) -> StrEnum:
         raise WireError(f"{value!r:.{_SHOWN}} is none of {', '.join(kind)}") from None
 
 
-def _row(kind: type, convert: _Convert, row: Any) -> Any:
-    return kind([_at(f"[{place}]", convert, item) for place, item in enumerate(_items(row))])
+def _row(kind: _Convert, convert: _Convert, row: Any) -> Any:
+    return kind(_read_each([convert] * len(_items(row)), row))
 
 
 def _values(make: _Convert, converts: list[_Convert], row: Any) -> Any:
     if len(_items(row)) != len(converts):
         raise WireError(f"expected {len(converts)} values, found {len(row)}")
-    return make([_at(f"[{place}]", convert, row[place]) for place, convert in enumerate(converts)])
+    return make(_read_each(converts, row))
+
+
+def _read_each(converts: list[_Convert], row: Any) -> list[Any]:
+    items: list[Any] = []
+    try:
+        for convert, item in zip(converts, row, strict=True):
+            items.append(convert(item))
+    except WireError as error:
+        raise error.under(f"[{len(items)}]") from None
+    return items
 
 
 def _items(row: Any) -> Any:

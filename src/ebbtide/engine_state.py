@@ -18,8 +18,9 @@ from copy import copy
 from hashlib import blake2b
 from marshal import dumps
 from math import isfinite
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
+from ebbtide.codec import As
 from ebbtide.errors import ConfigError, error_text, shown
 
 _MOST = 256_000_000  # bytes that a state may unfold to
@@ -149,6 +150,13 @@ def unpack_keys(texts: Sequence[str]) -> list[bytes]:
         keys.append(data[start : start + length])
         start += length
     return keys
+
+
+#: Keys in the order in which they came, as two texts in a state.
+PackedKeys = Annotated[
+    dict[bytes, None],
+    As(lambda keys: pack_keys(list(keys)), lambda texts: dict.fromkeys(unpack_keys(texts))),
+]
 
 
 def sealed(state: Mapping[str, Any]) -> dict[str, Any]:

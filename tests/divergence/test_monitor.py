@@ -290,6 +290,7 @@ def feed(monitor, numbers):
 monitor = LoopMonitor()
 feed(monitor, range(2_000))
 sizes = [len(monitor.to_bytes())]
+LoopMonitor.from_bytes(monitor.to_bytes())  # the way to read one is worked out once, and no part of it
 gc.collect()
 tracemalloc.start()
 monitor = LoopMonitor.from_bytes(monitor.to_bytes())

@@ -126,6 +126,10 @@ def settled_answer(answer: Answer) -> bytes:
     return blake2b(data).digest()[:_SETTLED]
 
 
+#: An answer in a state, likewise.
+SettledAnswer = Annotated[Answer, As(lambda answer: settled_answer(answer).hex(), bytes.fromhex)]
+
+
 def is_failed(answer: Answer) -> bool:
     """Returns True if an answer stands for an error: `FAILED` is at its end."""
     return isinstance(answer, bytes) and len(answer) % _SETTLED == len(FAILED)
