@@ -91,7 +91,9 @@ class RunReader:
         store: Has the states of runs.
         log: Has all events; None where nobody keeps them.
         clock: Seconds since 1970.
-        fault: Told of what failed.
+        fault: Called with what failed: the part, and its error.
+        has_budgets: True if budgets are asked before each call; else what a budget refused before holds
+            no longer.
     """
 
     def __init__(
@@ -101,12 +103,15 @@ class RunReader:
         log: RunLog | None,
         clock: Callable[[], float],
         fault: Callable[[str, Exception], None],
+        *,
+        has_budgets: bool,
     ) -> None:
         self._make = make
         self._store = store
         self._log = log
         self._clock = clock
         self._fault = fault
+        self._has_budgets = has_budgets
 
     def read(self, run_id: str) -> WatchedRun:
         """A run; one that cannot be read begins anew, and is read later where a log has its events.
@@ -147,6 +152,8 @@ class RunReader:
         if stored is not None:
             supervisor.load(stored.state)
             run = WatchedRun(supervisor, self._clock(), stored)
+        if not self._has_budgets:
+            supervisor.hold_budget(None)
         if self._log is not None:
             run.catch_up(run_id, self._log)
         return run
