@@ -27,7 +27,7 @@ _V = TypeVar("_V")
 
 
 class EventCost(NamedTuple):
-    """What an event took: its chain and agent, whether it is a call of a model, and dollars, where known."""
+    """Cost of an event: its chain and agent, True for a call of a model, and dollars, where known."""
 
     chain_id: str
     agent: str | None

@@ -291,7 +291,7 @@ class Runs:
         self.close()
 
     def __len__(self) -> int:
-        """Runs at hand."""
+        """Number of runs at hand."""
         return len(self._runs)
 
     @property
@@ -311,7 +311,7 @@ class Runs:
 
     @contextmanager
     def _at_hand(self, run_id: str) -> Iterator[WatchedRun]:
-        """The run, which nobody else changes meanwhile."""
+        """Yields the run, which nobody else changes meanwhile."""
         if not isinstance(run_id, str):
             raise TypeError(f"run_id = {run_id!r:.60}: expected a text")
         while True:
@@ -327,7 +327,7 @@ class Runs:
             self._bring_back(run_id)
 
     def _bring_back(self, run_id: str) -> None:
-        """Put a run at hand, and others away."""
+        """Puts a run at hand, and others away."""
         with self._lock:
             leaving = self._leaving.pop(run_id, None)
             if leaving is not None:
@@ -340,7 +340,7 @@ class Runs:
             self._saver.keep_on()
 
     def _fetch(self, run_id: str, departures: int) -> None:
-        """Make a run, or read it from the store; one that came or went since `departures` is left alone."""
+        """Makes a run, or reads it from the store; one that came or went since `departures` is left alone."""
         run = self._reader.read(run_id)
         with self._lock:
             # Another thread may have had it at hand, and put it away again, since it was read.
@@ -348,7 +348,7 @@ class Runs:
                 self._runs[run_id] = run
 
     def _complete(self, run_id: str) -> None:
-        """Read what a run at hand was before, where that could not be read when it came."""
+        """Reads what a run at hand was before, where that could not be read when it came."""
         with self._lock:
             run = self._runs.get(run_id)
             if run is None or not run.is_due():
@@ -371,12 +371,12 @@ class Runs:
             self._fault("store", error)
 
     def _tidy(self) -> None:
-        """What its thread does now and then."""
+        """Writes what has changed, and puts runs away: its thread does so now and then."""
         self.save()
         self._put_away()
 
     def _put_away(self) -> None:
-        """Move runs to the store that were silent for long, or are too many."""
+        """Moves runs to the store that were silent for long, or are too many."""
         leaving: dict[str, WatchedRun] = {}
         with self._lock:
             since = self._clock() - self._idle_s
@@ -390,7 +390,7 @@ class Runs:
             self._departed(leaving)
 
     def _departed(self, leaving: Mapping[str, WatchedRun]) -> None:
-        """The runs are in the store, unless it failed."""
+        """Drops runs that are in the store, unless it failed."""
         with self._lock:
             self._departures += 1
             for run_id, run in leaving.items():
@@ -401,7 +401,7 @@ class Runs:
                         self._runs.move_to_end(run_id, last=False)
 
     def _write(self, runs: Mapping[str, WatchedRun]) -> None:
-        """Save those that have changed."""
+        """Saves the runs that have changed."""
         has_log = self._log is not None
         changed = [(run_id, run) for run_id, run in runs.items() if run.lags(has_log=has_log)]
         for start in range(0, len(changed), _TOGETHER):
