@@ -67,7 +67,7 @@ COLUMNS = {  # those that a reader of results version 1 counts on
 LISTS = {
     "faults": None,
     "findings": "id kind action cause sentence advice chain_id tools first_event last_event copies cost_usd "
-    "tokens seconds evidence",
+    "tokens seconds evidence parts",
     "waste": "kind amount count events example tools",
     "agents": "name amount first count failures event",
     "models": "name amount first count failures event",

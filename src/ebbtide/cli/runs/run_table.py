@@ -147,8 +147,11 @@ def _about(group: Sequence[RunSummary], folder: str, width: int) -> list[Line]:
     name = run.source.removeprefix(folder) + (f" and {more:,} more" if more else "")
     about, why = wording.about(run), _reason(run)
     # An id says nothing to a reader: it stands second, and breaks no row.
-    name_line = Line.safe(one_line(name, max(width, _NAME)), "dim" if about else "")
-    lines = [Line.safe(about), name_line] if about else [name_line]
+    lines = (
+        [Line.safe(about), Line.safe(one_line(name, max(width, _NAME)), "dim")]
+        if about
+        else [Line.safe(name)]
+    )
     if more and why:
         lines.append(Line.safe(f"{why.rstrip('.')} ({len(group):,} runs).", "dim"))
     elif not more and (why or run.bill.sentence):

@@ -88,13 +88,13 @@ class RunFinding:
         tools: Names of the calls of one turn.
         first_event: Number of its first event in the run.
         last_event: Number of its last.
-        parts: Its stretches, where it ended and came back; empty where it is one, or they are too many.
         copies: What its rule counts, in all of them.
         cost_usd: Spent between the two, in its chain; None where unknown. Of a loop that ended and came back,
             the time in between is left out; so for tokens and seconds.
         tokens: Tokens of all classes between the two.
         seconds: Time between the two.
         evidence: The latest call, cut, or the measured value.
+        parts: Its stretches, where it ended and came back; empty where it is one, or they are too many.
     """
 
     id: str
@@ -107,12 +107,12 @@ class RunFinding:
     tools: tuple[str, ...] = ()
     first_event: int
     last_event: int
-    parts: tuple[EventSpan, ...] = ()
     copies: int = 1
     cost_usd: float | None = None
     tokens: int | None = None
     seconds: float | None = None
     evidence: str = ""
+    parts: tuple[EventSpan, ...] = ()
 
     @property
     def spans(self) -> tuple[EventSpan, ...]:
