@@ -259,9 +259,14 @@ def rounds_in(name: str, options: ScoringOptions) -> RoundSource:
     if any(isinstance(item, ToolCall) for item in items) and not trace.faults:
         return _of_run(trace, items, options)
     # Of what people write a broken line is refused.
-    transcript = (
-        load(name, unit=options.unit) if data is None else loads(data, source=_STDIN, unit=options.unit)
-    )
+    try:
+        transcript = (
+            load(name, unit=options.unit) if data is None else loads(data, source=_STDIN, unit=options.unit)
+        )
+    except TranscriptError:
+        if not items or trace.faults:
+            raise
+        return _of_run(trace, items, options)  # it is read as a run, though not as a conversation
     rounds = transcript.rounds
     return RoundSource(
         title=transcript.conversation_id,
