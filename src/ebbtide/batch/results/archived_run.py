@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from ebbtide.checking import check_events, check_trace, refuse_nothing
+from ebbtide.checking import check, check_events, check_trace, refuse_nothing
 from ebbtide.errors import ConfigError, TranscriptError, error_text
 from ebbtide.events.event import Event
 from ebbtide.events.transcript import Round
@@ -63,6 +63,8 @@ class FileRun:
 
     def summary(self, options: RunOptions) -> RunSummary:
         """As `ArchivedRun.summary`."""
+        if "://" not in self.source:
+            return check(self.source, options, is_named=self.is_named)
         return check_trace(self._trace(), options)
 
     def read(self) -> Iterator[Event | Round]:
