@@ -334,7 +334,14 @@ def _checked(
     path: Path, options: RunOptions, inherited: InheritedCalls | None, how: Mapping[str, bool]
 ) -> RunSummary | EbbtideError:
     try:
-        return check(path, options, inherited=inherited, **how)
+        return check(
+            path,
+            options,
+            inherited=inherited,
+            is_named=how["is_named"],
+            is_growing=how["is_growing"],
+            is_alone=how["is_alone"],
+        )
     except EbbtideError as error:
         return error
     except Exception as error:  # noqa: BLE001 - one file, or a fault in one reader, must not hide the others

@@ -14,7 +14,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Final, get_type_hints
 
 from ebbtide.batch.results.arrow_types import arrow_library, arrow_type
-from ebbtide.budget.bill.bill import Amount, BillLine, ChildBill, WasteLine
+from ebbtide.budget.bill.bill import Amount, BillLine, WasteLine
 from ebbtide.clock import calendar_seconds
 from ebbtide.codec import to_wire
 from ebbtide.errors import TranscriptError, error_text
@@ -104,10 +104,8 @@ class RunResult:
             came after that.
         session: The session of a coding agent that it is; None where its record names none.
         parent: The session that it comes from; None for one of its own.
-        own_cost_usd: As `cost_usd`: dollars of the calls that no other run owns.
-        inherited_cost_usd: Dollars of calls in its record that another run owns; None where there are none.
-        tree_cost_usd: Dollars of it together with what comes from it; None where nothing is known to.
-        children: The parts of that tree but for its own, the dearest first.
+        inherited_cost_usd: Dollars of calls in its record that another run of the archive owns, and that are
+            no part of `cost_usd`; None where there are none.
     """
 
     run_id: str | None
@@ -163,10 +161,7 @@ class RunResult:
     steps: tuple[LadderStep, ...] | None = None
     session: str | None = None
     parent: str | None = None
-    own_cost_usd: float | None = None
     inherited_cost_usd: float | None = None
-    tree_cost_usd: float | None = None
-    children: tuple[ChildBill, ...] | None = None
 
 
 @cache
@@ -242,10 +237,7 @@ def result_of(run_id: str | None, summary: RunSummary) -> RunResult:
         steps=summary.steps,
         session=summary.id,
         parent=summary.parent,
-        own_cost_usd=spent.cost_usd,
         inherited_cost_usd=None if summary.inherited is None else summary.inherited.cost_usd,
-        tree_cost_usd=None if bill.tree is None else bill.tree.total.cost_usd,
-        children=None if bill.tree is None else bill.tree.children,
     )
 
 

@@ -96,8 +96,8 @@ def parents_of(nodes: Iterable[RunNode]) -> dict[str, str]:
         above = parent
         while above is not None and above != node.key:
             above = parents.get(above)
-        if parent in keys and above is None:
-            parents[node.key] = parent  # type: ignore[index]
+        if parent is not None and parent in keys and above is None:
+            parents[node.key] = parent
     return parents
 
 

@@ -237,7 +237,8 @@ class _Call:
         owner = min((place for place in self.places if place.run == run), key=_order_of_place)
         copies = () if len(self.places) == 1 else tuple(place for place in self.places if place.run != run)
         tier = None if self.tier is None else self.tier[1]
-        return CountedCall(self.id, self.ts, usage, tier, owner, copies, *self.labels)
+        agent, skill, server = self.labels
+        return CountedCall(self.id, self.ts, usage, tier, owner, copies, agent, skill, server)
 
 
 class CallLedger:

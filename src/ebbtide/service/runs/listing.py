@@ -171,7 +171,7 @@ def spending(
             )
         )
     )
-    return [_group(name, *sums, wasted_usd=waste.get(name)) for name, *sums in rows]
+    return [_group(name, *sums, runs=runs, wasted_usd=waste.get(name)) for name, *sums, runs in rows]
 
 
 def _by_day(database: RunDatabase, first: int, zone: tzinfo | None) -> list[dict[str, Any]]:
@@ -190,17 +190,17 @@ def _by_day(database: RunDatabase, first: int, zone: tzinfo | None) -> list[dict
         whole = sums.setdefault(name, [0.0, 0, 0, 0])
         whole[:] = (before + part for before, part in zip(whole, parts, strict=True))
         runs.setdefault(name, set()).add(run)
-    return [_group(name, *whole, len(runs[name])) for name, whole in sums.items()]
+    return [_group(name, *whole, runs=len(runs[name])) for name, whole in sums.items()]
 
 
-def _group(  # noqa: PLR0917 - a column of the query each
+def _group(
     name: str | None,
     cost: float,
     tokens: int,
     calls: int,
     unpriced: int,
-    runs: int,
     *,
+    runs: int,
     wasted_usd: float | None = None,
 ) -> dict[str, Any]:
     return {

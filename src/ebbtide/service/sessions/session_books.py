@@ -130,12 +130,12 @@ class SessionBooks:
                 for call in known.found.calls:
                     ledger.sight(place, call)
         rows: dict[str, dict[tuple[int, str], SpendingRow]] = {run_id: {} for run_id in run_ids}
-        for call in settled(ledger.calls(), stated, self._prices):
-            path = call.owner.path
-            ts = written[path] if call.ts is None else call.ts
-            model = masked_name(plain_name(call.usage.model or ""))
+        for counted in settled(ledger.calls(), stated, self._prices):
+            path = counted.owner.path
+            ts = written[path] if counted.ts is None else counted.ts
+            model = masked_name(plain_name(counted.usage.model or ""))
             row = rows[run_of[path]].setdefault((quarter_number(ts), model), SpendingRow())
-            row.add(call.usage, units_of(call, self._prices), is_call=not call.is_difference)
+            row.add(counted.usage, units_of(counted, self._prices), is_call=not counted.is_difference)
         return {run_id: BookedSums(parts) for run_id, parts in rows.items()}
 
     def _group(self, run_id: str) -> str:

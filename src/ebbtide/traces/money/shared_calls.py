@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Final
 
 from ebbtide.budget.ledger.call_ledger import CallLedger, CallPlace
-from ebbtide.errors import EbbtideError
 from ebbtide.events.event import Event
 from ebbtide.events.model_call_id import CallId, Prompt
 from ebbtide.events.usage import Usage
@@ -135,8 +134,8 @@ def _calls_of(path: Path) -> FileCalls | None:
         for piece in unpacked_pieces(path):
             adding(found, splitter.feed(piece))
         adding(found, splitter.finish())
-    except (EbbtideError, OSError, RecursionError):
-        return None  # whoever reads it says why
+    except Exception:  # noqa: BLE001 - whoever reads it says why, and the other files are read
+        return None
     return found
 
 
