@@ -170,7 +170,7 @@ class ServiceClient:
     def spending(
         self, by: str = "day", *, since: str | None = None, timezone: str | None = None
     ) -> list[dict[str, Any]]:
-        """What was spent, by ``day`` (in a zone), ``project``, ``agent``, ``user`` or ``model``."""
+        """Returns the spending by ``day`` (in a zone), ``project``, ``agent``, ``user`` or ``model``."""
         wanted = {"by": by, "since": since, "timezone": timezone}
         query = urlencode({key: value for key, value in wanted.items() if value is not None})
         groups: list[dict[str, Any]] = self._json("GET", f"/v1/spending?{query}")["groups"]

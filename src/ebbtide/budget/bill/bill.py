@@ -212,7 +212,7 @@ class Suggestion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChildBill:
-    """What a run that another one started, or that goes on from it, took with all that comes from it.
+    """The share of a run that another one started, or that goes on from it, with all that comes from it.
 
     Args:
         run: Its id, or that of the chain where it has no file of its own.
@@ -229,7 +229,7 @@ class ChildBill:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BillTree:
-    """What a run took together with all that come from it; the shares are those of the tree.
+    """The cost of a run together with all that come from it; the shares are those of the tree.
 
     Args:
         total: All of them.

@@ -13,7 +13,7 @@ from ebbtide.events.usage import Usage
 
 
 class StatedCost(NamedTuple):
-    """What a file states that all of its calls cost.
+    """The cost of all of its calls, as a file states it.
 
     Args:
         ts: When it says so, in seconds since 1970.

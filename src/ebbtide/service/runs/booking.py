@@ -13,8 +13,8 @@ from ebbtide.service.runs.run_database import RunDatabase
 
 
 @dataclass(slots=True)
-class SpendingRow:
-    """What a run took of a model in a quarter of an hour.
+class BookedRow:
+    """The share of a model in a run, in a quarter of an hour.
 
     Args:
         units: Units of money of calls whose price is known.
@@ -50,7 +50,7 @@ class BookedSums:
         rows: By quarter of an hour since 1970, and model; ``""`` where none is named.
     """
 
-    rows: Mapping[tuple[int, str], SpendingRow]
+    rows: Mapping[tuple[int, str], BookedRow]
 
     @property
     def cost_usd(self) -> float | None:

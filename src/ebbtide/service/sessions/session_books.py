@@ -1,4 +1,4 @@
-"""What sessions cost, booked from their files: each call once, as `ebbtide check` counts them."""
+"""The cost of sessions, booked from their files: each call once, as `ebbtide check` counts them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ebbtide.budget.ledger.call_price import StatedCost, settled, units_of
 from ebbtide.budget.prices import Prices
 from ebbtide.errors import TranscriptError
 from ebbtide.events.model_call_id import CallId
-from ebbtide.service.runs.booking import BookedSums, SpendingRow, book
+from ebbtide.service.runs.booking import BookedRow, BookedSums, book
 from ebbtide.service.runs.moments import quarter_number
 from ebbtide.service.runs.run_database import RunDatabase
 from ebbtide.service.runs.run_event import masked_name, plain_name
@@ -129,12 +129,12 @@ class SessionBooks:
                     stated[place] = total
                 for call in known.found.calls:
                     ledger.sight(place, call)
-        rows: dict[str, dict[tuple[int, str], SpendingRow]] = {run_id: {} for run_id in run_ids}
+        rows: dict[str, dict[tuple[int, str], BookedRow]] = {run_id: {} for run_id in run_ids}
         for counted in settled(ledger.calls(), stated, self._prices):
             path = counted.owner.path
             ts = written[path] if counted.ts is None else counted.ts
             model = masked_name(plain_name(counted.usage.model or ""))
-            row = rows[run_of[path]].setdefault((quarter_number(ts), model), SpendingRow())
+            row = rows[run_of[path]].setdefault((quarter_number(ts), model), BookedRow())
             row.add(counted.usage, units_of(counted, self._prices), is_call=not counted.is_difference)
         return {run_id: BookedSums(parts) for run_id, parts in rows.items()}
 

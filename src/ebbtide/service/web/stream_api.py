@@ -90,5 +90,5 @@ async def tell_news(here: Service) -> None:
 
 
 def _spent_today(database: RunDatabase) -> list[dict[str, Any]]:
-    """What was spent on the day of the service, by the calendar of its machine."""
+    """Returns the spending on the day of the service, by the calendar of its machine."""
     return spending(database, SpendingBy.DAY, midnight(datetime.fromtimestamp(time.time()), None))  # noqa: DTZ006

@@ -39,5 +39,5 @@ class FileCalls(msgspec.Struct, gc=False):
 
     @property
     def stated_cost(self) -> StatedCost | None:
-        """What the file states that all of it cost; None where it states nothing."""
+        """The cost of all of it, as the file states it; None where it states nothing."""
         return StatedCost(self.stated_at, sum(self.stated.values())) if self.stated else None

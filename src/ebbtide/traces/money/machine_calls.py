@@ -124,7 +124,7 @@ def place_of(file: SessionFile, known: KnownFile, root: str, project: str | None
 
 
 def known_file(file: SessionFile, cache: MoneyCache) -> KnownFile:
-    """What a file gives: of the cache where it has not changed, of its end where it has grown.
+    """Returns what a file gives: of the cache where it has not changed, of its end where it has grown.
 
     Raises:
         TranscriptError: It cannot be read.

@@ -73,7 +73,7 @@ AGENT_OF_FORMAT: Final = {
 
 
 def origin_at(path: str | os.PathLike[str], form: str) -> SessionOrigin | None:
-    """Where the session in any file comes from; None where the format is not that of a coding agent.
+    """Returns the origin of the session in any file; None where the format is not that of a coding agent.
 
     Args:
         path: The file, in any folder.
