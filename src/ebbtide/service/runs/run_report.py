@@ -46,7 +46,15 @@ def summary(
     row = find_run(runs.database, run_id)
     advice = "" if row is None else row["note"]
     over = row is None or not is_under_way(row, time.time(), silent_after_s=silent_after_s)
-    outcome = check_events(events, options, source=run_id, form="service", advice=advice, over=over)
+    outcome = check_events(
+        events,
+        options,
+        source=run_id,
+        form="service",
+        advice=advice,
+        over=over,
+        inherited=runs.inherited_by(run_id),
+    )
     reason = None if row is None else row["stop_reason"]
     if reason is None:
         return outcome
