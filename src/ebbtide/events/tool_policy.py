@@ -264,6 +264,11 @@ class ToolPolicies:
             self._policies[name] = policy
             return policy
 
+    @property
+    def fallback(self) -> ToolPolicies | None:
+        """The declarations that are asked where these are silent."""
+        return self._fallback
+
     def over(self, other: ToolPolicies) -> ToolPolicies:
         """Returns these declarations first, and another table's where they are silent."""
         return ToolPolicies(self.table, fallback=other)
