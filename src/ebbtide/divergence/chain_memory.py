@@ -76,6 +76,7 @@ class ChainMemory:
         searches: Whether something was looked for and not found.
         callers: Agents whose calls are recorded: what they tell of them is no second call.
         take_deed: Takes a call that an agent tells of, and notes the agent in `callers`.
+        witnessed: Answers that were not known, of calls that did not fail: what bears witness to work.
     """
 
     __slots__ = (
@@ -89,6 +90,7 @@ class ChainMemory:
         "session",
         "take_deed",
         "tally",
+        "witnessed",
     )
 
     def __init__(self, name: str, rules: LoopRules, session: SessionMemory, tally: Tally) -> None:
@@ -100,6 +102,7 @@ class ChainMemory:
         self.repetition = Repetition(rules)
         self.runs = 0
         self.searches = False
+        self.witnessed = 0
         self.callers: dict[str | None, None] = {}
         self.take_deed: Callable[[ToolCall], Finding | None] = _take_nothing
 

@@ -17,6 +17,7 @@ from ebbtide.divergence.detectors.across_chains import AcrossChains, known_sprea
 from ebbtide.divergence.detectors.again import Again, known_failing_call, known_no_progress
 from ebbtide.divergence.detectors.failing import FailingTools, known_failing_tool, known_same_error
 from ebbtide.divergence.detectors.hand_offs import HandOffs, known_hand_off
+from ebbtide.divergence.detectors.injections import Injections, known_injection
 from ebbtide.divergence.detectors.monotony import Monotony, known_monotony
 from ebbtide.divergence.detectors.readback import ReadBack, known_unseen_change
 from ebbtide.divergence.detectors.recurrence import Recurrences, known_recurrence
@@ -72,6 +73,13 @@ class Restart(Enum):
     RUN = auto()  #: the start of a run
 
 
+class Mender(Enum):
+    """Who can mend a loop."""
+
+    MODEL = auto()  #: the model that goes in circles, once it hears of it
+    PERSON = auto()  #: a person alone: what keeps it going is outside of the model's reach
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoopRow:
     """A kind of loop.
@@ -80,9 +88,10 @@ class LoopRow:
         kind: The kind.
         settings: Its thresholds, fields of `LoopRules`.
         sentence: What happened, for people: with the tools, the count, and what is the same.
-        nudge: What the model is to hear.
+        nudge: What its mender is to hear.
         known_loop: Makes the events of a run that holds it, by their number from 0.
         needs: Settings of which one has to be on, or the kind is never found.
+        mender: Who can mend it.
     """
 
     kind: LoopKind
@@ -91,6 +100,7 @@ class LoopRow:
     nudge: str
     known_loop: Callable[[int], Event]
     needs: tuple[str, ...] = ()
+    mender: Mender = Mender.MODEL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -370,6 +380,23 @@ DETECTORS: Final = (
                 sentence="agents handed the work round in a circle {n} times",
                 nudge="The work goes round between agents without getting on.",
                 known_loop=known_hand_off,
+            ),
+        ),
+    ),
+    DetectorRow(
+        name="injections",
+        make=Injections,
+        sees=Sees.TALK,
+        forgets=(Restart.TASK,),
+        loops=(
+            LoopRow(
+                kind=LoopKind.INJECTION,
+                settings=("injections", "shared_words"),
+                sentence="{tools} put the same words in {n} times, and nothing was done between",
+                nudge="The model cannot end this: change or clear the hook, goal or command that puts the "
+                "words in, or do what they ask for.",
+                known_loop=known_injection,
+                mender=Mender.PERSON,
             ),
         ),
     ),

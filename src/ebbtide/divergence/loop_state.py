@@ -29,9 +29,11 @@ from ebbtide.events.outcome import (
     CallOutcome,
     Ending,
     counts_deeds,
+    has_come_so_far,
     is_under_way,
     may_still_come,
     outcome_of,
+    starts_work,
 )
 from ebbtide.events.tool_policy import ToolPolicy
 from ebbtide.profile.divergence import LoopRules
@@ -51,6 +53,9 @@ _PLAIN = (
     "ts",
     "gap_s",
     "has_time_passed",
+    "has_waited",
+    "is_broken",
+    "is_paused",
     "unreadable",
     "unrecorded",
     "has_spoken",
@@ -171,6 +176,9 @@ class LoopState:
         self.ts: float | None = None
         self.gap_s: float | None = None
         self.has_time_passed = False  # since the latest call
+        self.is_broken = False  # whether the latest call failed for no want of time
+        self.is_paused = False  # whether a long pause began after such a call
+        self.has_waited = False  # whether a call that waits was part of that
         self.unreadable = 0
         self.unrecorded = 0  # calls whose arguments are not known
         self.latest_user: Key = UNKNOWN
@@ -241,13 +249,21 @@ class LoopState:
             return _explain(moment, self._talk) or told
         if isinstance(event, Message):
             self._message(event)
-            return None
+            return _explain(moment, self._talk)
         return self._notice(moment, event) if isinstance(event, Notice) else None
 
     def pause(self) -> None:
         """So much time has passed that the same call is a new look at things."""
+        self.is_paused = False
         self.repetition.pause()
         self._forget(Restart.PAUSE)
+
+    def rest(self) -> None:
+        """Much time passes: a new look at things, unless the next call fails again as the latest did."""
+        if self.is_broken:
+            self.is_paused = True
+        else:
+            self.pause()
 
     def goes_on(self, loop: Loop) -> bool:
         """Whether nothing has happened that ends a loop."""
@@ -288,7 +304,7 @@ class LoopState:
             if policy.exempt:
                 return False
             if moment.effect is Effect.WAIT:
-                self.has_time_passed = True
+                self.has_time_passed = self.has_waited = True
                 self._speech.reset()
                 return False
             moment.name = policy.group or call.name
@@ -336,6 +352,9 @@ class LoopState:
             moment.before = answers.place(key)
             if expected == moment.answer:
                 self.same_since = moment.same_since = moment.before
+        if self.is_paused and not (moment.same_since and moment.has_failed):
+            self.pause()
+        self.is_paused = False
         if expected is not None or moment.outcome is not None or self._effects.is_full:
             moment.read_effect()
             if self._effects.settle():
@@ -343,19 +362,24 @@ class LoopState:
         moment.now = now = self.repetition.count(moment.name, moment.number)
         if self.has_time_passed:
             self.has_time_passed, self.repetition.latest_wait = False, now
+        if self.has_waited:
+            self.has_waited, self.repetition.latest_rest = False, now
         if self.spending:
             self.before_calls.append(self.spend.before(moment.number))
 
     def _remember(self, moment: Moment) -> None:
         """Enter a call, and say whether it brought news or changed something."""
+        is_down = moment.outcome is not None and moment.outcome.is_down
+        self.is_broken = moment.has_failed and not is_down
         repetition, now, effect = self.repetition, moment.now, moment.effect
         answers, same = repetition.answers, moment.same_since > 0
-        if effect in _PASSIVE or (same and self._waits(moment)):
+        if effect in _PASSIVE and not (same and self._is_in_vain(moment)) or (same and self._waits(moment)):
             moment.is_look = True
             if effect is Effect.CLOCK:
                 moment.answer = UNKNOWN  # what it says moves by itself
             elif not same:
                 answers.latest_news = answers.latest_change = now
+                self.memory.witnessed += 1
                 if self.spending:
                     self.spend.news()
             moment.memory = answers.see(moment.key, moment.answer, False, now)  # noqa: FBT003
@@ -375,6 +399,10 @@ class LoopState:
                 return
         moment.has_news = True
         answers.latest_news = now
+        if moment.text is not None and not moment.has_failed and starts_work(moment.arguments, moment.text):
+            repetition.latest_start = now
+        if not moment.has_failed:
+            self.memory.witnessed += 1
         if not moment.has_failed and not self._effects.wait(moment):
             if effect is Effect.CHANGE:
                 self._changed(now)
@@ -385,15 +413,30 @@ class LoopState:
 
     def _waits(self, moment: Moment) -> bool:
         """Whether a look that shows what it showed before waits for something."""
-        text = moment.text
-        if not text or moment.is_deed:
+        text, repetition = moment.text, self.repetition
+        if not text or moment.is_deed or self._is_in_vain(moment):
             return False
-        time_passed = self.repetition.latest_wait > moment.before
-        return (time_passed or is_under_way(text)) and may_still_come(text, moment.outcome)
+        if not may_still_come(text, moment.outcome):
+            return False
+        if is_under_way(text):
+            return True
+        if repetition.latest_wait <= moment.before:
+            return False
+        # A pause alone is no reason to look again: something has to be under way.
+        is_rest = repetition.latest_rest > moment.before
+        return is_rest or repetition.latest_start > 0 or has_come_so_far(text)
+
+    def _is_in_vain(self, moment: Moment) -> bool:
+        """Whether a look that shows what it showed before shows a failure, and nothing was started that could end it."""
+        if not moment.has_failed:
+            return False
+        is_down = moment.outcome is not None and moment.outcome.is_down
+        return not (is_down or moment.is_empty) or not self.repetition.latest_start
 
     def _unreadable(self, name: str) -> None:
         """A call that cannot be read matches nothing, not even itself."""
         repetition = self.repetition
+        self.memory.witnessed += 1
         now = repetition.count(name, self.event)
         repetition.answers.latest_news = now
         repetition.cycles.push_new((b"unreadable %d" % now, UNKNOWN))
@@ -456,6 +499,7 @@ class LoopState:
         return {
             **{name: getattr(self, name) for name in _PLAIN},
             "runs": self.memory.runs,
+            "witnessed": self.memory.witnessed,
             "callers": list(self.memory.callers),
             "numbering": self.numbering.to_state(),
             "latest_user": self.latest_user.hex(),
@@ -475,6 +519,7 @@ class LoopState:
         for name in _PLAIN:
             setattr(self, name, state[name])
         self.memory.runs = state["runs"]
+        self.memory.witnessed = state["witnessed"]
         self.memory.callers.update(dict.fromkeys(state["callers"]))
         self.numbering.restore(state["numbering"])
         self.latest_user = bytes.fromhex(state["latest_user"])

@@ -173,7 +173,7 @@ class LoopMonitor(EngineState):
                 chain.ts = ts
                 chain.gap_s = ts - before
                 if ts - before >= self._pause_s:
-                    chain.pause()
+                    chain.rest()
             elif ts is not None or event.waited_s is not None:
                 self._pass_time(chain, ts, event.waited_s)
             elif chain.gap_s is not None:
@@ -304,7 +304,7 @@ class LoopMonitor(EngineState):
                 chain.ts = (chain.ts or 0.0) + gap
         chain.gap_s = gap
         if gap is not None and gap >= self._pause_s:
-            chain.pause()
+            chain.rest()
 
     def _report(self, chain: LoopState, event: Event, finding: Finding | None) -> tuple[LoopSignal, ...]:
         if finding is None or finding is CARRIED_ON:

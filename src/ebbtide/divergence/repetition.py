@@ -35,6 +35,8 @@ class Repetition:
         going_on: The cycle that the stream ends in, where it was found.
         loose: Calls whose answers were the same but for generated names.
         latest_wait: Place of the latest call before which time passed.
+        latest_rest: Place of the latest call before which a tool waited.
+        latest_start: Place of the latest call that started something which goes on by itself.
     """
 
     __slots__ = (
@@ -44,6 +46,8 @@ class Repetition:
         "cycles",
         "event",
         "going_on",
+        "latest_rest",
+        "latest_start",
         "latest_wait",
         "loose",
         "names",
@@ -63,6 +67,8 @@ class Repetition:
         self.going_on: Finding | None = None
         self.loose: set[Key] = set()
         self.latest_wait = 0
+        self.latest_start = 0
+        self.latest_rest = 0
 
     def loosen(self, key: Key) -> None:
         """Note that the answers of a call are taken for the same although names in them differ."""
@@ -102,6 +108,8 @@ class Repetition:
             "marks": [self.answers.latest_news, self.answers.latest_change, self.answers.start],
             "loose": pack_keys(sorted(self.loose)),
             "wait": self.latest_wait,
+            "start": self.latest_start,
+            "rest": self.latest_rest,
             "stream": pack_keys(self._stream()),
             "event": self.event,
             "steps": pack_numbers(self.steps),
@@ -119,6 +127,8 @@ class Repetition:
         self.answers.latest_news, self.answers.latest_change, self.answers.start = state["marks"]
         self.loose.update(unpack_keys(state["loose"]))
         self.latest_wait = state["wait"]
+        self.latest_start = state["start"]
+        self.latest_rest = state["rest"]
         stream = enumerate(unpack_keys(state["stream"]))
         self.cycles.restore((key[:8], key[8:]) if key else (b"", place.to_bytes(8)) for place, key in stream)
         self.event = state["event"]

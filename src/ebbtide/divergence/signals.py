@@ -32,6 +32,7 @@ class LoopKind(StrEnum):
     CHANTING = "chanting"  #: a text that ends in copies of itself
     KNOWN_GROUND = "known_ground"  #: actions that the agent describes, and that lead nowhere new
     REPEATED_ORDER = "repeated_order"  #: nearly the same order to an agent, and nothing new comes of it
+    INJECTION = "injection"  #: the harness puts the same words in again, and nothing is done between
     CONDENSATION = "condensation"  #: the context is condensed again and again
     SPEND_RATE = "spend_rate"  #: money or tokens are spent too fast
     BUDGET_END = "budget_end"  #: at this rate the budget ends soon

@@ -56,6 +56,8 @@ class LoopRules:
         handoffs: Equal turns of a cycle of hand-offs, nothing new between them; with something new, twice
             as many.
         chains: Chains of one session in which the same call came twice with the same answer.
+        injections: Equal texts that the harness puts in, with nothing done between: three are a check that
+            is not passed yet.
         condensations: Condensations of the context in a row.
         messages: Equal messages or thoughts in a row.
         chant_copies: Copies of a block of words at the end of a text.
@@ -113,6 +115,7 @@ class LoopRules:
     entropy_below: float | None = 2.0
     handoffs: int | None = 3
     chains: int | None = 3
+    injections: int | None = 4
     condensations: int | None = 10
     messages: int | None = 3
     chant_copies: int | None = 4

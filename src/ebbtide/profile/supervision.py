@@ -37,6 +37,7 @@ RULES: Final[Mapping[str, str]] = {
     "chanting": "A text ends in copies of itself.",
     "known_ground": "Actions that an agent tells of lead nowhere new.",
     "repeated_order": "Nearly the same order to an agent, and nothing new comes of it.",
+    "injection": "The harness puts the same words in again and again, and nothing is done between.",
     "condensation": "The context is condensed again and again, and nothing is done in between.",
     "spend_rate": "Money or tokens are spent too fast.",
     "budget_end": "At this rate the budget ends soon.",
