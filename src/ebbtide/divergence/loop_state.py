@@ -30,6 +30,7 @@ from ebbtide.events.outcome import (
     Ending,
     counts_deeds,
     has_come_so_far,
+    is_refused_for_load,
     is_under_way,
     may_still_come,
     outcome_of,
@@ -427,11 +428,15 @@ class LoopState:
         return is_rest or repetition.latest_start > 0 or has_come_so_far(text)
 
     def _is_in_vain(self, moment: Moment) -> bool:
-        """Whether a look that shows what it showed before shows a failure, and nothing was started that could end it."""
+        """Whether a look that shows what it showed before shows a failure that nothing under way could end."""
         if not moment.has_failed:
             return False
+        repetition = self.repetition
         is_down = moment.outcome is not None and moment.outcome.is_down
-        return not (is_down or moment.is_empty) or not self.repetition.latest_start
+        if repetition.latest_start:
+            return not (is_down or moment.is_empty)
+        has_rested = moment.effect is Effect.POLL or repetition.latest_rest > moment.before
+        return not (is_down and has_rested and is_refused_for_load(moment.beginning))
 
     def _unreadable(self, name: str) -> None:
         """A call that cannot be read matches nothing, not even itself."""

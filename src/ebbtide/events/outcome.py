@@ -245,6 +245,11 @@ _DOWN: Final = re.compile(
     r"bad gateway|overloaded)\b",
     re.IGNORECASE,
 )
+_LOAD: Final = re.compile(
+    r"\b(?:throttl\w+|too many requests|(?:rate|usage|request|hit your|session|weekly) limit\w*|quota|overloaded|"
+    r"retry[- ]after|exhausted|429|503|529)\b",
+    re.IGNORECASE,
+)
 _DEEDS: Final = re.compile(
     r"\b(?:delete[ds]?|updated?|inserted?|affected|moved|processed|removed|imported|exported|archived|purged|"
     r"copied|"
@@ -261,7 +266,7 @@ _STATES: Final = (
 _STATE: Final = re.compile(
     rf"\b(?:status|state|phase|stage|result|conclusion)[\"']?\s{{0,3}}[:=]\s{{0,3}}[\"']?{_STATES}\b"
     rf"|^\W*(?:(?:it|\w+ \w+|[\w-]+) )?(?:is |are )?(?:still )?{_STATES}\W*$"
-    rf"|^\W*{_STATES}\b(?! (?:to|or|and|tasks?|jobs?|items?|directory)\b)"
+    rf"|^\W*(?:waited|slept) (?:for )?\d|^\W*{_STATES}\b(?! (?:to|or|and|tasks?|jobs?|items?|directory)\b)"
     rf"|(?:  |\t|\|) ?{_STATES} ?(?=  |\t|\||$)"
     rf"|\b(?:is|are) (?:still |being |currently |now |already )?{_STATES}\b"
     rf"|(?<![\d.])[1-9]\d* (?:of \d+ |\w+ )?{_STATES}\b",
@@ -291,6 +296,15 @@ def is_under_way(answer: str) -> bool:
     (True, False)
     """
     return len(answer) <= _STATE_LENGTH and bool(_STATE.search(answer))
+
+
+def is_refused_for_load(answer: str) -> bool:
+    """Returns True if an answer says that a service has too much to do, or that an allowance is used up.
+
+    >>> is_refused_for_load("429 Too Many Requests"), is_refused_for_load("Connection refused")
+    (True, False)
+    """
+    return bool(_LOAD.search(answer[:_BOTTOM_READ]))
 
 
 def has_come_so_far(answer: str) -> bool:
