@@ -17,10 +17,12 @@ from ebbtide.divergence.detectors.across_chains import AcrossChains, known_sprea
 from ebbtide.divergence.detectors.again import Again, known_failing_call, known_no_progress
 from ebbtide.divergence.detectors.failing import FailingTools, known_failing_tool, known_same_error
 from ebbtide.divergence.detectors.hand_offs import HandOffs, known_hand_off
+from ebbtide.divergence.detectors.idle_answers import IdleAnswers, known_idle_answer
 from ebbtide.divergence.detectors.injections import Injections, known_injection
 from ebbtide.divergence.detectors.monotony import Monotony, known_monotony
 from ebbtide.divergence.detectors.readback import ReadBack, known_unseen_change
 from ebbtide.divergence.detectors.recurrence import Recurrences, known_recurrence
+from ebbtide.divergence.detectors.refusals import Refusals, Silence, known_refusal, known_silence
 from ebbtide.divergence.detectors.same_tool import (
     SameTool,
     known_growing_call,
@@ -40,6 +42,7 @@ from ebbtide.divergence.detectors.told import Told, known_ground, known_order
 from ebbtide.divergence.detectors.turns import Turns, known_cycle, known_repeat
 from ebbtide.divergence.detectors.undone import Undone, known_undone_change
 from ebbtide.divergence.detectors.waiting import Waits, known_wait
+from ebbtide.divergence.detectors.wake_ups import WakeUps, known_missed_wake_up
 from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.event import Event
 
@@ -51,6 +54,7 @@ class Sees(Enum):
     TALK = auto()  #: texts of models, and notices
     TOLD = auto()  #: texts of models, before anything else sees them
     USAGE = auto()  #: events that state what they took
+    TIME = auto()  #: every event, while a time is awaited
 
 
 class Trait(IntFlag):
@@ -142,6 +146,22 @@ DETECTORS: Final = (
                 sentence="{tools} looked {n} times at the same state",
                 nudge="Nothing has changed for a long time: wait longer between two looks.",
                 known_loop=known_wait,
+            ),
+        ),
+    ),
+    DetectorRow(
+        name="refusals",
+        make=Refusals,
+        sees=Sees.CALL,
+        needs=Trait.FAILURE,
+        forgets=(Restart.TASK,),
+        loops=(
+            LoopRow(
+                kind=LoopKind.REFUSALS,
+                settings=("refusals",),
+                sentence="{tools} asked {n} times, without a rest, a service that has too much to do",
+                nudge="The service refuses since it is at its limit: wait as long as it says, or do without it.",
+                known_loop=known_refusal,
             ),
         ),
     ),
@@ -396,6 +416,53 @@ DETECTORS: Final = (
                 nudge="The model cannot end this: change or clear the hook, goal or command that puts the "
                 "words in, or do what they ask for.",
                 known_loop=known_injection,
+                mender=Mender.PERSON,
+            ),
+        ),
+    ),
+    DetectorRow(
+        name="silence",
+        make=Silence,
+        sees=Sees.TALK,
+        forgets=(Restart.TASK,),
+        loops=(
+            LoopRow(
+                kind=LoopKind.NO_ANSWERS,
+                settings=("failed_answers",),
+                sentence="the service of the model brought an error {n} times in a row",
+                nudge="No model answers: see to its limit or its service, and stop what calls it until then.",
+                known_loop=known_silence,
+                mender=Mender.PERSON,
+            ),
+        ),
+    ),
+    DetectorRow(
+        name="idle_answers",
+        make=IdleAnswers,
+        sees=Sees.TALK,
+        forgets=(Restart.RUN,),
+        loops=(
+            LoopRow(
+                kind=LoopKind.IDLE_ANSWERS,
+                settings=("idle_answers",),
+                sentence="{n} short answers in a row to a person who asks to go on, and nothing was done",
+                nudge="It says that it begins and calls no tool: see whether it has its tools, or start it anew.",
+                known_loop=known_idle_answer,
+                mender=Mender.PERSON,
+            ),
+        ),
+    ),
+    DetectorRow(
+        name="wake_ups",
+        make=WakeUps,
+        sees=Sees.TIME,
+        loops=(
+            LoopRow(
+                kind=LoopKind.MISSED_WAKE_UP,
+                settings=("wake_up_late_s",),
+                sentence="the wake-up that {tools} asked for did not come",
+                nudge="What it wanted to watch went unwatched: look at that first, and do not rely on its timer.",
+                known_loop=known_missed_wake_up,
                 mender=Mender.PERSON,
             ),
         ),

@@ -16,6 +16,7 @@ from ebbtide.divergence.detectors.same_tool import SameTool
 from ebbtide.divergence.detectors.speech import Speech
 from ebbtide.divergence.detectors.spend import Spend
 from ebbtide.divergence.detectors.told import Told
+from ebbtide.divergence.detectors.wake_ups import WakeUps
 from ebbtide.divergence.loop_registry import Finding, Loop
 from ebbtide.divergence.moment import Command, Moment
 from ebbtide.divergence.numbering import Batch, Numbering
@@ -163,6 +164,7 @@ class LoopState:
         self.told = self._detector(Told)
         self.spend = self._detector(Spend)
         self.hand_offs = self._detector(HandOffs)
+        self.wake_ups = self._detector(WakeUps)
         self._speech = self._detector(Speech)
         self._same_tool = self._detector(SameTool)
         self._failing = self._detector(FailingTools)
@@ -294,6 +296,8 @@ class LoopState:
             return None
         self._compare(moment)
         self._remember(moment)
+        if moment.ts is not None and moment.has_news:
+            self.wake_ups.ask(moment)
         finding = _explain(moment, self._listeners_to(moment))
         moment.condense()
         return finding

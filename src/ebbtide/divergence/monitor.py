@@ -190,6 +190,8 @@ class LoopMonitor(EngineState):
                     signals = self._report(chain, event, burst)
             if event.agent is not None and event.agent != chain.hand_offs.agent:
                 signals += self._report(chain, event, chain.hand_offs.take_over(event.agent, moment))
+            if chain.wake_ups.at is not None:
+                signals += self._report(chain, event, chain.wake_ups.see(moment))
             if call is None:
                 finding = chain.see(moment)
             else:

@@ -58,6 +58,11 @@ class LoopRules:
         chains: Chains of one session in which the same call came twice with the same answer.
         injections: Equal texts that the harness puts in, with nothing done between: three are a check that
             is not passed yet.
+        refusals: Calls that a service refuses since it has too much to do, with no rest between.
+        failed_answers: Calls of the model that bring an error, in a row; a retry that a harness makes by itself
+            counts as a quarter.
+        idle_answers: Short answers in a row, without a call, to a person who asks to go on.
+        wake_up_late_s: Seconds after its time from which a wake-up is missed.
         condensations: Condensations of the context in a row.
         messages: Equal messages or thoughts in a row.
         chant_copies: Copies of a block of words at the end of a text.
@@ -116,6 +121,10 @@ class LoopRules:
     handoffs: int | None = 3
     chains: int | None = 3
     injections: int | None = 4
+    refusals: int | None = 5
+    failed_answers: int | None = 3
+    idle_answers: int | None = 4
+    wake_up_late_s: float | None = 1_800.0
     condensations: int | None = 10
     messages: int | None = 3
     chant_copies: int | None = 4

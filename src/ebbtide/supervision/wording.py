@@ -143,6 +143,8 @@ def evidence(signal: LoopSignal) -> str:
             return f"{measure.value:.2f} bits over {signal.copies} calls, below {measure.limit:g}"
         case LoopKind.MONOTONY:
             return f"{size} since the last new answer"
+        case LoopKind.MISSED_WAKE_UP:
+            return f"nothing happened for {measure.value / 60:,.0f} minutes after its time"
         case LoopKind.CHANTING:
             return f"{signal.copies:,} copies of {signal.period} words"
     return size
