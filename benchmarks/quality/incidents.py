@@ -54,7 +54,7 @@ class Word:
 
 
 def words_of(path: Path) -> tuple[list[Word], RunSummary | None]:
-    """Returns every verdict of a record that asks for something, and its summary; None where it is no record."""
+    """Returns every verdict of a record that asks for something, and its summary, where it is a record."""
     try:
         trace = open_trace(path)
         recorder = new_recorder(RunOptions())
@@ -105,7 +105,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     add_data_option(parser)
-    parser.add_argument("--case", nargs="*", default=(), help="beginnings of the cases to look at; all without")
+    parser.add_argument("--case", nargs="*", default=(), help="beginnings of cases")
     arguments = parser.parse_args()
     data = data_folder(arguments.data)
     counts: Counter[tuple[str, str]] = Counter()
@@ -122,7 +122,13 @@ def main() -> None:
         counts[family, "incidents" if is_bad else "twins"] += 1
         counts[family, "spoken" if is_bad else "false"] += bool(words)
         counts[family, "in time"] += in_time
-        mark = ("in time" if in_time else "late" if words else "SILENT") if is_bad else "FALSE" if words else "ok"
+        mark = (
+            ("in time" if in_time else "late" if words else "SILENT")
+            if is_bad
+            else "FALSE"
+            if words
+            else "ok"
+        )
         first = ", ".join(f"{word.kind} {word.action.value} at {word.event}" for word in words[:4])
         print(f"{mark:8} {case['id'][:52]:52} {headlines[0] if headlines else '?':18} {first}")
     total = Counter({key: sum(counts[one, key] for one in FAMILIES) for _, key in list(counts)})

@@ -18,7 +18,8 @@ from ebbtide.divergence.detectors.spend import Spend
 from ebbtide.divergence.detectors.told import Told
 from ebbtide.divergence.detectors.wake_ups import WakeUps
 from ebbtide.divergence.loop_registry import Finding, Loop
-from ebbtide.divergence.moment import Command, Moment
+from ebbtide.divergence.moment import Command, Moment, looks_at_rest
+from ebbtide.divergence.near_duplicates import argument_text
 from ebbtide.divergence.numbering import Batch, Numbering
 from ebbtide.divergence.repetition import Repetition
 from ebbtide.divergence.signals import LoopKind
@@ -42,6 +43,8 @@ from ebbtide.profile.divergence import LoopRules
 
 _CALLERS = 64  # agents whose calls are known to be recorded
 _COMMANDS = 64  # commands that wait
+_LATELY = 64  # places of calls one of which may have started what is waited for
+_STARTED_READ = 500  # characters of a call, and of its answer, that say so
 _NAME = 64  # characters of a name that are kept; the rest counts by its hash
 _PASSIVE = (Effect.POLL, Effect.CLOCK)
 _MAYBE_DEEDS = (Effect.CHANGE, Effect.ACKNOWLEDGE, None)
@@ -130,6 +133,38 @@ class _UnreadCommands:
         return has_changed
 
 
+class _Starts:
+    """Calls of late that may have started something which goes on by itself: read when it matters."""
+
+    __slots__ = ("_latest", "_waiting")
+
+    def __init__(self) -> None:
+        self._latest = -_LATELY
+        self._waiting: deque[tuple[int, object, str]] = deque(maxlen=_LATELY)
+
+    def wait(self, moment: Moment) -> None:
+        """Take a call that did not fail, to be read later."""
+        if moment.text is not None and moment.effect is not _READ:
+            self._waiting.append((moment.now, moment.args, moment.text[:_STARTED_READ]))
+
+    def is_any(self, now: int) -> bool:
+        """Returns True if one of the calls of late did, `now` being the place of the latest."""
+        for place, args, text in self._waiting:
+            if starts_work(argument_text(args)[:_STARTED_READ], text):
+                self._latest = place
+        self._waiting.clear()
+        return now - self._latest < _LATELY
+
+    def to_state(self) -> int:
+        """All that later answers depend on: the place of the latest that did."""
+        self.is_any(0)
+        return self._latest
+
+    def restore(self, state: int) -> None:
+        """Take up what `to_state` gave."""
+        self._latest = state
+
+
 class LoopState:
     """What is known about one chain, in bounded memory.
 
@@ -172,6 +207,7 @@ class LoopState:
             news: [self.detectors[row.name] for row in DETECTORS if news in row.forgets] for news in Restart
         }
         self._effects = _UnreadCommands(self.repetition)
+        self._starts = _Starts()
         self._texts = AnswerTexts()
         self._batch = Batch()
         self.numbering = Numbering()
@@ -378,7 +414,7 @@ class LoopState:
         self.is_broken = moment.has_failed and not is_down
         repetition, now, effect = self.repetition, moment.now, moment.effect
         answers, same = repetition.answers, moment.same_since > 0
-        if effect in _PASSIVE and not (same and self._is_in_vain(moment)) or (same and self._waits(moment)):
+        if (effect in _PASSIVE and not (same and self._is_in_vain(moment))) or (same and self._waits(moment)):
             moment.is_look = True
             if effect is Effect.CLOCK:
                 moment.answer = UNKNOWN  # what it says moves by itself
@@ -404,8 +440,8 @@ class LoopState:
                 return
         moment.has_news = True
         answers.latest_news = now
-        if moment.text is not None and not moment.has_failed and starts_work(moment.arguments, moment.text):
-            repetition.latest_start = now
+        if not moment.has_failed:
+            self._starts.wait(moment)
         if not moment.has_failed:
             self.memory.witnessed += 1
         if not moment.has_failed and not self._effects.wait(moment):
@@ -427,17 +463,19 @@ class LoopState:
             return True
         if repetition.latest_wait <= moment.before:
             return False
-        # A pause alone is no reason to look again: something has to be under way.
+        # A pause alone is no reason to look again at what changes only where somebody changes it.
+        if not looks_at_rest(moment):
+            return True
         is_rest = repetition.latest_rest > moment.before
-        return is_rest or repetition.latest_start > 0 or has_come_so_far(text)
+        return is_rest or self._starts.is_any(repetition.calls) or has_come_so_far(text)
 
     def _is_in_vain(self, moment: Moment) -> bool:
-        """Whether a look that shows what it showed before shows a failure that nothing under way could end."""
+        """Returns True if a look that shows the same again shows a failure that nothing could end."""
         if not moment.has_failed:
             return False
         repetition = self.repetition
         is_down = moment.outcome is not None and moment.outcome.is_down
-        if repetition.latest_start:
+        if self._starts.is_any(repetition.calls):
             return not (is_down or moment.is_empty)
         has_rested = moment.effect is Effect.POLL or repetition.latest_rest > moment.before
         return not (is_down and has_rested and is_refused_for_load(moment.beginning))
@@ -518,6 +556,7 @@ class LoopState:
             "repetition": self.repetition.to_state(),
             "texts": self._texts.to_state(),
             "commands": self._effects.to_state(),
+            "started": self._starts.to_state(),
             "detectors": {name: detector.to_state() for name, detector in self.detectors.items()},
             "loops": [fields_of(loop) for loop in self.registry.loops.values()],
         }
@@ -538,6 +577,7 @@ class LoopState:
         self.repetition.restore(state["repetition"])
         self._texts.restore(state["texts"])
         self._effects.restore(state["commands"])
+        self._starts.restore(state["started"])
         for name, detector in self.detectors.items():
             detector.restore(state["detectors"][name])
         loops = (item_of(Loop, loop) for loop in state["loops"])

@@ -17,6 +17,14 @@ _TEXT = 1_000  # characters of an answer, and of its arguments, that are read wo
 _STORM_S = 1.0  # a service that is down is hammered when it is asked again sooner
 _DOWN = re.compile(r"\b(?:429|500|502|503|504|529)\b")
 _DOWN_READ = 200  # characters of an answer in which a status is looked for
+#: Commands that look at what lies on the disk.
+_LOCAL = frozenset(
+    "cat head tail less more bat nl ls tree find fd grep rg ag sed awk wc stat file diff du".split()
+)
+#: Arguments that name a place on the disk, or what is searched for.
+_PLACES = frozenset(
+    "file file_path filePath filename path paths dir directory pattern glob query regex".split()
+)
 _DEEDS = (Effect.CHANGE, Effect.ACKNOWLEDGE)
 
 Command = tuple[ToolPolicy, object]  #: what is declared about a shell, and the arguments of a call of it
@@ -29,6 +37,14 @@ def says_outage(status: int | None, answer: object) -> bool:
     return (
         isinstance(answer, str) and len(answer) <= 10 * _DOWN_READ and bool(_DOWN.search(answer[:_DOWN_READ]))
     )
+
+
+def looks_at_rest(moment: Moment) -> bool:
+    """Returns True if a call looks at what changes only where somebody changes it: files, or their lines."""
+    if moment.is_command:
+        return moment.whole_effect is Effect.READ and moment.head.split(" ", 1)[0] in _LOCAL
+    args = moment.args
+    return moment.effect is Effect.READ and isinstance(args, dict) and not _PLACES.isdisjoint(args)
 
 
 class Moment:

@@ -36,7 +36,6 @@ class Repetition:
         loose: Calls whose answers were the same but for generated names.
         latest_wait: Place of the latest call before which time passed.
         latest_rest: Place of the latest call before which a tool waited.
-        latest_start: Place of the latest call that started something which goes on by itself.
     """
 
     __slots__ = (
@@ -47,7 +46,6 @@ class Repetition:
         "event",
         "going_on",
         "latest_rest",
-        "latest_start",
         "latest_wait",
         "loose",
         "names",
@@ -67,7 +65,6 @@ class Repetition:
         self.going_on: Finding | None = None
         self.loose: set[Key] = set()
         self.latest_wait = 0
-        self.latest_start = 0
         self.latest_rest = 0
 
     def loosen(self, key: Key) -> None:
@@ -108,7 +105,6 @@ class Repetition:
             "marks": [self.answers.latest_news, self.answers.latest_change, self.answers.start],
             "loose": pack_keys(sorted(self.loose)),
             "wait": self.latest_wait,
-            "start": self.latest_start,
             "rest": self.latest_rest,
             "stream": pack_keys(self._stream()),
             "event": self.event,
@@ -127,7 +123,6 @@ class Repetition:
         self.answers.latest_news, self.answers.latest_change, self.answers.start = state["marks"]
         self.loose.update(unpack_keys(state["loose"]))
         self.latest_wait = state["wait"]
-        self.latest_start = state["start"]
         self.latest_rest = state["rest"]
         stream = enumerate(unpack_keys(state["stream"]))
         self.cycles.restore((key[:8], key[8:]) if key else (b"", place.to_bytes(8)) for place, key in stream)

@@ -240,14 +240,15 @@ _OVER: Final = re.compile(
 
 
 _DOWN: Final = re.compile(
-    r"\b(?:connection (?:was )?(?:refused|reset)|(?:could not|couldn't|failed to|cannot|can't) connect|timed? ?out|temporarily|unavailable|"
+    r"\b(?:connection (?:was )?(?:refused|reset)|(?:could not|couldn't|failed to|can't) connect|"
+    r"timed? ?out|temporarily|unavailable|"
     r"try again|throttl\w+|too many requests|rate limit\w*|50[234]|529|429|not ready|starting up|unreachable|"
     r"bad gateway|overloaded)\b",
     re.IGNORECASE,
 )
 _LOAD: Final = re.compile(
-    r"\b(?:throttl\w+|too many requests|(?:rate|usage|request|hit your|session|weekly) limit\w*|quota|overloaded|"
-    r"retry[- ]after|exhausted|429|503|529)\b",
+    r"\b(?:throttl\w+|too many requests|(?:rate|usage|request|hit your|session|weekly) limit\w*|quota|"
+    r"overloaded|retry[- ]after|429|529)\b",
     re.IGNORECASE,
 )
 _DEEDS: Final = re.compile(
@@ -283,9 +284,10 @@ _STARTED: Final = re.compile(
     re.IGNORECASE,
 )
 _STARTS: Final = re.compile(
-    r"(?<![&>\d])&\s*(?:$|\n|disown|echo|sleep|\))|\b(?:nohup|setsid|disown|tmux|screen|systemctl (?:re)?start|"
-    r"service \w+ (?:re)?start|up (?:--detach|-d)|(?:run|exec) (?:--detach|-d)|--background|--detach|--daemon|"
-    r"workflow run|kubectl .{0,80}(?:apply|set|rollout restart|create|scale)|terraform apply|deploy)\b"
+    r"(?<![&>\d])&\s*(?:$|\n|disown|echo|sleep|\))|\b(?:nohup|setsid|disown|tmux|screen|"
+    r"systemctl (?:re)?start|service \w+ (?:re)?start|up (?:--detach|-d)|(?:run|exec) (?:--detach|-d)|"
+    r"--background|--detach|--daemon|workflow run|terraform apply|deploy|"
+    r"kubectl .{0,80}(?:apply|set|rollout restart|create|scale))\b"
 )
 
 

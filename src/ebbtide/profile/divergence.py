@@ -59,7 +59,7 @@ class LoopRules:
         injections: Equal texts that the harness puts in, with nothing done between: three are a check that
             is not passed yet.
         refusals: Calls that a service refuses since it has too much to do, with no rest between.
-        failed_answers: Calls of the model that bring an error, in a row; a retry that a harness makes by itself
+        failed_answers: Calls of the model that bring an error, in a row; a retry of a harness
             counts as a quarter.
         idle_answers: Short answers in a row, without a call, to a person who asks to go on.
         wake_up_late_s: Seconds after its time from which a wake-up is missed.

@@ -80,7 +80,7 @@ class IdleAnswers(Detector):
         )
 
     def _hear(self, words: str) -> None:
-        """Take what a person said: whether it only asks to go on."""
+        """Take what a person said: it may only ask to go on."""
         self._is_urged = len(words.split()) <= _URGE and (not words.rstrip().endswith("?") or self._count > 1)
         if not self._is_urged:
             return

@@ -87,7 +87,7 @@ class Injections(Detector):
         )
 
     def _goes_on_with(self, text: str, number: int) -> bool:
-        """Count an injected text; whether it is the one before, and nothing was done in between."""
+        """Count an injected text; returns True if it is the one before, and nothing was done in between."""
         tokens = [word for word in _WORD.findall(text[:_READ].lower()) if not word.isdigit()]
         words = frozenset(map(_number, tokens))
         names = frozenset(_number(word) for word in tokens if is_generated(word))
@@ -116,9 +116,10 @@ class Injections(Detector):
 
 
 def _injected(event: Event) -> str | None:
-    """The words that a harness put in, or a program in the name of a person; None where it is no such event."""
+    """The words that a harness put in, or a program in the name of a person; else None."""
     if isinstance(event, Notice):
-        return event.text if event.kind is NoticeKind.NOTE else None
+        # What reports an error answers an attempt: the model can make another.
+        return event.text if event.kind is NoticeKind.NOTE and not event.error else None
     if isinstance(event, Message) and event.role is Role.USER and event.text and len(event.text) >= _LONG:
         return event.text
     return None
@@ -129,12 +130,12 @@ def _number(word: str) -> int:
 
 
 def author_of(text: str) -> str:
-    """What puts a text in, as far as the text names it; else its first words.
+    """Returns the name of what puts a text in, as far as the text says it; else its first words.
 
     >>> author_of('<hook_prompt hook_run_id="stop:1:~/.codex/hooks.json">Not yet.</hook_prompt>')
     'stop:1:~/.codex/hooks.json'
-    >>> author_of("Stop hook feedback: [node stop.mjs]: no test run"), author_of("Keep going until it is done.")
-    ('node stop.mjs', '"Keep going until it is done."')
+    >>> author_of("Stop hook feedback: [node stop.mjs]: no test run"), author_of("Keep going until it is.")
+    ('node stop.mjs', '"Keep going until it is."')
     """
     for pattern in _AUTHORS:
         if (match := pattern.search(text[:_READ])) is not None:

@@ -6,6 +6,7 @@ anything, and the harness, or a person who starts it again, is all that goes on.
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final
 
 from ebbtide.divergence.chain_memory import ChainMemory, Detector, probe_call
@@ -17,7 +18,10 @@ from ebbtide.events.event import Event, ModelCall, ModelPart, Notice, NoticeKind
 from ebbtide.events.identity import key_of
 from ebbtide.events.outcome import is_refused_for_load
 
-_RETRIES: Final = 4  # retries that a harness makes by itself, and reports, that weigh as much as one failed answer
+_REST: Final = re.compile(r"\bsleep (\d{1,6})\b")
+_RETRIES: Final = (
+    4  # retries that a harness makes by itself, and reports, that weigh as much as one failed answer
+)
 
 
 class Refusals(Detector):
@@ -43,8 +47,8 @@ class Refusals(Detector):
         if not is_refused_for_load(moment.beginning):
             return None
         last, self._last = self._last, moment.now
-        if moment.effect is Effect.POLL or self._memory.repetition.latest_rest > last > 0:
-            return None  # it waited first, as it was asked to
+        if self._has_rested(moment, last):
+            return None  # as it was asked to
         self._name = moment.name
         self._count += 1
         if self._count == 1:
@@ -56,6 +60,15 @@ class Refusals(Detector):
         return self._registry.streak(
             LoopKind.REFUSALS, key, moment, count=self._count, at=least, first=self._first, is_proof=True
         )
+
+    def _has_rested(self, moment: Moment, last: int) -> bool:
+        """Returns True if time was given to the service before the call, or in it."""
+        if moment.gap_s is not None and moment.gap_s >= self._rules.wait_s:
+            return True
+        if moment.effect is Effect.POLL or self._memory.repetition.latest_rest > last > 0:
+            return True
+        rest = _REST.search(moment.arguments)
+        return rest is not None and int(rest[1]) >= self._rules.wait_s
 
     def to_state(self) -> list[Any]:
         """All that later findings depend on."""

@@ -67,8 +67,8 @@ class WakeUps(Detector):
         self._missed += 1
         return Finding(
             kind=LoopKind.MISSED_WAKE_UP,
-            key=key_of(LoopKind.MISSED_WAKE_UP, self._missed),
-            count=1,
+            key=key_of(LoopKind.MISSED_WAKE_UP),
+            count=self._missed,
             at=1,
             calls=0,
             first_event=self._asked,
