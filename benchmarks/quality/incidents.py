@@ -83,8 +83,8 @@ def _asks(verdict: Verdict) -> bool:
 def is_in_time(word: Word, by: dict[str, Any]) -> bool:
     """Whether a word comes at or before the deadline of a case."""
     if word.ts is not None:
-        return word.ts <= datetime.fromisoformat(by["time"]).timestamp() + 0.001
-    return word.event <= by.get("message", by.get("line", 0))
+        return bool(word.ts <= datetime.fromisoformat(by["time"]).timestamp() + 0.001)
+    return bool(word.event <= by.get("message", by.get("line", 0)))
 
 
 def cases(data: Path) -> Iterator[dict[str, Any]]:

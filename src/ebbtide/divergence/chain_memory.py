@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from ebbtide.budget.tally import Tally
+from ebbtide.divergence.agent_tree import AgentTree
 from ebbtide.divergence.loop_registry import Finding, LoopRegistry
 from ebbtide.divergence.moment import Moment
 from ebbtide.divergence.repetition import Repetition
@@ -34,13 +35,15 @@ class SessionMemory:
 
     Attributes:
         several: Whether the session has more than one chain or run.
+        tree: Its agents.
         spreads: Calls with their answers that chains repeated, or failed with.
     """
 
-    __slots__ = ("several", "spreads")
+    __slots__ = ("several", "spreads", "tree")
 
     def __init__(self) -> None:
         self.several = False
+        self.tree = AgentTree()
         self.spreads: dict[Key, Spread] = {}
 
     def to_state(self) -> list[Any]:
@@ -49,11 +52,12 @@ class SessionMemory:
             [key.hex(), spread.first_event, spread.weights, spread.reported]
             for key, spread in self.spreads.items()
         ]
-        return [self.several, spreads]
+        return [self.several, spreads, self.tree.to_state()]
 
     def restore(self, state: list[Any]) -> None:
         """Take up what `to_state` gave."""
-        self.several, spreads = state
+        self.several, spreads, tree = state
+        self.tree.restore(tree)
         self.spreads = {
             bytes.fromhex(key): Spread(first, dict(weights), reported)
             for key, first, weights, reported in spreads

@@ -29,6 +29,12 @@ from ebbtide.divergence.detectors.same_tool import (
     known_near_duplicate,
     known_same_answer,
 )
+from ebbtide.divergence.detectors.spawns import (
+    Spawns,
+    known_deep_tree,
+    known_order_handed_down,
+    known_spawn_again,
+)
 from ebbtide.divergence.detectors.speech import Speech, known_chant, known_condensation, known_monologue
 from ebbtide.divergence.detectors.spend import (
     Spend,
@@ -54,6 +60,7 @@ class Sees(Enum):
     TALK = auto()  #: texts of models, and notices
     TOLD = auto()  #: texts of models, before anything else sees them
     USAGE = auto()  #: events that state what they took
+    SPAWN = auto()  #: agents that are started
     TIME = auto()  #: every event, while a time is awaited
 
 
@@ -448,6 +455,38 @@ DETECTORS: Final = (
                 sentence="{n} short answers in a row to a person who asks to go on, and nothing was done",
                 nudge="It says that it begins and calls no tool: see if it has its tools, or start anew.",
                 known_loop=known_idle_answer,
+                mender=Mender.PERSON,
+            ),
+        ),
+    ),
+    DetectorRow(
+        name="spawns",
+        make=Spawns,
+        sees=Sees.SPAWN,
+        forgets=(Restart.CHANGE, Restart.TASK),
+        loops=(
+            LoopRow(
+                kind=LoopKind.HANDED_DOWN,
+                settings=("handed_down",),
+                sentence="{n} agents with one order: an agent started others with its own order",
+                nudge="The agents take it for an order to delegate: stop them, and say who does the work.",
+                known_loop=known_order_handed_down,
+                mender=Mender.PERSON,
+            ),
+            LoopRow(
+                kind=LoopKind.DEEP_TREE,
+                settings=("tree_depth",),
+                sentence="agents started agents, {n} levels deep",
+                nudge="See what each level lacks, such as a permission, and give it to the first.",
+                known_loop=known_deep_tree,
+                mender=Mender.PERSON,
+            ),
+            LoopRow(
+                kind=LoopKind.SPAWNED_AGAIN,
+                settings=("spawned_again", "spawned_alike"),
+                sentence="{n} agents were started with orders that others had been given before",
+                nudge="The same work is ordered again: stop them, and ask for the results that are there.",
+                known_loop=known_spawn_again,
                 mender=Mender.PERSON,
             ),
         ),

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 from ebbtide.budget.tally import Tally
+from ebbtide.divergence.agent_tree import order_key
 from ebbtide.divergence.answer_texts import AnswerTexts, Likeness, text_of
 from ebbtide.divergence.chain_memory import ChainMemory, Detector, SessionMemory, fields_of, item_of
 from ebbtide.divergence.detector_table import DETECTORS, EVERYTHING, DetectorRow, Restart, Sees, Trait
 from ebbtide.divergence.detectors.failing import FailingTools
 from ebbtide.divergence.detectors.hand_offs import HandOffs
 from ebbtide.divergence.detectors.same_tool import SameTool
+from ebbtide.divergence.detectors.spawns import Spawns
 from ebbtide.divergence.detectors.speech import Speech
 from ebbtide.divergence.detectors.spend import Spend
 from ebbtide.divergence.detectors.told import Told
@@ -24,7 +26,7 @@ from ebbtide.divergence.numbering import Batch, Numbering
 from ebbtide.divergence.repetition import Repetition
 from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.effect import Effect
-from ebbtide.events.event import Message, ModelCall, ModelPart, Notice, NoticeKind, ToolCall
+from ebbtide.events.event import Message, ModelCall, ModelPart, Notice, NoticeKind, Role, ToolCall
 from ebbtide.events.identity import FAILED, UNKNOWN, Key, is_failed, key_of, settled_answer
 from ebbtide.events.outcome import (
     NOTHING,
@@ -43,6 +45,7 @@ from ebbtide.profile.divergence import LoopRules
 
 _CALLERS = 64  # agents whose calls are known to be recorded
 _COMMANDS = 64  # commands that wait
+_AGENTS = 1_024  # orders of agents that are under way
 _LATELY = 64  # places of calls one of which may have started what is waited for
 _STARTED_READ = 500  # characters of a call, and of its answer, that say so
 _NAME = 64  # characters of a name that are kept; the rest counts by its hash
@@ -196,6 +199,8 @@ class LoopState:
         # Traits of a call -> those that listen to it.
         self._calls: dict[int, tuple[_Listener, ...]] = {}
         self._talk = self._listeners(row for row in DETECTORS if row.sees is Sees.TALK)
+        self._spawns = self._detector(Spawns)
+        self._begun: Counter[Key] = Counter()  # starts of agents whose calls have not ended, by their order
         self.told = self._detector(Told)
         self.spend = self._detector(Spend)
         self.hand_offs = self._detector(HandOffs)
@@ -335,6 +340,8 @@ class LoopState:
         if moment.ts is not None and moment.has_news:
             self.wake_ups.ask(moment)
         finding = _explain(moment, self._listeners_to(moment))
+        if policy is not None and policy.spawns is not None:
+            finding = self.end_agent(moment, call, policy) or finding
         moment.condense()
         return finding
 
@@ -510,8 +517,35 @@ class LoopState:
         """Take a call that an agent tells of: nothing is declared about it."""
         return self.call(Moment(call, self.event, self.ts, self.gap_s), call, None, None)
 
+    def start_agent(self, moment: Moment, order: str) -> Finding | None:
+        """An agent is started with an order."""
+        moment.start = self.memory.session.tree.start(self.name, order)
+        return self._spawns.see(moment)
+
+    def begin_agent(self, moment: Moment, call: ToolCall, policy: ToolPolicy) -> Finding | None:
+        """A call that starts an agent is made; its end is not known."""
+        order = policy.order_of(call.args)
+        if order is None:
+            return None
+        if len(self._begun) < _AGENTS:
+            self._begun[order_key(order)] += 1
+        return self.start_agent(moment, order)
+
+    def end_agent(self, moment: Moment, call: ToolCall, policy: ToolPolicy) -> Finding | None:
+        """A call that starts an agent has ended: it counts, unless its beginning did."""
+        order = policy.order_of(call.args)
+        if order is None:
+            return None
+        key = order_key(order)
+        if self._begun[key] > 0:
+            self._begun[key] -= 1
+            return None
+        return self.start_agent(moment, order)
+
     def _message(self, event: Message) -> None:
         """New words of a person are news; the same words again come from a machine."""
+        if self.latest_user == UNKNOWN and event.text:
+            self.memory.session.tree.begin(self.name, event.text, is_by_person=event.role is Role.USER)
         words = key_of(event.text or "")
         if words != self.latest_user:
             self.latest_user = words
@@ -523,6 +557,8 @@ class LoopState:
 
     def _notice(self, moment: Moment, event: Notice) -> Finding | None:
         kind = event.kind
+        if kind is NoticeKind.SPAWN and event.text:
+            return self.start_agent(moment, event.text)
         if kind is NoticeKind.RUN_START:
             self.memory.runs += 1
             self._new_task()
@@ -557,6 +593,7 @@ class LoopState:
             "texts": self._texts.to_state(),
             "commands": self._effects.to_state(),
             "started": self._starts.to_state(),
+            "begun": [[key.hex(), count] for key, count in self._begun.items() if count],
             "detectors": {name: detector.to_state() for name, detector in self.detectors.items()},
             "loops": [fields_of(loop) for loop in self.registry.loops.values()],
         }
@@ -578,6 +615,7 @@ class LoopState:
         self._texts.restore(state["texts"])
         self._effects.restore(state["commands"])
         self._starts.restore(state["started"])
+        self._begun.update({bytes.fromhex(key): count for key, count in state["begun"]})
         for name, detector in self.detectors.items():
             detector.restore(state["detectors"][name])
         loops = (item_of(Loop, loop) for loop in state["loops"])

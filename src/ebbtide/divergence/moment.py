@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Self
 
+from ebbtide.divergence.agent_tree import Start
 from ebbtide.divergence.near_duplicates import argument_text, words_of
 from ebbtide.divergence.progress import CallMemory
 from ebbtide.events.effect import Effect
@@ -78,6 +79,7 @@ class Moment:
         memory: What is known about the call; None where it came for the first time.
         times: Times that it had given this answer, this one included; 0 where it came for the first time.
         period: Calls in one turn of the cycle that the stream of calls ends in; None where it ends in none.
+        start: What is known of the agent that it starts; None where it starts none.
         is_look: Whether it looks at something that takes its time.
         has_news: Whether the answer held something that was not known.
         has_found: Whether something was found that had been looked for.
@@ -111,6 +113,7 @@ class Moment:
         "result",
         "same_since",
         "size",
+        "start",
         "text",
         "times",
         "ts",
@@ -140,6 +143,7 @@ class Moment:
         self.number = number
         self.ts = ts
         self.gap_s = gap_s
+        self.start: Start | None = None
 
     def begin(self, call: ToolCall, policy: ToolPolicy | None) -> None:
         """Take a call that has ended as one, before anything of it is read."""

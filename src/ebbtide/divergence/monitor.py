@@ -155,7 +155,7 @@ class LoopMonitor(EngineState):
         try:
             call = event if isinstance(event, ToolCall) else None
             if call is not None and call.phase is _STARTED:
-                return None
+                return self._started(call)
             chain = self.latest
             if chain is None or chain.name != event.chain_id:
                 chain = self._chain(event.chain_id)
@@ -274,6 +274,15 @@ class LoopMonitor(EngineState):
 
     def _new_chain(self, chain_id: str) -> LoopState:
         return LoopState(chain_id, self._rules, self._session, Tally(self._prices, self.tally))
+
+    def _started(self, call: ToolCall) -> tuple[LoopSignal, ...] | None:
+        """A call is made: one that starts an agent may be one too many; None where it shows nothing."""
+        policy = self._tools.get(call.name)
+        if policy is None or policy.spawns is None:
+            return None
+        chain = self._chain(call.chain_id)
+        finding = chain.begin_agent(Moment(call, chain.event, chain.ts), call, policy)
+        return self._report(chain, call, finding) or None
 
     def _is_new(self, chain: LoopState, seq: int) -> bool:
         """Whether the event of that number comes for the first time; it is the latest event then."""

@@ -36,6 +36,9 @@ class LoopKind(StrEnum):
     REFUSALS = "refusals"  #: a service that has too much to do is asked again at once
     NO_ANSWERS = "no_answers"  #: the service of the model brings errors in place of answers
     IDLE_ANSWERS = "idle_answers"  #: a person asks to go on, and is only told that it begins
+    HANDED_DOWN = "handed_down"  #: an agent starts others with the very order that it was given
+    DEEP_TREE = "deep_tree"  #: agents start agents, many levels deep
+    SPAWNED_AGAIN = "spawned_again"  #: agents are started with orders that were given before
     MISSED_WAKE_UP = "missed_wake_up"  #: an agent lay at rest until a time, and nothing woke it
     CONDENSATION = "condensation"  #: the context is condensed again and again
     SPEND_RATE = "spend_rate"  #: money or tokens are spent too fast

@@ -100,18 +100,14 @@ def test_the_same_words_with_nothing_done(
         ),
         pytest.param(rounds(lambda _: Message(text="continue")), id="a person who types one word"),
         pytest.param(
-            rounds(
-                lambda n: note(
-                    f"<task-notification><task-id>a8{n}c4f{n}e5eed</task-id>part {n} is over</task-notification>"
-                )
-            ),
+            rounds(lambda n: note(f"<task-notification><task-id>a8{n}c4f{n}e5eed</task-id>part {n} is over")),
             id="reports of other jobs",
         ),
         pytest.param(
             [
                 event
                 for n in range(12)
-                for event in (note(HOOK), said(n), Message(text=f"And file {n}?"), said(-n))
+                for event in (note(HOOK), said(n), Message(text=f"Why {n}?"), said(-n))
             ],
             id="a person between",
         ),
