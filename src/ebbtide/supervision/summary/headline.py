@@ -148,4 +148,4 @@ def _is_stuck(loop: str, ending: EndKind) -> bool:
 
 def is_for_a_person(loop: str | None) -> bool:
     """Returns True if a person alone can mend a loop of that kind."""
-    return loop in LOOPS and LOOPS[LoopKind(loop)].mender is Mender.PERSON
+    return loop is not None and loop in LOOPS and LOOPS[LoopKind(loop)].mender is Mender.PERSON
