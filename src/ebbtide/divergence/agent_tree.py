@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
+from ebbtide.codec import State
 from ebbtide.events.identity import Key, key_of
 
 _KEPT: Final = 1_024  # orders, and chains, that are known; from there on new ones are not
 _LONG: Final = 80  # characters from which an order is not given twice by accident
 
 
-class Start(NamedTuple):
+class AgentStart(NamedTuple):
     """An agent that was started.
 
     Args:
@@ -28,16 +29,21 @@ class Start(NamedTuple):
     is_passed_on: bool
 
 
-class AgentTree:
+class AgentTree(State):
     """Orders by how often they were given, and for each chain those of the agents above it and its own."""
 
     __slots__ = ("_equal", "_given", "_lines", "_people")
 
+    _equal: dict[Key, int]
+    _lines: dict[Key, tuple[Key, ...]]  # by the latest order, those above it
+    _given: dict[str, tuple[Key, ...]]
+    _people: set[str]  # chains whose order is that of a person, as far as is known
+
     def __init__(self) -> None:
-        self._equal: dict[Key, int] = {}
-        self._lines: dict[Key, tuple[Key, ...]] = {}  # by the latest order, those above it
-        self._given: dict[str, tuple[Key, ...]] = {}
-        self._people: set[str] = set()  # chains whose order is that of a person, as far as is known
+        self._equal = {}
+        self._lines = {}
+        self._given = {}
+        self._people = set()
 
     def begin(self, chain: str, order: str, *, is_by_person: bool) -> None:
         """A chain begins with an order."""
@@ -49,7 +55,7 @@ class AgentTree:
         if above is None and is_by_person:
             self._people.add(chain)
 
-    def start(self, chain: str, order: str) -> Start:
+    def start(self, chain: str, order: str) -> AgentStart:
         """An agent of a chain starts another one."""
         key = order_key(order)
         above = self._given.get(chain, ())
@@ -58,30 +64,13 @@ class AgentTree:
             self._lines[key] = above
         is_passed_on = key in above and len(order) >= _LONG
         depth = len(above) + (chain not in self._people)
-        return Start(
+        return AgentStart(
             order=key,
             equal=self._equal.get(key, 1),
             depth=depth if above else 1,
             is_handed_down=is_passed_on and chain not in self._people,
             is_passed_on=is_passed_on,
         )
-
-    def to_state(self) -> list[Any]:
-        """All that later answers depend on."""
-        return [
-            {key.hex(): count for key, count in self._equal.items()},
-            {key.hex(): [item.hex() for item in above] for key, above in self._lines.items()},
-            {chain: [item.hex() for item in given] for chain, given in self._given.items()},
-            sorted(self._people),
-        ]
-
-    def restore(self, state: list[Any]) -> None:
-        """Take up what `to_state` gave."""
-        equal, lines, given, people = state
-        self._equal = {bytes.fromhex(key): count for key, count in equal.items()}
-        self._lines = {bytes.fromhex(key): tuple(map(bytes.fromhex, above)) for key, above in lines.items()}
-        self._given = {chain: tuple(map(bytes.fromhex, keys)) for chain, keys in given.items()}
-        self._people = set(people)
 
 
 def order_key(order: str) -> Key:

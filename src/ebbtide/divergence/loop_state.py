@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeVar
+from collections import deque
+from collections.abc import Callable, Iterable
+from typing import Annotated, Any, TypeVar
 
 from ebbtide.budget.tally import Tally
+from ebbtide.codec import As, State
 from ebbtide.divergence.agent_tree import order_key
 from ebbtide.divergence.answer_texts import AnswerTexts, Likeness, text_of
-from ebbtide.divergence.chain_memory import ChainMemory, Detector, SessionMemory, fields_of, item_of
+from ebbtide.divergence.chain_memory import ChainMemory, Detector, SessionMemory
 from ebbtide.divergence.detector_table import DETECTORS, EVERYTHING, DetectorRow, Restart, Sees, Trait
 from ebbtide.divergence.detectors.failing import FailingTools
 from ebbtide.divergence.detectors.hand_offs import HandOffs
@@ -56,27 +57,19 @@ _KNOWN, _LOOK, _NUMBERS, _CHANGE, _NO_READ, _FAILURE = (int(trait) for trait in 
 _READ, _CHANGES = Effect.READ, Effect.CHANGE
 _CYCLES = (LoopKind.REPEAT, LoopKind.CYCLE)
 
-_PLAIN = (
-    "event",
-    "ts",
-    "gap_s",
-    "has_time_passed",
-    "has_waited",
-    "is_broken",
-    "is_paused",
-    "unreadable",
-    "unrecorded",
-    "has_spoken",
-    "spending",
-    "retried",
-)
-
 _D = TypeVar("_D", bound=Detector)
 # A detector's `see`, the bit that stands for it, and the bits of those that it excuses.
 _Listener = tuple[Callable[[Moment], Finding | None], int, int]
 
 
-class _UnreadCommands:
+# What a command did is all that is kept of one that waits.
+_Waiting = Annotated[
+    Command,
+    As(lambda command: command[0].effect_of(command[1]), lambda effect: (ToolPolicy(effect=effect), None)),
+]
+
+
+class _UnreadCommands(State):
     """The commands of a chain whose effect is not known yet: what they did is found out when it matters.
 
     Reading a command line takes longer than everything else that is done with a call, and most are new.
@@ -87,9 +80,11 @@ class _UnreadCommands:
 
     __slots__ = ("_repetition", "_waiting")
 
+    _waiting: list[tuple[int, _Waiting]]  # with their places
+
     def __init__(self, repetition: Repetition) -> None:
         self._repetition = repetition
-        self._waiting: list[tuple[int, Command]] = []  # with their places
+        self._waiting = []
 
     @property
     def is_full(self) -> bool:
@@ -102,14 +97,6 @@ class _UnreadCommands:
             return False
         self._waiting.append((moment.now, moment.command))
         return True
-
-    def to_state(self) -> list[list[Any]]:
-        """All that later findings depend on: the commands that wait, each with what it did."""
-        return [[now, policy.effect_of(args)] for now, (policy, args) in self._waiting]
-
-    def restore(self, state: list[list[Any]]) -> None:
-        """Take up what `to_state` gave."""
-        self._waiting = [(now, (ToolPolicy(effect=effect), None)) for now, effect in state]
 
     def settle(self) -> bool:
         """Find out what those that wait did; whether one of them changed something.
@@ -136,10 +123,12 @@ class _UnreadCommands:
         return has_changed
 
 
-class _Starts:
+class _Starts(State):
     """Calls of late that may have started something which goes on by itself: read when it matters."""
 
     __slots__ = ("_latest", "_waiting")
+
+    _latest: int
 
     def __init__(self) -> None:
         self._latest = -_LATELY
@@ -158,17 +147,13 @@ class _Starts:
         self._waiting.clear()
         return now - self._latest < _LATELY
 
-    def to_state(self) -> int:
+    def to_state(self) -> Any:
         """All that later answers depend on: the place of the latest that did."""
         self.is_any(0)
-        return self._latest
-
-    def restore(self, state: int) -> None:
-        """Take up what `to_state` gave."""
-        self._latest = state
+        return super().to_state()
 
 
-class LoopState:
+class LoopState(State):
     """What is known about one chain, in bounded memory.
 
     Args:
@@ -187,6 +172,29 @@ class LoopState:
         same_since: Its place with the same answer before, or 0.
     """
 
+    memory: ChainMemory
+    tally: Tally
+    numbering: Numbering
+    _batch: Batch
+    _texts: AnswerTexts
+    _effects: _UnreadCommands
+    event: int
+    ts: float | None
+    gap_s: float | None
+    has_time_passed: bool  # since the latest call
+    has_waited: bool  # whether a call that waits was part of that
+    is_broken: bool  # whether the latest call failed for no want of time
+    is_paused: bool  # whether a long pause began after such a call
+    _starts: _Starts
+    _begun: dict[Key, int]  # starts of agents whose calls have not ended, by their order
+    unreadable: int
+    unrecorded: int  # calls whose arguments are not known
+    latest_user: Key
+    has_spoken: bool  # whether `Speech` has anything to forget
+    spending: bool
+    retried: bool
+    before_calls: deque[tuple[int, int]]  # units of money, and tokens, spent before each of the latest calls
+
     def __init__(self, name: str, rules: LoopRules, session: SessionMemory, tally: Tally) -> None:
         self.name = name
         self.settle = False
@@ -200,7 +208,7 @@ class LoopState:
         self._calls: dict[int, tuple[_Listener, ...]] = {}
         self._talk = self._listeners(row for row in DETECTORS if row.sees is Sees.TALK)
         self._spawns = self._detector(Spawns)
-        self._begun: Counter[Key] = Counter()  # starts of agents whose calls have not ended, by their order
+        self._begun = {}
         self.told = self._detector(Told)
         self.spend = self._detector(Spend)
         self.hand_offs = self._detector(HandOffs)
@@ -217,19 +225,15 @@ class LoopState:
         self._batch = Batch()
         self.numbering = Numbering()
         self.event = 0
-        self.ts: float | None = None
-        self.gap_s: float | None = None
-        self.has_time_passed = False  # since the latest call
-        self.is_broken = False  # whether the latest call failed for no want of time
-        self.is_paused = False  # whether a long pause began after such a call
-        self.has_waited = False  # whether a call that waits was part of that
+        self.ts = None
+        self.gap_s = None
+        self.has_time_passed = self.has_waited = self.is_broken = self.is_paused = False
         self.unreadable = 0
-        self.unrecorded = 0  # calls whose arguments are not known
-        self.latest_user: Key = UNKNOWN
-        self.has_spoken = False  # whether `Speech` has anything to forget
+        self.unrecorded = 0
+        self.latest_user = UNKNOWN
+        self.has_spoken = False
         self.spending = False
-        # Units of money, and tokens, spent before each of the latest calls.
-        self.before_calls: deque[tuple[int, int]] = deque(maxlen=rules.max_period)
+        self.before_calls = deque(maxlen=rules.max_period)
         self.moment: Moment | None = None
         self.outcome: CallOutcome | None = None
         self.same_since = 0
@@ -528,7 +532,8 @@ class LoopState:
         if order is None:
             return None
         if len(self._begun) < _AGENTS:
-            self._begun[order_key(order)] += 1
+            key = order_key(order)
+            self._begun[key] = self._begun.get(key, 0) + 1
         return self.start_agent(moment, order)
 
     def end_agent(self, moment: Moment, call: ToolCall, policy: ToolPolicy) -> Finding | None:
@@ -537,8 +542,10 @@ class LoopState:
         if order is None:
             return None
         key = order_key(order)
-        if self._begun[key] > 0:
+        if key in self._begun:
             self._begun[key] -= 1
+            if not self._begun[key]:
+                del self._begun[key]
             return None
         return self.start_agent(moment, order)
 
@@ -577,49 +584,17 @@ class LoopState:
         back = next((back for back in backs if self.repetition.event_of(back) >= event), None)
         return self.spend.before(self.event) if back is None else self.before_calls[-back]
 
-    def to_state(self) -> dict[str, Any]:
+    def to_state(self) -> Any:
         """Everything that later findings about the chain depend on."""
-        return {
-            **{name: getattr(self, name) for name in _PLAIN},
-            "runs": self.memory.runs,
-            "witnessed": self.memory.witnessed,
-            "callers": list(self.memory.callers),
-            "numbering": self.numbering.to_state(),
-            "latest_user": self.latest_user.hex(),
-            "batch": self._batch.to_state(),
-            "before_calls": [list(amounts) for amounts in self.before_calls],
-            "tally": self.tally.to_state(),
-            "repetition": self.repetition.to_state(),
-            "texts": self._texts.to_state(),
-            "commands": self._effects.to_state(),
-            "started": self._starts.to_state(),
-            "begun": [[key.hex(), count] for key, count in self._begun.items() if count],
-            "detectors": {name: detector.to_state() for name, detector in self.detectors.items()},
-            "loops": [fields_of(loop) for loop in self.registry.loops.values()],
-        }
+        detectors = {name: detector.to_state() for name, detector in self.detectors.items()}
+        return {**super().to_state(), "detectors": detectors}
 
-    def restore(self, state: Mapping[str, Any]) -> None:
+    def restore(self, state: Any) -> None:
         """Make a new chain what `to_state` described; it knows calls by their settled keys alone."""
         self.settle = self.has_failures = True  # that it was so costs a look more, and changes nothing
-        for name in _PLAIN:
-            setattr(self, name, state[name])
-        self.memory.runs = state["runs"]
-        self.memory.witnessed = state["witnessed"]
-        self.memory.callers.update(dict.fromkeys(state["callers"]))
-        self.numbering.restore(state["numbering"])
-        self.latest_user = bytes.fromhex(state["latest_user"])
-        self._batch.restore(state["batch"])
-        self.before_calls.extend((cost, tokens) for cost, tokens in state["before_calls"])
-        self.tally.restore(state["tally"])
-        self.repetition.restore(state["repetition"])
-        self._texts.restore(state["texts"])
-        self._effects.restore(state["commands"])
-        self._starts.restore(state["started"])
-        self._begun.update({bytes.fromhex(key): count for key, count in state["begun"]})
+        super().restore(state)
         for name, detector in self.detectors.items():
             detector.restore(state["detectors"][name])
-        loops = (item_of(Loop, loop) for loop in state["loops"])
-        self.registry.loops = {loop.key: loop for loop in loops}
 
 
 def _explain(moment: Moment, listeners: Iterable[_Listener]) -> Finding | None:

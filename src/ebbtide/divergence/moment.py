@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Self
 
-from ebbtide.divergence.agent_tree import Start
+from ebbtide.divergence.agent_tree import AgentStart
 from ebbtide.divergence.near_duplicates import argument_text, words_of
 from ebbtide.divergence.progress import CallMemory
 from ebbtide.events.effect import Effect
@@ -143,7 +143,7 @@ class Moment:
         self.number = number
         self.ts = ts
         self.gap_s = gap_s
-        self.start: Start | None = None
+        self.start: AgentStart | None = None
 
     def begin(self, call: ToolCall, policy: ToolPolicy | None) -> None:
         """Take a call that has ended as one, before anything of it is read."""

@@ -7,13 +7,12 @@ turn after turn, only the person can change that. Text that a person has continu
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from ebbtide.divergence.chain_memory import ChainMemory, Detector
 from ebbtide.divergence.loop_registry import Finding
 from ebbtide.divergence.moment import Moment
 from ebbtide.divergence.signals import LoopKind
-from ebbtide.engine_state import pack_keys, unpack_keys
 from ebbtide.events.event import Event, Message, ModelCall, ModelPart, Role, Stop
 from ebbtide.events.identity import Key, key_of
 
@@ -27,6 +26,14 @@ class IdleAnswers(Detector):
 
     __slots__ = ("_again", "_calls", "_count", "_first", "_goes_on", "_is_urged", "_urges")
 
+    _again: int
+    _calls: int
+    _count: int
+    _first: int
+    _goes_on: bool
+    _is_urged: bool
+    _urges: dict[Key, None]
+
     def __init__(self, memory: ChainMemory) -> None:
         super().__init__(memory)
         self.reset()
@@ -35,7 +42,7 @@ class IdleAnswers(Detector):
         """Begin afresh."""
         self._count = self._again = self._first = self._calls = 0
         self._is_urged = self._goes_on = False
-        self._urges: dict[Key, None] = {}
+        self._urges = {}
 
     def see(self, moment: Moment) -> Finding | None:
         """Take what a person or the model said."""
@@ -87,16 +94,6 @@ class IdleAnswers(Detector):
         key = key_of(words.strip().lower())
         self._again += key in self._urges
         self._urges[key] = None
-
-    def to_state(self) -> list[Any]:
-        """All that later findings depend on."""
-        urges = pack_keys(list(self._urges))
-        return [self._count, self._again, self._first, self._calls, self._is_urged, self._goes_on, urges]
-
-    def restore(self, state: list[Any]) -> None:
-        """Take up what `to_state` gave."""
-        self._count, self._again, self._first, self._calls, self._is_urged, self._goes_on, urges = state
-        self._urges = dict.fromkeys(unpack_keys(urges))
 
 
 def known_idle_answer(number: int) -> Event:

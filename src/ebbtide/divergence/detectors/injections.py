@@ -14,7 +14,7 @@ again to the letter, as a program sends them.
 from __future__ import annotations
 
 import re
-from typing import Any, Final
+from typing import Final
 from zlib import crc32
 
 from ebbtide.divergence.chain_memory import ChainMemory, Detector
@@ -22,7 +22,6 @@ from ebbtide.divergence.loop_registry import Finding
 from ebbtide.divergence.moment import Moment
 from ebbtide.divergence.near_duplicates import share
 from ebbtide.divergence.signals import LoopKind
-from ebbtide.engine_state import pack_numbers, unpack_numbers
 from ebbtide.events.event import Event, Message, ModelCall, ModelPart, Notice, NoticeKind, Role
 from ebbtide.events.identity import key_of
 from ebbtide.text.noise import is_generated
@@ -46,14 +45,22 @@ class Injections(Detector):
 
     __slots__ = ("_count", "_first", "_goes_on", "_has_answered", "_names", "_witnessed", "_words")
 
+    _words: frozenset[int]
+    _names: frozenset[int]
+    _count: int
+    _first: int
+    _witnessed: int
+    _has_answered: bool
+    _goes_on: bool
+
     def __init__(self, memory: ChainMemory) -> None:
         super().__init__(memory)
         self.reset()
 
     def reset(self) -> None:
         """Begin afresh: a person said something new."""
-        self._words: frozenset[int] = frozenset()
-        self._names: frozenset[int] = frozenset()
+        self._words = frozenset()
+        self._names = frozenset()
         self._count = 0
         self._first = 0
         self._witnessed = 0
@@ -103,16 +110,6 @@ class Injections(Detector):
             return True
         self._count, self._first, self._goes_on = 1, number, False
         return True
-
-    def to_state(self) -> list[Any]:
-        """All that later findings depend on."""
-        words, names = pack_numbers(sorted(self._words)), pack_numbers(sorted(self._names))
-        return [words, names, self._count, self._first, self._witnessed, self._has_answered, self._goes_on]
-
-    def restore(self, state: list[Any]) -> None:
-        """Take up what `to_state` gave."""
-        words, names, self._count, self._first, self._witnessed, self._has_answered, self._goes_on = state
-        self._words, self._names = frozenset(unpack_numbers(words)), frozenset(unpack_numbers(names))
 
 
 def _injected(event: Event) -> str | None:

@@ -7,7 +7,7 @@ anything, and the harness, or a person who starts it again, is all that goes on.
 from __future__ import annotations
 
 import re
-from typing import Any, Final
+from typing import Final
 
 from ebbtide.divergence.chain_memory import ChainMemory, Detector, probe_call
 from ebbtide.divergence.loop_registry import CARRIED_ON, Finding
@@ -28,6 +28,11 @@ class Refusals(Detector):
     """Counts calls of tools that are refused for load, with no rest between and none that goes through."""
 
     __slots__ = ("_count", "_first", "_last", "_name")
+
+    _count: int
+    _first: int
+    _last: int
+    _name: str
 
     def __init__(self, memory: ChainMemory) -> None:
         super().__init__(memory)
@@ -70,19 +75,14 @@ class Refusals(Detector):
         rest = _REST.search(moment.arguments)
         return rest is not None and int(rest[1]) >= self._rules.wait_s
 
-    def to_state(self) -> list[Any]:
-        """All that later findings depend on."""
-        return [self._count, self._first, self._last, self._name]
-
-    def restore(self, state: list[Any]) -> None:
-        """Take up what `to_state` gave."""
-        self._count, self._first, self._last, self._name = state
-
 
 class Silence(Detector):
     """Counts calls of the model that brought an error in place of an answer."""
 
     __slots__ = ("_first", "_weight")
+
+    _first: int
+    _weight: int
 
     def __init__(self, memory: ChainMemory) -> None:
         super().__init__(memory)
@@ -125,14 +125,6 @@ class Silence(Detector):
             first_event=self._first,
             begins=self._weight < (least + 1) * _RETRIES and weight == _RETRIES,
         )
-
-    def to_state(self) -> list[Any]:
-        """All that later findings depend on."""
-        return [self._weight, self._first]
-
-    def restore(self, state: list[Any]) -> None:
-        """Take up what `to_state` gave."""
-        self._weight, self._first = state
 
 
 def known_refusal(number: int) -> ToolCall:

@@ -7,14 +7,13 @@ agents that start agents, many levels deep. Equal orders given at once are the b
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
-from ebbtide.divergence.agent_tree import Start
+from ebbtide.divergence.agent_tree import AgentStart
 from ebbtide.divergence.chain_memory import ChainMemory, Detector
 from ebbtide.divergence.loop_registry import Finding
 from ebbtide.divergence.moment import Moment
 from ebbtide.divergence.signals import LoopKind
-from ebbtide.engine_state import pack_keys, unpack_keys
 from ebbtide.events.event import Event, Message, Notice, NoticeKind, Role, ToolCall
 from ebbtide.events.identity import Key, key_of
 
@@ -24,7 +23,12 @@ _ORDERS: Final = 512  # of one chain that are known again
 class Spawns(Detector):
     """Judges each agent that one chain starts."""
 
-    __slots__ = ("_again", "_batch", "_first", "_orders", "_passed_on")
+    __slots__ = ("_again", "_first", "_orders", "_passed_on")
+
+    _again: int
+    _first: int
+    _passed_on: int
+    _orders: dict[Key, str | None]  # each with the batch in which it was given last
 
     def __init__(self, memory: ChainMemory) -> None:
         super().__init__(memory)
@@ -34,8 +38,7 @@ class Spawns(Detector):
     def reset(self) -> None:
         """Begin afresh: something was changed, or a person said something new."""
         self._again = self._first = 0
-        self._batch: str | None = None  # the latest one
-        self._orders: dict[Key, str | None] = {}  # each with the batch in which it was given last
+        self._orders = {}
 
     def see(self, moment: Moment) -> Finding | None:
         """Take an agent that is started."""
@@ -72,23 +75,13 @@ class Spawns(Detector):
                 )
         return None
 
-    def _note(self, start: Start, batch: str | None) -> None:
+    def _note(self, start: AgentStart, batch: str | None) -> None:
         """Count an order that was given before, in another turn."""
         orders, order = self._orders, start.order
         if order in orders and (batch is None or orders[order] != batch):
             self._again += 1
         if order in orders or len(orders) < _ORDERS:
             orders[order] = batch
-
-    def to_state(self) -> list[Any]:
-        """All that later findings depend on."""
-        orders = [pack_keys(list(self._orders)), list(self._orders.values())]
-        return [self._again, self._first, self._passed_on, orders]
-
-    def restore(self, state: list[Any]) -> None:
-        """Take up what `to_state` gave."""
-        self._again, self._first, self._passed_on, (keys, batches) = state
-        self._orders = dict(zip(unpack_keys(keys), batches, strict=True))
 
 
 _KNOWN_ORDER: Final = (

@@ -7,7 +7,7 @@ it comes much later, the agent slept on, and what it wanted to watch was not wat
 from __future__ import annotations
 
 import re
-from typing import Any, Final
+from typing import Final
 
 from ebbtide.divergence.chain_memory import ChainMemory, Detector, probe_call
 from ebbtide.divergence.loop_registry import Finding
@@ -32,6 +32,11 @@ class WakeUps(Detector):
 
     __slots__ = ("_asked", "_missed", "_name", "at")
 
+    _asked: int
+    _missed: int
+    _name: str
+    at: float | None  #: Time of the wake-up; None where none is awaited.
+
     def __init__(self, memory: ChainMemory) -> None:
         super().__init__(memory)
         self._missed = 0
@@ -39,7 +44,7 @@ class WakeUps(Detector):
 
     def reset(self) -> None:
         """Begin afresh."""
-        self.at: float | None = None  #: Time of the wake-up; None where none is awaited.
+        self.at = None
         self._asked = 0  # number of the event that asked for it
         self._name = ""
 
@@ -76,14 +81,6 @@ class WakeUps(Detector):
             tools=(self._name,),
             measure=Measurement(Unit.SECONDS, ts - at, late_s),
         )
-
-    def to_state(self) -> list[Any]:
-        """All that later findings depend on."""
-        return [self.at, self._asked, self._missed, self._name]
-
-    def restore(self, state: list[Any]) -> None:
-        """Take up what `to_state` gave."""
-        self.at, self._asked, self._missed, self._name = state
 
 
 def known_missed_wake_up(number: int) -> Event:
