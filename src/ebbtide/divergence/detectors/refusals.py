@@ -79,8 +79,9 @@ class Refusals(Detector):
 class Silence(Detector):
     """Counts calls of the model that brought an error in place of an answer."""
 
-    __slots__ = ("_first", "_weight")
+    __slots__ = ("_errors", "_first", "_weight")
 
+    _errors: int
     _first: int
     _weight: int
 
@@ -90,7 +91,7 @@ class Silence(Detector):
 
     def reset(self) -> None:
         """Begin afresh: it answered, or a person said something new."""
-        self._weight = self._first = 0
+        self._weight = self._first = self._errors = 0
 
     def see(self, moment: Moment) -> Finding | None:
         """Take a call of the model, or a report of one that did not get through."""
@@ -109,12 +110,14 @@ class Silence(Detector):
         if not self._weight:
             self._first = moment.number
         self._weight += weight
+        self._errors += 1
         least = self._rules.failed_answers
         if least is None or self._weight < least * _RETRIES:
             return None
-        key, count = key_of(LoopKind.NO_ANSWERS), self._weight // _RETRIES
+        key, count = key_of(LoopKind.NO_ANSWERS), self._errors
         now = self._memory.repetition.calls
-        if self._weight > least * _RETRIES and self._registry.carry(key, count, now, moment.number):
+        begins = self._weight - weight < least * _RETRIES
+        if not begins and self._registry.carry(key, count, now, moment.number):
             return CARRIED_ON
         return Finding(
             kind=LoopKind.NO_ANSWERS,
@@ -123,7 +126,7 @@ class Silence(Detector):
             at=least,
             calls=0,
             first_event=self._first,
-            begins=self._weight < (least + 1) * _RETRIES and weight == _RETRIES,
+            begins=begins,
         )
 
 
