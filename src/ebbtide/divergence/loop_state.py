@@ -468,12 +468,13 @@ class LoopState(State):
         text, repetition = moment.text, self.repetition
         if not text or moment.is_deed or self._is_in_vain(moment):
             return False
-        if not may_still_come(text, moment.outcome):
-            return False
-        if is_under_way(text):
-            return True
-        if repetition.latest_wait <= moment.before:
-            return False
+        has_time_passed = repetition.latest_wait > moment.before
+        is_news_due = is_under_way(text) or (has_time_passed and self._is_worth_a_pause(moment, text))
+        return is_news_due and may_still_come(text, moment.outcome)
+
+    def _is_worth_a_pause(self, moment: Moment, text: str) -> bool:
+        """Returns True if something that is looked at again after a pause may have changed by itself."""
+        repetition = self.repetition
         # A pause alone is no reason to look again at what changes only where somebody changes it.
         if not looks_at_rest(moment):
             return True

@@ -273,6 +273,8 @@ _STATE: Final = re.compile(
     rf"|(?<![\d.])[1-9]\d* (?:of \d+ |\w+ )?{_STATES}\b",
     re.IGNORECASE | re.MULTILINE,
 )
+#: Without one of these words there is none; looking for them is cheap.
+_STATE_WORD: Final = re.compile(rf"\b(?:{_STATES}|waited|slept)\b", re.IGNORECASE)
 _STATE_LENGTH: Final = 200  # characters up to which an answer is a state and not a report
 #: How far something has come.
 _SHARE: Final = re.compile(r"\b\d+ ?(?:of|/) ?\d+\b|\b\d{1,2}(?:\.\d+)? ?%")
@@ -297,7 +299,7 @@ def is_under_way(answer: str) -> bool:
     >>> is_under_way('{"status": "running"}'), is_under_way("done")
     (True, False)
     """
-    return len(answer) <= _STATE_LENGTH and bool(_STATE.search(answer))
+    return len(answer) <= _STATE_LENGTH and bool(_STATE_WORD.search(answer)) and bool(_STATE.search(answer))
 
 
 def is_refused_for_load(answer: str) -> bool:
@@ -315,8 +317,9 @@ def has_come_so_far(answer: str) -> bool:
     >>> has_come_so_far("3 of 7 replicas"), has_come_so_far("def main(): ...")
     (True, False)
     """
-    head = answer[:_TOP_READ]
-    return len(answer) <= _TOP_READ and bool(_SHARE.search(head) or _STATE.search(head))
+    if len(answer) > _TOP_READ:
+        return False
+    return bool(_SHARE.search(answer) or (_STATE_WORD.search(answer) and _STATE.search(answer)))
 
 
 def starts_work(command: str, answer: str) -> bool:

@@ -23,6 +23,7 @@ _ASKED: Final = re.compile(
     r"\b(?:in|after) (\d{1,7}) ?(s|secs?|seconds?|m|mins?|minutes?|h|hours?)\b",
     re.IGNORECASE,
 )
+_HINTS: Final = ("ake", "imer", "larm", "emind")  # one of which stands in each such answer
 _SECONDS: Final = {"s": 1, "m": 60, "h": 3_600}
 _EARLY_S: Final = 60.0  # seconds before its time from which on an event may be the wake-up
 
@@ -53,7 +54,7 @@ class WakeUps(Detector):
         text = moment.text
         if moment.ts is None or text is None or len(text) > _SHORT or moment.has_failed:
             return
-        if (asked := _ASKED.search(text)) is not None:
+        if any(hint in text for hint in _HINTS) and (asked := _ASKED.search(text)) is not None:
             self.at = moment.ts + int(asked[1]) * _SECONDS[asked[2][0].lower()]
             self._asked, self._name = moment.number, moment.name
 
