@@ -259,6 +259,7 @@ class RunSummary:
         rounds: One a round that was read; empty where no model said anything. Of a very long conversation
             those are the first 1,000, and those on which a verdict could depend.
         converged: The last signal of the convergence engine; None where there was no round.
+        open_loop: Kind of the loop that it was to be ended for, and that still went on at its end.
         saving: None where nothing would have ended the run before its end.
         steps: Where the verdict became stricter than ever before, from nudge on, in order.
         decisions: In the order of the run, the first 2,000.
@@ -293,6 +294,7 @@ class RunSummary:
     ignored: int = 0
     rounds: tuple[RoundPoint, ...] = ()
     converged: str | None = None
+    open_loop: str | None = None
     saving: Saving | None = None
     steps: tuple[LadderStep, ...] = ()
     decisions: tuple[RunDecision, ...] = ()
@@ -312,7 +314,12 @@ class RunSummary:
     def headline(self) -> Headline:
         """The run in one word: how it ended, or how it went where its end is not known."""
         word = headline(
-            self.ending.ending, self.verdict, self.latest, course=self.course, signal=self.converged
+            self.ending.ending,
+            self.verdict,
+            self.latest,
+            course=self.course,
+            signal=self.converged,
+            loop=self.open_loop,
         )
         return Headline.GOING_ON if word in OF_AN_END and not self.over else word
 
