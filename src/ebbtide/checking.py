@@ -32,7 +32,8 @@ from ebbtide.traces.sessions.session_family import started_by
 from ebbtide.traces.sessions.session_origin import AGENT_OF_FORMAT, SessionOrigin, origin_at
 
 if TYPE_CHECKING:
-    from ebbtide.traces.money.shared_calls import InheritedCalls, SharedCalls
+    from ebbtide.budget.ledger.inherited_calls import InheritedCalls
+    from ebbtide.traces.money.shared_calls import SharedCalls
 
 _DEFAULTS = RunOptions()
 _EVERY = 1_000  # events between two reports of progress
@@ -279,35 +280,41 @@ def check_many(
     jobs: int | None = None,
     from_arguments: Collection[str] | None = None,
     is_growing: bool = False,
+    inherited: Mapping[str, InheritedCalls] | None = None,
 ) -> Iterator[tuple[Path, RunSummary | EbbtideError]]:
     """What the runs in many files came to, each as soon as it is known.
 
     Args:
-        paths: The files. The largest are begun with, so that no core waits for one at the end.
+        paths: The files. The largest are begun with, so that no core waits for one at the end; with
+            `inherited` they are worked on in their order.
         options: By what they are judged.
         jobs: Processes; None takes one a core where the files are worth it, 1 works in this one. So do
             options that cannot be sent to another process.
         from_arguments: Those of the paths that somebody named, as for `check`; None: all.
         is_growing: As for `check`.
+        inherited: By path, the calls in them that other files own, where that is known; None reads the files
+            for it.
 
     Yields:
         A file and its summary, or why it cannot be read.
     """
-    files = sorted(map(Path, paths), key=_size, reverse=True)
+    files = list(map(Path, paths))
+    if inherited is None:
+        files.sort(key=_size, reverse=True)
     searched = (
         frozenset()
         if from_arguments is None
         else {Path(path) for path in paths} - {Path(path) for path in from_arguments}
     )
-    shares: dict[str, InheritedCalls] = {}
-    if len(files) > 1:
+    shares: Mapping[str, InheritedCalls] = inherited or {}
+    if inherited is None and len(files) > 1:
         from ebbtide.traces.money.shared_calls import SharedCalls
 
         shares = SharedCalls.of(files).inherited
     jobs = min(jobs or _processes(files), len(files))
     if jobs > 1 and not _can_be_sent(options):
         jobs = 1
-    how = {"is_growing": is_growing, "is_alone": len(files) == 1}
+    how = {"is_growing": is_growing, "is_alone": inherited is None and len(files) == 1}
     pieces = (
         (path, options, shares.get(str(path)), {**how, "is_named": path not in searched}) for path in files
     )

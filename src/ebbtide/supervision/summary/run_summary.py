@@ -274,6 +274,7 @@ class RunSummary:
         rounds: One a round that was read; empty where no model said anything. Of a very long conversation
             those are the first 1,000, and those on which a verdict could depend.
         converged: The last signal of the convergence engine; None where there was no round.
+        open_loop: Kind of the loop that it was to be ended for, and that still went on at its end.
         saving: None where nothing would have ended the run before its end.
         steps: Where the verdict became stricter than ever before, from nudge on, in order.
         decisions: In the order of the run, the first 2,000.
@@ -308,6 +309,7 @@ class RunSummary:
     ignored: int = 0
     rounds: tuple[RoundPoint, ...] = ()
     converged: str | None = None
+    open_loop: str | None = None
     saving: Saving | None = None
     steps: tuple[LadderStep, ...] = ()
     decisions: tuple[RunDecision, ...] = ()
@@ -329,7 +331,12 @@ class RunSummary:
         if not self.over:
             return live_word(self.latest.action, self.latest.kind)
         return headline(
-            self.ending.ending, self.verdict, self.latest, course=self.course, signal=self.converged
+            self.ending.ending,
+            self.verdict,
+            self.latest,
+            course=self.course,
+            signal=self.converged,
+            loop=self.open_loop,
         )
 
     @property
