@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from ebbtide.claims.check_tools import CODE
 from ebbtide.events.shell_words import SimpleCommand
 
 _PATHS: Final = (
@@ -40,14 +41,16 @@ _COMMENT: Final = re.compile(r"\s*(?:#|//|/?\*|--|<!--|\"\"\"|'''|%|;)")
 _COMMITTED: Final = re.compile(
     r"^\[[^\]\n]{1,120}? ([0-9a-f]{7,40}|\S{0,40}REDACTED\S{0,40})\]", re.MULTILINE
 )
-_FILES: Final = re.compile(r"^ *(\d{1,6}) files? changed", re.MULTILINE)
+_FILES: Final = re.compile(r"^(?:ok )?\W{0,9}(\d{1,6}) files? changed", re.MULTILINE)
 _PUSHED: Final = re.compile(
-    r"^[ +*=]*(?:[0-9a-f]{6,40}\.{2,3}[0-9a-f]{6,40}|\[new (?:branch|tag)\]|\[up to date\]) [^\n]{0,200}->[^\n]{0,200}"
+    r"^[ +*=]*(?:[0-9a-f]{6,40}\.{2,3}[0-9a-f]{6,40}|\[new (?:branch|tag)\]"
+    r"|\[up to date\]) [^\n]{0,200}->[^\n]{0,200}"
     r"|^(?:Branch|branch) '[^']{1,200}' set up to track [^\n]{0,200}|^Everything up-to-date",
     re.MULTILINE,
 )
 _REFUSED: Final = re.compile(
-    r"^ ! \[(?:remote )?rejected\][^\n]{0,200}|^(?:error|fatal): [^\n]{0,200}|^remote: (?:error|fatal)[^\n]{0,200}",
+    r"^ ! \[(?:remote )?rejected\][^\n]{0,200}|^(?:error|fatal): [^\n]{0,200}"
+    r"|^remote: (?:error|fatal)[^\n]{0,200}",
     re.MULTILINE,
 )
 _NOTHING: Final = re.compile(
@@ -56,6 +59,7 @@ _NOTHING: Final = re.compile(
 _ADDRESS: Final = re.compile(r"https?://[^\s\"'<>)\]]{1,200}/(?:pull|issues|merge_requests|pulls)/(\d{1,8})")
 _OPENING: Final = re.compile(r"create_?(?:pull_?request|issue|merge_?request|pr)\b", re.IGNORECASE)
 _LINE: Final = 200
+_SMALL: Final = 4_000  # characters of an edit that may be one of comments alone
 
 
 class Act(StrEnum):
@@ -122,7 +126,7 @@ def edits_of(args: Mapping[str, object] | str, event: int) -> Iterator[Edit]:
             return
     path = next((args[key] for key in _PATHS if isinstance(args.get(key), str)), None)
     if isinstance(path, str) and any(key in args for key in _TEXTS):
-        yield Edit(event, path, is_cosmetic=_is_cosmetic(args))
+        yield Edit(event, path, is_cosmetic=suffix_of(path) in CODE and _is_cosmetic(args))
 
 
 def shell_edits(text: str, commands: list[SimpleCommand], event: int) -> Iterator[Edit]:
@@ -177,7 +181,7 @@ def acts_of(
 
 def opened_by_tool(name: str, result: str, event: int, *, has_failed: bool) -> ActFact | None:
     """Returns the opening of a pull request or an issue by a tool of its own; None if it is none."""
-    if not _OPENING.search(name):
+    if "create" not in name.lower() or not _OPENING.search(name):
         return None
     match = _ADDRESS.search(result)
     return ActFact(event, Act.OPEN, not has_failed, result[:_LINE], match[1] if match else "")
@@ -196,7 +200,7 @@ def _patched(text: str, event: int) -> Iterator[Edit]:
 def _is_cosmetic(args: Mapping[str, object]) -> bool:
     old = next((args[key] for key in _OLD if isinstance(args.get(key), str)), None)
     new = next((args[key] for key in _TEXTS if isinstance(args.get(key), str)), None)
-    if not isinstance(old, str) or not isinstance(new, str):
+    if not isinstance(old, str) or not isinstance(new, str) or len(old) + len(new) > _SMALL:
         return False
     if "".join(old.split()) == "".join(new.split()):
         return True
@@ -209,9 +213,9 @@ def _push(result: str | None, event: int, *, has_failed: bool) -> ActFact:
         return ActFact(event, Act.PUSH, None)
     done, refused = _PUSHED.search(result), _REFUSED.search(result)
     if done is not None:
-        return ActFact(event, Act.PUSH, True, done[0].strip()[:_LINE])
+        return ActFact(event, Act.PUSH, ok=True, line=done[0].strip()[:_LINE])
     if refused is not None:
-        return ActFact(event, Act.PUSH, False, refused[0].strip()[:_LINE])
+        return ActFact(event, Act.PUSH, ok=False, line=refused[0].strip()[:_LINE])
     return ActFact(event, Act.PUSH, None if has_failed else True, result.strip()[:_LINE])
 
 
@@ -223,13 +227,17 @@ def _commit(result: str | None, event: int, *, has_failed: bool, quiet: bool) ->
     files = int(counts[-1]) if counts else None
     if done or (files is not None and not has_failed):
         line = done[-1][0] if done else f"{files} files changed"
-        return ActFact(event, Act.COMMIT, True, line, done[-1][1] if done else "", files)
+        return ActFact(
+            event, Act.COMMIT, ok=True, line=line, subject=done[-1][1] if done else "", files=files
+        )
     nothing = _NOTHING.search(result)
     if nothing is not None:
         return ActFact(event, Act.COMMIT, None, nothing[0])
     if has_failed:
         refused = _REFUSED.search(result)
-        return ActFact(event, Act.COMMIT, False, refused[0][:_LINE] if refused else result.strip()[-_LINE:])
+        return ActFact(
+            event, Act.COMMIT, ok=False, line=refused[0][:_LINE] if refused else result.strip()[-_LINE:]
+        )
     return ActFact(event, Act.COMMIT, True if quiet else None, result.strip()[:_LINE])
 
 
@@ -238,5 +246,5 @@ def _opening(result: str | None, event: int, *, has_failed: bool) -> ActFact:
         return ActFact(event, Act.OPEN, None)
     match = _ADDRESS.search(result)
     if match is not None and not has_failed:
-        return ActFact(event, Act.OPEN, True, match[0], match[1])
+        return ActFact(event, Act.OPEN, ok=True, line=match[0], subject=match[1])
     return ActFact(event, Act.OPEN, False if has_failed else None, result.strip()[:_LINE])

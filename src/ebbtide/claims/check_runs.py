@@ -25,29 +25,37 @@ from ebbtide.claims.check_tools import (
 from ebbtide.events.shell_words import SimpleCommand, simple_commands
 
 _READ: Final = 6_000  # characters of a command that are read
-_HEAD, _TAIL = 20_000, 40_000  # characters of an output that are read at its ends
+_END: Final = 4_000
+_HEAD, _TAIL = 6_000, 18_000  # characters of an output that are read at its ends
 _LINE: Final = 200
+_NO_RUN: Final = frozenset({"--version", "--help", "--listTests", "--collect-only"})
 _SHELLS: Final = frozenset("bash sh zsh dash".split())
 _ESCAPE: Final = re.compile(r"\x1b\[[\d;]*[A-Za-z]")
 _COUNTS: Final = re.compile(
-    r"(?P<count>\d{1,7}) (?:subtests? )?(?:tests? )?(?P<what>passed|passing|passes|pass|failed|failing|failures?|"
+    r"(?P<count>\d{1,7}) (?:subtests? )?(?:tests? )?(?P<what>passed|passing"
+    r"|passes|pass|failed|failing|failures?|"
     r"fail|errors?|tests?|examples?)\b"
     r"|(?P<name>Failed|Failures|Errors|Passed|Tests run|pass|fail):? +(?P<number>\d{1,7})"
 )
 _AFTER: Final = re.compile(r";|\|\||\n|(?<!&)&(?![&>\d])")
+_LOST: Final = re.compile(r"/dev/null|> ?\S")  # what was printed went elsewhere
 _BACKGROUND: Final = re.compile(
-    r"(?:running in (?:the )?background with (?:ID|id)|[Ss]ession ID|session_id|shell_id)[:= \"]{1,4}(\w[\w-]{0,60})"
+    r"(?:running in (?:the )?background with (?:ID|id)|[Ss]ession ID|session_id"
+    r"|shell_id)[:= \"]{1,4}(\w[\w-]{0,60})"
 )
 _LOG: Final = re.compile(r"\.(?:log|output|out|txt)\b")  # where a command in the background writes
+_ECHO: Final = re.compile(r"^[$>] ([\w@./: =-]{2,200})$", re.MULTILINE)
 _BROKEN: Final = re.compile(
     r"(?i)permission (?:to use|denied)|user (?:rejected|denied|doesn't want)|was rejected"
 )
 _PACKAGE: Final = r"(?:[\w@./ -]{1,60}: )?"  # its name before each line of an output
 #: In every line that a tool sums up with, and in few others.
 _MARK: Final = re.compile(
-    r"\d (?:pass|fail|tests?\b|subtests|errors?\b|warnings?\b|problems?\b|issues\b|examples?\b|files?\b|total\b)"
+    r"\d (?:pass|fail|tests?\b|subtests|errors?\b|warnings?\b|problems?\b"
+    r"|issues\b|examples?\b|files?\b|total\b)"
     r"|^ok\s|FAIL|panic: |Tests:|Ran \d|Tests run|error|Finished|Success|checks passed|No fixes|BUILD|Build "
-    r"|Executed|Compiled|built in|Summary: |Passed!|DONE \d|(?:#|\u2139) (?:pass|fail)|OK \(|Failed to|All matched"
+    r"|Executed|Compiled|built in|Summary: |(?:Pass|Fail)ed!|DONE \d|(?:#|\u2139) (?:pass"
+    r"|fail)|OK \(|Failed to|All matched"
     r"|Code style|Found \d|ERROR|SUCCEEDED|Checked \d",
     re.MULTILINE,
 )
@@ -131,18 +139,17 @@ def unwrapped(words: list[str]) -> list[str]:
 
 
 def commands_of(text: str) -> list[SimpleCommand]:
-    """Returns the simple commands of a line, those inside `bash -lc` too."""
+    """Returns the simple commands of a line, those inside `bash -lc` too, without what only starts them."""
     found = []
     for command in simple_commands(text[:_READ]):
         words = unwrapped(command.words)
         inner = next((word for word in words[1:] if not word.startswith("-")), "")
         if words and words[0] in _SHELLS and len(words) > 2 and " " in inner:
-            found += [
-                SimpleCommand(unwrapped(part.words), part.writes, part.fed) for part in simple_commands(inner)
-            ]
-        elif words:
+            parts = simple_commands(inner)
+            found += [SimpleCommand(unwrapped(part.words), part.writes, part.fed) for part in parts]
+        else:
             found.append(SimpleCommand(words, command.writes, command.fed))
-    return found
+    return [command for command in found if command.words]
 
 
 def background_id(result: str) -> str | None:
@@ -171,18 +178,43 @@ def check_runs(
     shows = not asks and all(command.words[0] in SHOWING or command.words[0] == "cd" for command in commands)
     if shows and not _LOG.search(text):
         return []
-    output = readable(result)
+    # A script that was not asked for checks sums them up in its last lines; a hook of git may print more.
+    hooked = any(command.words[0] == "git" for command in commands)
+    output = readable(result if asks or hooked else result[-_END:])
     lines = told_lines(output)
     runs = [
         _run(ask, text, output, lines, event, has_failed=has_failed, alone=len(asks) == 1) for ask in asks
     ]
     asked = {ask.tool.name for ask in asks if ask.tool is not None}
+    scripts = {ask.family for ask in asks if ask.tool is None}
     for run in shown_runs(lines, event, is_firsthand=not shows):
-        if run.tool not in asked:
-            ask = next((ask for ask in asks if ask.family is run.family), None)
-            if ask is not None and ask.tool is None:  # a script that was asked for, by what it printed
-                runs = [item for item in runs if item.family is not run.family or item.tool in asked]
-            runs.append(replace(run, scope="" if ask is None else ask.scope, command=text[:_LINE]))
+        if run.tool in asked or (run.family is not Family.TESTS and not run.ok and run.family not in scripts):
+            continue
+        ask = next((ask for ask in asks if ask.family is run.family), None)
+        if ask is not None and ask.tool is None:  # a script that was asked for, by what it printed
+            runs = [item for item in runs if item.family is not run.family or item.tool in asked]
+        runs.append(replace(run, scope="" if ask is None else ask.scope, command=text[:_LINE]))
+    if not has_failed and not shows:
+        runs += _echoed(output, event, {run.family for run in runs}, text)
+    return runs
+
+
+def _echoed(output: str, event: int, known: set[Family], text: str) -> list[CheckRun]:
+    """Returns the checks whose commands an output repeats: a script prints each before it runs it.
+
+    The whole came to its end without a failure, and so did they.
+    """
+    runs = []
+    for match in _ECHO.finditer(output):
+        found = _tool_of(unwrapped(match[1].split()) or ["-"])
+        if found is not None and found[0] is not None and found[2] not in known:
+            tool = found[0]
+            runs.append(
+                CheckRun(
+                    event, tool.name, tool.family, ok=True, line=match[0].strip()[:_LINE], code=tool.code,
+                    implies=tool.implies, command=text[:_LINE],
+                )
+            )  # fmt: skip
     return runs
 
 
@@ -194,7 +226,11 @@ def shown_runs(lines: Sequence[str], event: int, *, is_firsthand: bool) -> list[
         event: Number of the event.
         is_firsthand: True if the program that printed it ran them itself.
     """
-    found = []
+    found: list[CheckRun] = []
+    either = _either()
+    lines = [line for line in lines if either.match(line)]
+    if not lines:
+        return found
     for tool in _telling():
         outcome = _outcome(tool, lines)
         if outcome is not None:
@@ -216,9 +252,16 @@ def readable(result: str) -> str:
 
 
 @cache
+def _either() -> re.Pattern[str]:
+    """Returns the pattern of any line that sums a check up."""
+    patterns = [pattern for tool in _telling() for pattern in (tool.sums, tool.failed) if pattern]
+    return re.compile(f"{_PACKAGE}(?:{'|'.join(patterns)})")
+
+
+@cache
 def _telling() -> tuple[CheckTool, ...]:
-    """Returns the tools whose sums are unlike anything else."""
-    return tuple(tool for tool in TOOLS if tool.sums and tool.family is Family.TESTS)
+    """Returns the tools that sum up what they did."""
+    return tuple(tool for tool in TOOLS if tool.sums)
 
 
 def _asks(text: str, commands: list[SimpleCommand]) -> list[_Ask]:
@@ -242,16 +285,15 @@ def _asks(text: str, commands: list[SimpleCommand]) -> list[_Ask]:
 
 
 def _tool_of(words: list[str]) -> tuple[CheckTool | None, str, Family, list[str]] | None:
-    head = words[0]
-    if head in {"--version", "--help"} or {"--version", "--help", "--listTests", "--collect-only"} & set(
-        words
-    ):
+    head = words[0].removesuffix(".cmd").removesuffix(".js")
+    tools, runners = _commands().get(head, ()), _runners().get(head, ())
+    if (not tools and not runners) or not _NO_RUN.isdisjoint(words):
         return None
     line = " ".join(words[:6])
-    for name, tool in _commands().get(head.removesuffix(".cmd").removesuffix(".js"), ()):
+    for name, tool in tools:
         if line == name or line.startswith(f"{name} ") or _has_flag(name, words):
             return tool, name, tool.family, words[len(name.split()) :]
-    for runner in RUNNERS:
+    for runner in runners:
         if line.startswith(f"{runner} "):
             rest = words[len(runner.split()) :]
             while rest and (rest[0].startswith("-") or "=" in rest[0]):
@@ -264,6 +306,14 @@ def _tool_of(words: list[str]) -> tuple[CheckTool | None, str, Family, list[str]
                     return None, f"{runner} {rest[0]}", family, words[len(runner.split()) :]
             return None
     return None
+
+
+@cache
+def _runners() -> dict[str, list[str]]:
+    by_head: dict[str, list[str]] = {}
+    for runner in RUNNERS:
+        by_head.setdefault(runner.partition(" ")[0], []).append(runner)
+    return by_head
 
 
 def _has_flag(name: str, words: list[str]) -> bool:
@@ -320,7 +370,9 @@ def _run(
     elif has_failed and alone:
         ok = False if ask.is_exit_known else None
         line = _last_line(output)
-    elif (ask.is_exit_known and not has_failed and (tool is None or tool.is_silent or not tool.sums)) or (tool is not None and tool.is_silent and is_kept and not output.strip() and not has_failed):
+    elif (ask.is_exit_known and not has_failed and (tool is None or tool.is_silent or not tool.sums)) or (
+        tool is not None and tool.is_silent and is_kept and not output.strip() and not has_failed
+    ):
         ok = True
     else:
         ok = None
@@ -388,8 +440,15 @@ def _outcome(tool: CheckTool, lines: Sequence[str]) -> _Outcome | None:
         worst = next((line for line in reversed(good) if (_numbers(line) or (0, 0))[1]), bad or good[-1])
         if not fails and bad is not None:
             fails = (_numbers(bad) or (0, 0))[1]
-        return _Outcome(False, worst.strip()[:_LINE], passed if counts else None, fails or None)
-    return _Outcome(True, good[-1].strip()[:_LINE], passed if counts else None, 0 if counts else None)
+        return _Outcome(
+            ok=False, line=worst.strip()[:_LINE], passed=passed if counts else None, failed=fails or None
+        )
+    return _Outcome(
+        ok=True,
+        line=good[-1].strip()[:_LINE],
+        passed=passed if counts else None,
+        failed=0 if counts else None,
+    )
 
 
 def _numbers(line: str) -> tuple[int, int] | None:

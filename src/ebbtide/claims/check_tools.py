@@ -126,8 +126,8 @@ TOOLS: Final = (
         name="node test",
         family=_T,
         commands=("node --test",),
-        sums=r"(?:#|ℹ) pass \d{1,7}$",
-        failed=r"(?:#|ℹ) fail [1-9]",
+        sums=r"(?:#|\u2139) pass \d{1,7}$",
+        failed=r"(?:#|\u2139) fail [1-9]",
         code=SCRIPT,
     ),
     CheckTool(
@@ -188,7 +188,8 @@ TOOLS: Final = (
         name="swift test",
         family=_T,
         commands=("swift test", "xcodebuild test"),
-        sums=r"\s*Executed \d{1,7} tests?, with \d{1,7} failures?|. Test run with \d{1,7} tests? (?:passed|failed)",
+        sums=r"\s*Executed \d{1,7} tests?, with \d{1,7} failures?"
+        r"|. Test run with \d{1,7} tests? (?:passed|failed)",
         failed=r"\*\* TEST FAILED \*\*",
         code=SWIFT,
         implies=_BUILDS,
@@ -372,7 +373,8 @@ TARGETS: Final = (
     ("typecheck", Family.TYPES), ("type-check", Family.TYPES), ("types", Family.TYPES), ("tsc", Family.TYPES),
     ("mypy", Family.TYPES), ("test", Family.TESTS), ("spec", Family.TESTS), ("e2e", Family.TESTS),
     ("lint", Family.LINT), ("vet", Family.LINT), ("clippy", Family.LINT), ("fmt", Family.FORMAT),
-    ("format", Family.FORMAT), ("prettier", Family.FORMAT), ("build", Family.BUILD), ("compile", Family.BUILD),
+    ("format", Family.FORMAT), ("prettier", Family.FORMAT),
+    ("build", Family.BUILD), ("compile", Family.BUILD),
 )  # fmt: skip
 #: Words before a command that only start it, with how many words follow that belong to them.
 STARTERS: Final = {

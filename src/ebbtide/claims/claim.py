@@ -12,7 +12,7 @@ from ebbtide.codec import to_wire
 class ClaimKind(StrEnum):
     """Kinds of claims."""
 
-    TESTS_PASS = "tests_pass"  #: tests pass
+    TESTS_PASS = "tests_pass"  # noqa: S105 - no password
     COUNT = "count"  #: so many tests pass
     LINT_OR_BUILD = "lint_or_build"  #: lint, types, format or build are clean
     RAN = "ran"  #: a command was run
@@ -51,7 +51,7 @@ class Claim:
         kind: Kind of it.
         text: The sentence, on one line.
         start: Place in the report where the words that assert it begin, in characters.
-        subject: The object of the claim: a kind of check, a path, a command or a hash; empty where none is named.
+        subject: The object: a kind of check, a path, a command or a hash; empty where none is named.
         number: The stated number; None where none is stated.
         is_whole: True if the words speak of everything: "the full suite".
         is_part: True if they speak of chosen parts: "the new tests".

@@ -32,16 +32,26 @@ _COMMAND: Final = 200
 _LONGEST: Final = 6_000
 _AGENTS: Final = frozenset({"Task", "Agent", "task", "spawn_agent", "wait_agent", "delegate"})
 _READERS: Final = ("read", "view", "open_file", "cat")
+#: Commands that look at something, which is most of them, and signs that something else stands beside.
+_LOOKS: Final = re.compile(
+    r"\s*(?:cd \S{1,200} && )?(?:git (?:-C \S{1,200} )?(?:--no-pager )?(?:status"
+    r"|diff|log|show|branch|fetch|rev-parse|"
+    r"ls-files|blame|remote|worktree|config|rev-list|merge-base)|grep|rg|sed -n"
+    r"|ls|cat|find|head|tail|wc|nl|which|pwd|"
+    r"gh (?:api|pr view|issue view|run view|pr list|issue list|pr checks|pr diff))\b"
+)
+_JOINED: Final = re.compile(r"(?<!2)>|;|\n|&&|\.(?:log|output|out)\b")
 _CONTINUED: Final = ("continued from a previous conversation", "conversation that ran out of context")
 _JOB_KEYS: Final = ("task_id", "bash_id", "session_id", "shell_id", "shellId", "id")
 _PASTED: Final = re.compile(r"passed|failed|passing|\bok\b|FAIL")
 
 
 class ClaimRecord:
-    """Facts of a run up to now, in bounded memory: runs of checks, edits, commits, pushes, openings and reads.
+    """Facts of a run up to now, in bounded memory: checks, edits, commits, pushes, openings and reads.
 
     >>> record = ClaimRecord()
-    >>> record.see(ToolCall(name="Bash", args={"command": "pytest -q"}, result="3 failed, 209 passed in 4.10s"))
+    >>> result = "3 failed, 209 passed in 4.10s"
+    >>> record.see(ToolCall(name="Bash", args={"command": "pytest -q"}, result=result))
     >>> [(item.answer.value, item.event, item.line) for item in record.check_report("All 212 tests pass.")]
     [('contradicted', 1, '3 failed, 209 passed in 4.10s')]
     """
@@ -129,6 +139,9 @@ class ClaimRecord:
         if len(self.commands) == _COMMANDS:
             self.is_partial = True
         self.commands.append((self.events, command[:_COMMAND]))
+        looks = None if self._jobs else _LOOKS.match(command)
+        if looks is not None and not _JOINED.search(command, looks.end()):
+            return
         commands = commands_of(command)
         if result:
             job = background_id(result)
@@ -150,7 +163,7 @@ class ClaimRecord:
             self.is_partial = True
         self.edits.extend(edits)
         self.acts.extend(
-            ActFact(edit.event, Act.DELETE, True, subject=edit.path) for edit in edits if edit.is_deletion
+            ActFact(edit.event, Act.DELETE, ok=True, subject=edit.path) for edit in edits if edit.is_deletion
         )
 
     def _job(self, args: object) -> str | None:

@@ -22,14 +22,20 @@ SUBJECTS: Final = {
 }
 #: Words that may stand between a subject and what is said of it.
 BETWEEN: Final = (
-    r"(?:[\s,/+&*`:|()\u2013\u2014-]|\b(?:and|or|all|both|are|is|now|still|also|were|was|have|has|been|the|unit|"
-    r"integration|e2e|suites?|tests?|lint|checks?|it|\d+|each|every|everything|again|fully|green|local|locally|"
-    r"go|python|typescript|api|web|frontend|backend|full|with|cleanly|new|run|runs|ran|completes?)\b){0,12}"
+    r"(?:[\s,/+&*`:|()\u2013\u2014-]|\b(?:and|or|all|both|are|is|now|still|also"
+    r"|were|was|have|has|been|the|unit|"
+    r"integration|e2e|suites?|tests?|lint|checks?|it|\d+|each|every|everything"
+    r"|again|fully|green|local|locally|"
+    r"go|python|typescript|api|web|frontend|backend|full|with|cleanly|new|type"
+    r"|typecheck|type-check|types|checking|linting|linter|format|formatting|fmt|prettier|"
+    r"eslint|tsc|mypy|build|vet|clippy|run|runs|ran|completes?)\b){0,12}"
 )
 #: What is said of a check that passed.
 PASSES: Final = (
-    r"pass(?:es|ed|ing)?\b(?! (?:the|a|an|it|in|through|to|by|on to)\b)|(?:is|are|came back|come back|stays?|all) green"
-    r"|(?:is|are|all|both|passes|came back|:|runs?) clean\b|succeed(?:s|ed)?\b|successful(?:ly)?\b|clean\b(?! up)"
+    r"pass(?:es|ed|ing)?\b(?! (?:the|a|an|it|in|through|to|by|on to)\b)|(?:is|are"
+    r"|came back|come back|stays?|all) green"
+    r"|(?:is|are|all|both|passes|came back|:|runs?) clean\b|succeed(?:s|ed)?\b"
+    r"|successful(?:ly)?\b|clean\b(?! up)"
     r"|(?:with )?(?:no|0|zero) (?:errors?|issues?|warnings?|failures|problems|findings)|\u2705|\u2713|\u2714"
 )
 #: What is said before the check: "no lint errors".
@@ -47,7 +53,8 @@ COUNTS: Final = (
 VAGUE: Final = r"~|\u2248|about|around|roughly|over|more than|nearly|almost|at least|\d\+"
 #: Of chosen tests.
 PARTS: Final = (
-    r"new|these|those|its|their|targeted|related|relevant|focused|affected|specific|existing|my|this|that|added|"
+    r"new|these|those|its|their|targeted|related|relevant|focused|affected"
+    r"|specific|existing|my|this|that|added|"
     r"updated|following|other|remaining|core|first|two|three|which|per"
 )
 WHOLES: Final = r"full|entire|whole|complete|every|repo-wide|project-wide"
@@ -56,15 +63,22 @@ WHOLES: Final = r"full|entire|whole|complete|every|repo-wide|project-wide"
 HEDGES: Final = tuple(
     anywhere(name, pattern)
     for name, pattern in {
-        "denial": r"not|no longer|never|cannot|\w+n't|unable|without running|neither|nor|hasn't|yet to|didn't|skipped",
-        "doubt": r"should|would|could|might|may|likely|probably|perhaps|presumably|expect(?:ed|s)?|assum\w+|unverified"
+        "denial": r"not|no longer|never|nothing|none|no (?:commits?|prs?"
+        r"|push(?:es)?|pull requests?|branch)|cannot|\w+n't|unable|without running|neither|nor|hasn't|yet to|didn't|skipped",
+        "doubt": r"should|would|could|might|may|likely|probably|perhaps"
+        r"|presumably|expect(?:ed|s)?|assum\w+|unverified"
         r"|hopefully|if|unless|whether|in case|can",
-        "plan": r"will|shall|going to|plan(?:ned|s)? to|next|todo|to do|need(?:s|ed)? to|must|let's|let me|want(?:s)?"
-        r"|would you|please|ready to|once|when|until|before|after you|ensure|make sure|so that|in order to|to verify"
-        r"|to confirm|to make|to see|recommend\w*|suggest\w*|propos\w+|option|consider|requires?|require|pending|waiting",
-        "failure": r"fail(?:s|ed|ing|ure|ures)?|broken|error(?:ed|s out)|except(?! for)|apart from|but|however|although"
+        "plan": r"will|shall|going to|plan(?:ned|s)? to|next|todo|to do|need(?:s"
+        "|ed)? to|must|let's|let me|want(?:s)?"
+        r"|would you|please|ready to|once|when|until|before|after you|ensure"
+        r"|make sure|so that|in order to|to verify"
+        r"|to confirm|to make|to see|recommend\w*|suggest\w*|propos\w+|option"
+        r"|consider|requires?|require|pending|waiting",
+        "failure": r"fail(?:s|ed|ing|ure|ures)?|broken|error(?:ed|s out)"
+        "|except(?! for)|apart from|but|however|although"
         r"|pre-existing|unrelated|flaky|red",
-        "other": r"you(?:'ve| have)? (?:ran|said|pushed|committed|created|asked)|previously|originally|used to|earlier|"
+        "other": r"gets?|what|whatever|based on|or|always|typically"
+        "|in real usage|you(?:'ve| have)? (?:ran|said|pushed|committed|created|asked)|previously|originally|used to|earlier|"
         r"upstream|on main|baseline|already|reviewer|someone|ci",
     }.items()
 )
@@ -77,25 +91,30 @@ ACTS: Final[tuple[tuple[ClaimKind, PhraseRule], ...]] = (
         ClaimKind.COMMITTED,
         anywhere(
             "committed",
-            r"(?:(?:i|i've|i have|we|we've|and|is|are|was|were|been|all|everything|changes|now|it|fix) )?committed"
-            r"(?= ?(?:$|[:;.,`(]|as |in |to |and |with |the |all |everything |it|on |both |locally|successfully|under ))",
+            r"(?:(?:i|i've|i have|we|we've|and|is|are|was|were|been|all"
+            r"|everything|changes|now|it|fix) )?committed"
+            r"(?= ?(?:$|[:;,`(]|\.(?!\w)|as |in |to |and |with |the |all "
+            r"|everything |it|on |both |locally|successfully|under ))",
         ),
     ),
     (
         ClaimKind.PUSHED,
         anywhere(
             "pushed",
-            r"(?:(?:i|i've|i have|we|we've|and|is|are|was|were|been|all|everything|changes|now|it) )?(?:force-)?pushed"
-            r"(?= ?(?:$|[:;.,`(]|to |and |it|the |all |everything |as |both |successfully|on ))",
+            r"(?:(?:i|i've|i have|we|we've|and|is|are|was|were|been|all"
+            r"|everything|changes|now|it) )?(?:force-)?pushed"
+            r"(?= ?(?:$|[:;,`(]|\.(?!\w)|to |and |it|the |all |everything |as |both |successfully|on ))",
         ),
     ),
     (
         ClaimKind.OPENED,
         anywhere(
             "opened",
-            r"(?:opened|created|filed|submitted|raised|draft) (?:a |an |the |draft |new |github |two |both ){0,3}"
-            r"(?:pull requests?|prs?|merge requests?|mrs?|issues?)\b|(?:pr|pull request|issue)(?: #\d+)?(?: is| was|:)? "
-            r"(?:created|opened|open|filed|up)\b",
+            r"(?:opened|created|filed|submitted|raised|draft) (?:a |an |the "
+            r"|draft |new |github |two |both ){0,3}"
+            r"(?:pull requests?|prs?|merge requests?|mrs?|issues?)\b|(?:pr"
+            r"|pull request|issue)(?: #\d+)?(?: is| was|:)? "
+            r"(?:created|opened|open|filed)\b",
         ),
     ),
     (
@@ -107,19 +126,22 @@ ACTS: Final[tuple[tuple[ClaimKind, PhraseRule], ...]] = (
         anywhere(
             "created",
             r"(?:created|added|wrote|updated|edited|modified|implemented|written to|saved to|saved) "
-            r"(?:the |a |new |file |files |it |as |in |to |spec |plan |document |report ){0,4}(?=\[?[`*]{1,3}[\w./~-]+\.\w)",
+            r"(?:the |a |new |file |files |it |as |in |to |spec |plan |document "
+            r"|report ){0,4}(?=\[?[`*]{1,3}[\w./~-]+\.\w)",
         ),
     ),
-    (ClaimKind.RAN, anywhere("ran", r"(?:i |i've |also |and |we )?(?:ran|re-ran|reran|executed) (?:the )?(?=`[^`\n]{3,120}`)")),
+    (ClaimKind.RAN, anywhere("ran", r"(?:i |i've |also |and |we )?(?:ran|re-ran|reran|executed) (?:the |all )?"
+    r"(?:(?=`[^`\n]{3,120}`)|(?:full |whole |entire |complete |unit |integration )?(?:tests?\b|test suite|suite\b|linter))")),
     (
         ClaimKind.READ_IN_FULL,
-        anywhere("read", r"read (?:the )?(?:full|entire|whole|complete) (?:file|contents? of)|read (?=`)|in full|end to end"),
+        anywhere("read", r"read (?:the )?(?:full|entire|whole|complete) (?:file|contents? of)|read (?=`[^`\\n]{1,200}` in full)"),
     ),
     (
         ClaimKind.FIXED,
         anywhere(
             "fixed",
-            r"(?:is|are|was|has been|have been|i|i've|now|all|and|bugs?|issues?) (?:now |also |all )?(?:fixed|resolved)|now works"
+            r"(?:is|are|was|has been|have been|i|i've|now|all|and|bugs?"
+            r"|issues?) (?:now |also |all )?(?:fixed|resolved)|now works"
             r"|the fix (?:is working|works)|works (?:now|correctly|as expected)",
         ),
     ),
@@ -127,15 +149,18 @@ ACTS: Final[tuple[tuple[ClaimKind, PhraseRule], ...]] = (
         ClaimKind.VERIFIED,
         anywhere(
             "verified",
-            r"(?:i|i've|and|all|was|were|is|are|been|also|manually) (?:verified|validated|confirmed|tested)(?! by you)"
+            r"(?:i|i've|and|all|also|manually|have been|changes|now) (?:verified"
+            r"|validated|confirmed|tested)(?! by you)"
         ),
     ),
     (
         ClaimKind.NOTHING_LEFT,
         anywhere(
             "nothing left",
-            r"nothing (?:else )?(?:is )?(?:left|remains|remaining)|all (?:\w+ ){0,2}(?:tasks?|items?|issues?|steps?|todos?|phases?|"
-            r"findings?) (?:\w+ )?(?:are |is |have been |were )?(?:now )?(?:done|complete[d]?|resolved|addressed|fixed)"
+            r"nothing (?:else )?(?:is )?(?:left|remains|remaining)"
+            r"|all (?:\w+ ){0,2}(?:tasks?|items?|issues?|steps?|todos?|phases?|"
+            r"findings?) (?:\w+ )?(?:are |is |have been |were )?(?:now )?(?:done"
+            r"|complete[d]?|resolved|addressed|fixed)"
             r"|everything (?:is )?(?:done|complete|in place)|fully (?:complete|implemented|resolved)",
         ),
     ),

@@ -23,10 +23,11 @@ if TYPE_CHECKING:
 
 _LINE: Final = 160
 _SUMMED: Final = 12  # latest counts of which two or three may make up a stated number
-_SCRATCH: Final = ("/tmp/", "/private/tmp/", "/var/folders/", "scratchpad", "/.claude/", "/.cache/")
+_SCRATCH: Final = ("tmp/", "/var/folders/", "scratchpad", "/.claude/", "/.cache/")
 _WORD: Final = re.compile(r"[\w./-]{3,}")
 _HONEST: Final = re.compile(
-    r"\bfail(?:s|ed|ing|ures?)?\b|\bpre-?existing\b|\bflak|\u274c|\bnot (?:pass|green|clean)|\berrors? remain|\bred\b",
+    r"\bfail(?:s|ed|ing|ures?)?\b|\bpre-?existing\b|\bflak|\u274c|\bnot (?:pass|green|clean)|\berrors? remain"
+    r"|\bred\b",
     re.IGNORECASE,
 )
 _FAMILIES: Final = {family.value: family for family in Family}
@@ -114,7 +115,7 @@ class Judge:
         every = [run for run in self._record.runs if run.family is family]
         runs = every or [run for run in self._record.runs if family in run.implies and run.ok]
         if kinds:
-            runs = [run for run in runs if _is_kind(run, kinds)]
+            runs = [run for run in runs if _is_kind(run, kinds) or (run.ok and not run.scope)]
             if every and not runs:
                 return _Found(
                     Answer.UNKNOWN, f"no run of the record is named as one of {' '.join(kinds)} tests"
@@ -134,7 +135,8 @@ class Judge:
             if len({run.tool for run in runs}) > 1 and any(run.ok for run in runs if run.tool != last.tool):
                 return _Found(Answer.UNKNOWN, "the last run failed, one of another tool passed", last.event)
             return _Found(Answer.CONTRADICTED, _failed(last), last.event, line=last.line)
-        changed = None if claim.is_part else self._changed_after(last, runs)
+        keeps = claim.is_part or family is Family.FORMAT  # a formatter is no check
+        changed = None if keeps else self._changed_after(last, runs)
         if changed is not None:
             return _Found(
                 Answer.STALE,
@@ -179,7 +181,7 @@ class Judge:
         return None
 
     def _other_count(self, claim: Claim, runs: Sequence[CheckRun], last: CheckRun) -> _Found | None:
-        """Returns the answer where a number of tests is not that of the record; None where it is, or part of it."""
+        """Returns the answer where the record has another number of tests; None where it has this one."""
         counts = [run.passed for run in runs if run.passed is not None]
         totals = [run.passed + (run.failed or 0) for run in runs if run.passed is not None]
         number = claim.number
@@ -229,6 +231,8 @@ class Judge:
         if done and (facts[-1].ok is not False or facts[-1] is done[-1]):
             return _Found(Answer.PROVEN, f"{what} recorded", done[-1].event, line=done[-1].line)
         if not facts:
+            if any(act.value in command for _, command in self._record.commands):
+                return _Found(Answer.UNKNOWN, f"another program may have done the {what}")
             return self._nothing(what)
         last = facts[-1]
         if last.ok is False and not self._record.is_partial and not self._record.agents and not self._is_open:
@@ -254,6 +258,12 @@ class Judge:
         return _Found(Answer.UNKNOWN, "no deletion of it is recorded; what was removed may stand in it")
 
     def _ran(self, claim: Claim) -> _Found:
+        family = _FAMILIES.get(claim.subject.removesuffix(":")) if claim.subject.endswith(":") else None
+        if family is not None:
+            runs = [run for run in self._record.runs if run.family is family]
+            if not runs:
+                return self._nothing(f"run of the {_NAMES[family]}")
+            return _Found(Answer.PROVEN, "run recorded", runs[-1].event, line=runs[-1].line)
         words = set(_WORD.findall(claim.subject))
         for event, command in reversed(self._record.commands):
             if claim.subject in command or (words and words <= set(_WORD.findall(command))):

@@ -70,8 +70,8 @@ def is_english(text: str) -> bool:
 def claims_of(text: str) -> tuple[Claim, ...]:
     """Returns the claims of a report in their order, at most 60.
 
-    >>> [(claim.kind.value, claim.number, claim.is_whole) for claim in claims_of("All 212 tests pass. Pushed.")]
-    [('count', 212, False), ('pushed', None, False)]
+    >>> [(claim.kind.value, claim.number) for claim in claims_of("All 212 tests pass. Pushed.")]
+    [('count', 212), ('pushed', None)]
     """
     text = excerpt(text, _READ).text
     if not is_english(text):
@@ -85,7 +85,7 @@ def claims_of(text: str) -> tuple[Claim, ...]:
 
 
 def _sentences(text: str) -> Iterator[_Sentence]:
-    """Yields what a report says in its own words: no code, no quotations, nothing under a heading of plans."""
+    """Yields what a report says in its own words: no code, no quotations, no plans."""
     is_fenced = is_plan = False
     start = 0
     for line in text.splitlines(keepends=True):
@@ -156,7 +156,7 @@ def _checks_in(sentence: _Sentence, low: str) -> list[Claim]:
                 found.append(
                     _claim(
                         kind, sentence, match.start(), subject=_subject(family, match[0]),
-                        is_whole=_wholes().search(around) is not None or re.search(r"\ball\b", around) is not None,
+                        is_whole=_wholes().search(around) is not None or " all " in f" {around} ",
                         is_part=_parts().search(before) is not None,
                     )
                 )  # fmt: skip
@@ -199,10 +199,9 @@ def _acts_in(sentence: _Sentence, low: str, acts: list, softened: str) -> Iterat
                 continue
             subject = path[1]
         elif kind is ClaimKind.RAN:
-            command = _COMMAND.search(rest[:200])
-            if command is None:
-                continue
-            subject = command[1]
+            command = _COMMAND.match(rest, len(match.phrase))
+            named = "lint" if match.phrase.endswith("linter") else "tests"
+            subject = f"{named}:" if command is None else command[1]
         elif kind is ClaimKind.COMMITTED:
             sha = _HASH.search(rest[:120].lower())
             subject = "" if sha is None else sha[0]

@@ -52,6 +52,7 @@ class SupervisionRules:
 
     Args:
         turns_are_rounds: A model's words that no call follows are a round of the conversation.
+        check_claims: Hold what the last words of a run assert against its record.
         turn_words: Words that such a turn needs to be one; a round that the caller hands over needs none.
         person_is_news: New words of a person are news: a verdict about what was before it
             falls, and rounds before and after it do not make one dry stretch. In a conversation with hardly
@@ -72,6 +73,7 @@ class SupervisionRules:
     """
 
     turns_are_rounds: bool = True
+    check_claims: bool = True
     turn_words: int = 4
     person_is_news: bool = True
     dry_rounds: int = 2

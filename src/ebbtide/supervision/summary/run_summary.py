@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ebbtide.budget.bill.bill import Bill
+from ebbtide.claims.claim import Answer, ClaimCheck
 from ebbtide.codec import to_wire
 from ebbtide.supervision.ladder import Action, Cause
 from ebbtide.supervision.summary.ending import RunEnding
@@ -259,6 +260,7 @@ class RunSummary:
         steps: Where the verdict became stricter than ever before, from nudge on, in order.
         decisions: In the order of the run, the first 2,000.
         decisions_left_out: How many more there were.
+        claims: What its last words assert, and what its record says of each.
         chains: Names of its chains.
         timed: Whether events had times; rates are off where they had none.
         began_s: Time of the first event, on the clock of the trace; None where no event has a time.
@@ -289,6 +291,7 @@ class RunSummary:
     steps: tuple[LadderStep, ...] = ()
     decisions: tuple[RunDecision, ...] = ()
     decisions_left_out: int = 0
+    claims: tuple[ClaimCheck, ...] = ()
     chains: tuple[str, ...] = ()
     timed: bool = True
     began_s: float | None = None
@@ -313,6 +316,11 @@ class RunSummary:
         """How it went, in one word."""
         steps = [(finding.action, finding.cause) for finding in self.findings]
         return course(steps, blind=self._is_blind)
+
+    @property
+    def contradicted(self) -> tuple[ClaimCheck, ...]:
+        """Claims that the record contradicts."""
+        return tuple(item for item in self.claims if item.answer is Answer.CONTRADICTED)
 
     @property
     def words(self) -> str:
