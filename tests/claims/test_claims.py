@@ -44,7 +44,11 @@ def answers(events: list[Event], report: str) -> list[str]:
 
 CASES: dict[str, tuple[list[Event], str, list[str]]] = {
     # the last run decides
-    "a run that passed proves it": ([shell("pytest -q", _PASSED)], "All tests pass.", ["tests_pass proven 1"]),
+    "a run that passed proves it": (
+        [shell("pytest -q", _PASSED)],
+        "All tests pass.",
+        ["tests_pass proven 1"],
+    ),
     "a run that failed contradicts it": (
         [shell("pytest -q", _FAILED, error=True)], "All 212 tests pass.", ["count contradicted 1"]
     ),
@@ -71,7 +75,8 @@ CASES: dict[str, tuple[list[Event], str, list[str]]] = {
         "All tests pass.", ["tests_pass proven 1"],
     ),
     "a paste of a person is evidence": (
-        [shell("ls", "a.py"), Message(text=f"I ran it:\n{_PASSED}")], "All tests pass.", ["tests_pass proven 2"],
+        [shell("ls", "a.py"), Message(text=f"I ran it:\n{_PASSED}")],
+        "All tests pass.", ["tests_pass proven 2"],
     ),
     "an earlier session is not recorded here": (
         [Message(text="This session is being continued from a previous conversation."), shell("ls", "a")],
@@ -92,10 +97,11 @@ CASES: dict[str, tuple[list[Event], str, list[str]]] = {
         [shell("go test ./...", _GO), edit("web/a.ts")], "All tests pass.", ["tests_pass proven 1"]
     ),
     "a scratch file changed after it does not": (
-        [shell("pytest -q", _PASSED), edit("/tmp/try.py")], "All tests pass.", ["tests_pass proven 1"]
+        [shell("pytest -q", _PASSED), edit("tmp/try.py")], "All tests pass.", ["tests_pass proven 1"]
     ),
     "an edit of a shell counts": (
-        [shell("pytest -q", _PASSED), shell("sed -i s/a/b/ src/a.py")], "All tests pass.", ["tests_pass stale 1"]
+        [shell("pytest -q", _PASSED), shell("sed -i s/a/b/ src/a.py")],
+        "All tests pass.", ["tests_pass stale 1"],
     ),
     # less was run than is said
     "one package is not the full suite": (
@@ -139,7 +145,11 @@ CASES: dict[str, tuple[list[Event], str, list[str]]] = {
         [shell("pytest a", "== 12 passed in 1s =="), shell("pytest b", "== 30 passed in 1s ==")],
         "42 tests pass.", ["count proven 2"],
     ),
-    "about so many is no number": ([shell("pytest -q", _PASSED)], "About 200 tests pass.", ["tests_pass proven 1"]),
+    "about so many is no number": (
+        [shell("pytest -q", _PASSED)],
+        "About 200 tests pass.",
+        ["tests_pass proven 1"],
+    ),
     # lint and build
     "a silent tool that ended well": (
         [shell("npx tsc --noEmit", "")], "Type check passes.", ["lint_or_build proven 1"]
@@ -180,7 +190,7 @@ CASES: dict[str, tuple[list[Event], str, list[str]]] = {
     ),
     "a name of a file is no commit": ([shell("ls", "")], "- `checkpoint/committed.go` reads them", []),
     # files
-    "an edited file": ([edit("/home/x/quay/src/a.py")], "Updated `src/a.py` to clamp.", ["created proven 1"]),
+    "an edited file": ([edit("/quay/src/a.py")], "Updated `src/a.py` to clamp.", ["created proven 1"]),
     "a file that a patch adds": (
         [ToolCall(name="apply_patch", args="*** Begin Patch\n*** Add File: src/b.py\n+b = 1\n*** End Patch")],
         "Created `src/b.py`.", ["created proven 1"],
@@ -212,7 +222,11 @@ CASES: dict[str, tuple[list[Event], str, list[str]]] = {
     "code": ([shell("ls", "")], "```\nAll tests pass.\n```", []),
     "a quotation": ([shell("ls", "")], 'The badge says "All tests pass here" in green.', []),
     "an open task": ([shell("ls", "")], "- [ ] All tests pass", []),
-    "French": ([shell("pytest", _FAILED)], "Les 212 tests passent et la branche est en place. All tests pass.", []),
+    "French": (
+        [shell("pytest", _FAILED)],
+        "Les 212 tests passent et la branche est en place. All tests pass.",
+        [],
+    ),
     "German": ([shell("pytest", _FAILED)], "Die Tests laufen und der Build ist clean. Lint ist clean.", []),
 }  # fmt: skip
 
@@ -286,19 +300,19 @@ def test_checks(command: str) -> None:
 
 def test_the_line_is_quoted_and_masked() -> None:
     """The line that contradicts a claim is quoted, and a secret in it is masked."""
-    token = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
+    key = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
     record = ClaimRecord()
     record.see(
         shell(
-            f"git push https://{token}@github.com/q/b",
-            f"fatal: https://{token}@github.com/q/b: no",
+            f"git push https://{key}@github.com/q/b",
+            f"fatal: https://{key}@github.com/q/b: no",
             error=True,
         )
     )
     (check,) = record.check_report("Pushed to main.")
     assert check.answer is Answer.CONTRADICTED
     assert "fatal" in check.line
-    assert token not in str(check.to_dict())
+    assert key not in str(check.to_dict())
 
 
 def test_a_report_is_the_last_words_of_the_run() -> None:

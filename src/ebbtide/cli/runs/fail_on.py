@@ -6,11 +6,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from ebbtide.claims.claim import Answer
 from ebbtide.claims.sentences import claim_sentence
 from ebbtide.cli.runs.baseline import KnownFindings
-from ebbtide.cli.terminal import price_hint
 from ebbtide.errors import ConfigError
-from ebbtide.report.wording import money, unpriced
+from ebbtide.report.wording import ADD_PRICES, money, unpriced
 from ebbtide.settings_file import meant
 from ebbtide.supervision.ladder import Action, Cause
 from ebbtide.supervision.summary.headline import Course, Headline
@@ -95,14 +95,14 @@ class Condition:
         if spending.cost_usd is not None and spending.cost_usd > self.above:
             return f"it cost {money(spending.cost_usd)}"
         if spending.cost_usd is None or spending.unpriced:
-            return f"{unpriced(spending) or 'the cost is unknown.'} {price_hint()}"
+            return f"{unpriced(spending) or 'the cost is unknown.'} {ADD_PRICES}"
         return None
 
     def _verdict(self, summary: RunSummary, known_findings: Collection[RunFinding]) -> str | None:
         if self.name == "unread":
             return f"{summary.degraded:,} lines or events not read in full" if summary.degraded else None
         if self.name == "contradicted":
-            return claim_sentence(summary.contradicted[0]) if summary.contradicted else None
+            return next((claim_sentence(c) for c in summary.claims if c.answer is Answer.CONTRADICTED), None)
         if self.name == "limit":
             uncounted = [item.sentence for item in summary.findings if item.kind == "limit_unknown"]
             if uncounted:

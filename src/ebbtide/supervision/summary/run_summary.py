@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ebbtide.budget.bill.bill import Bill
-from ebbtide.claims.claim import Answer, ClaimCheck
+from ebbtide.claims.claim import ClaimCheck
 from ebbtide.codec import to_wire
 from ebbtide.supervision.ladder import Action, Cause
 from ebbtide.supervision.summary.ending import RunEnding
@@ -316,11 +316,6 @@ class RunSummary:
         """How it went, in one word."""
         steps = [(finding.action, finding.cause) for finding in self.findings]
         return course(steps, blind=self._is_blind)
-
-    @property
-    def contradicted(self) -> tuple[ClaimCheck, ...]:
-        """Claims that the record contradicts."""
-        return tuple(item for item in self.claims if item.answer is Answer.CONTRADICTED)
 
     @property
     def words(self) -> str:
