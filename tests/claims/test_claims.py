@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ebbtide.claims.claim import JUDGED, Answer, ClaimKind
+from ebbtide.claims.claim import JUDGED, ClaimAnswer, ClaimKind
 from ebbtide.claims.claim_record import ClaimRecord
+from ebbtide.claims.last_words import LastWords
 from ebbtide.claims.report_claims import claims_of
-from ebbtide.claims.run_report import RunReport
 from ebbtide.claims.sentences import claims_line
 from ebbtide.events.event import Event, Message, ModelCall, Stop, ToolCall
 
@@ -310,14 +310,14 @@ def test_the_line_is_quoted_and_masked() -> None:
         )
     )
     (check,) = record.check_report("Pushed to main.")
-    assert check.answer is Answer.CONTRADICTED
+    assert check.answer is ClaimAnswer.CONTRADICTED
     assert "fatal" in check.line
     assert key not in str(check.to_dict())
 
 
 def test_a_report_is_the_last_words_of_the_run() -> None:
     """Words before a call are none, nor are those of a sub-agent; its calls are facts."""
-    report = RunReport()
+    report = LastWords()
     events: list[Event] = [
         ModelCall(text="All tests pass.", stop=Stop.CALLS),
         ToolCall(name="Bash", args={"command": "pytest"}, result=_PASSED, chain_id="helper"),
@@ -328,7 +328,7 @@ def test_a_report_is_the_last_words_of_the_run() -> None:
     assert report.check() == ()
     report.see(ModelCall(text="All 212 tests pass.", stop=Stop.END), 4)
     (check,) = report.check()
-    assert (check.kind, check.answer, check.event) == (ClaimKind.COUNT, Answer.PROVEN, 2)
+    assert (check.kind, check.answer, check.event) == (ClaimKind.COUNT, ClaimAnswer.PROVEN, 2)
     assert claims_line([check]) == "1 claim: 1 proven"
 
 
@@ -344,7 +344,7 @@ def test_any_record_and_report(names: list[str], text: str) -> None:
     assert len(checks) == len(claims_of(report)) <= 60
     for check in checks:
         assert check.kind not in JUDGED or check.answer not in {
-            Answer.CONTRADICTED,
-            Answer.STALE,
-            Answer.NARROWER,
+            ClaimAnswer.CONTRADICTED,
+            ClaimAnswer.STALE,
+            ClaimAnswer.NARROWER,
         }

@@ -32,7 +32,7 @@ class ClaimKind(StrEnum):
 JUDGED: Final = frozenset({ClaimKind.FIXED, ClaimKind.VERIFIED, ClaimKind.NOTHING_LEFT})
 
 
-class Answer(StrEnum):
+class ClaimAnswer(StrEnum):
     """Answers of a record to a claim, the gravest first."""
 
     CONTRADICTED = "contradicted"  #: a line of the record says otherwise
@@ -82,7 +82,7 @@ class ClaimCheck:
     """
 
     kind: ClaimKind
-    answer: Answer
+    answer: ClaimAnswer
     text: str
     start: int
     event: int | None = None

@@ -13,14 +13,16 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from ebbtide.claims.changes import Act, suffix_of
 from ebbtide.claims.check_runs import CheckRun
 from ebbtide.claims.check_tools import Family
-from ebbtide.claims.claim import Answer, Claim, ClaimCheck, ClaimKind
+from ebbtide.claims.claim import Claim, ClaimAnswer, ClaimCheck, ClaimKind
 from ebbtide.claims.report_claims import claims_of
 from ebbtide.text.excerpt import one_line
 from ebbtide.text.redaction import redact
 
 if TYPE_CHECKING:
-    from ebbtide.claims.claim_record import ClaimRecord
+    from ebbtide.claims.record_facts import RecordFacts
 
+_CONTRADICTED, _STALE, _NARROWER = ClaimAnswer.CONTRADICTED, ClaimAnswer.STALE, ClaimAnswer.NARROWER
+_UNSUPPORTED, _UNKNOWN, _PROVEN = ClaimAnswer.UNSUPPORTED, ClaimAnswer.UNKNOWN, ClaimAnswer.PROVEN
 _LINE: Final = 160
 _SUMMED: Final = 12  # latest counts of which two or three may make up a stated number
 _SCRATCH: Final = ("tmp/", "/var/folders/", "scratchpad", "/.claude/", "/.cache/")
@@ -42,7 +44,7 @@ _SEARCHED: Final = {
 
 
 class _Found(NamedTuple):
-    answer: Answer
+    answer: ClaimAnswer
     reason: str
     event: int | None = None
     changed: int | None = None
@@ -56,7 +58,7 @@ class Judge:
         record: The facts.
     """
 
-    def __init__(self, record: ClaimRecord) -> None:
+    def __init__(self, record: RecordFacts) -> None:
         self._record = record
         self._is_open = False  # the report itself tells of something that fails
         self._ways: Mapping[ClaimKind, Callable[[Claim], _Found]] = {
@@ -104,10 +106,10 @@ class Judge:
         """Returns the answer where nothing was found: that nothing is there, or that one cannot know."""
         record = self._record
         if not record.calls or record.is_partial:
-            return _Found(Answer.UNKNOWN, "the calls are not recorded here")
+            return _Found(_UNKNOWN, "the calls are not recorded here")
         if record.agents:
-            return _Found(Answer.UNKNOWN, "another agent may have done it")
-        return _Found(Answer.UNSUPPORTED, f"no {what} in the record")
+            return _Found(_UNKNOWN, "another agent may have done it")
+        return _Found(_UNSUPPORTED, f"no {what} in the record")
 
     def _checked(self, claim: Claim) -> _Found:
         name, *kinds = claim.subject.split(":")
@@ -117,29 +119,23 @@ class Judge:
         if kinds:
             runs = [run for run in runs if _is_kind(run, kinds) or (run.ok and not run.scope)]
             if every and not runs:
-                return _Found(
-                    Answer.UNKNOWN, f"no run of the record is named as one of {' '.join(kinds)} tests"
-                )
+                return _Found(_UNKNOWN, f"no run of the record is named as one of {' '.join(kinds)} tests")
         if not runs:
             return self._nothing(f"run of the {_NAMES[family]}")
         last = self._last(runs, claim)
         if last.ok is None:
-            return _Found(
-                Answer.UNKNOWN, "the result was not recorded, or filtered", last.event, line=last.line
-            )
+            return _Found(_UNKNOWN, "the result was not recorded, or filtered", last.event, line=last.line)
         if last.ok is False:
             if claim.is_part or self._is_open or not last.is_firsthand or kinds:
-                return _Found(
-                    Answer.UNKNOWN, "the last run failed; which tests are meant is open", last.event
-                )
+                return _Found(_UNKNOWN, "the last run failed; which tests are meant is open", last.event)
             if len({run.tool for run in runs}) > 1 and any(run.ok for run in runs if run.tool != last.tool):
-                return _Found(Answer.UNKNOWN, "the last run failed, one of another tool passed", last.event)
-            return _Found(Answer.CONTRADICTED, _failed(last), last.event, line=last.line)
+                return _Found(_UNKNOWN, "the last run failed, one of another tool passed", last.event)
+            return _Found(_CONTRADICTED, _failed(last), last.event, line=last.line)
         keeps = claim.is_part or family is Family.FORMAT  # a formatter is no check
         changed = None if keeps else self._changed_after(last, runs)
         if changed is not None:
             return _Found(
-                Answer.STALE,
+                _STALE,
                 f"passed at event {last.event:,}, changed at {changed:,}",
                 last.event,
                 changed,
@@ -150,10 +146,8 @@ class Judge:
             if other is not None:
                 return other
         if claim.is_whole and not claim.is_part and family is Family.TESTS and self._is_narrow(claim, runs):
-            return _Found(
-                Answer.NARROWER, f"only {one_line(last.scope, 60)} was run", last.event, line=last.line
-            )
-        return _Found(Answer.PROVEN, f"{last.tool} passed", last.event, line=last.line)
+            return _Found(_NARROWER, f"only {one_line(last.scope, 60)} was run", last.event, line=last.line)
+        return _Found(_PROVEN, f"{last.tool} passed", last.event, line=last.line)
 
     @staticmethod
     def _last(runs: Sequence[CheckRun], claim: Claim) -> CheckRun:
@@ -201,9 +195,9 @@ class Judge:
             or self._record.agents
             or self._record.is_partial
         ):
-            return _Found(Answer.UNKNOWN, "the record does not show this number", last.event, line=last.line)
+            return _Found(_UNKNOWN, "the record does not show this number", last.event, line=last.line)
         return _Found(
-            Answer.CONTRADICTED,
+            _CONTRADICTED,
             f"says {number:,}; the last run had {last.passed:,}",
             last.event,
             line=last.line,
@@ -223,29 +217,27 @@ class Judge:
             named = [fact for fact in done if _is_same(fact.subject, claim.subject)]
             shown = named or [fact for fact in done if claim.subject in fact.line]
             if shown:
-                return _Found(Answer.PROVEN, f"{what} recorded", shown[-1].event, line=shown[-1].line)
+                return _Found(_PROVEN, f"{what} recorded", shown[-1].event, line=shown[-1].line)
             if act is not Act.COMMIT:
-                return _Found(
-                    Answer.UNKNOWN, f"the record has another {what}", done[-1].event, line=done[-1].line
-                )
+                return _Found(_UNKNOWN, f"the record has another {what}", done[-1].event, line=done[-1].line)
         if done and (facts[-1].ok is not False or facts[-1] is done[-1]):
-            return _Found(Answer.PROVEN, f"{what} recorded", done[-1].event, line=done[-1].line)
+            return _Found(_PROVEN, f"{what} recorded", done[-1].event, line=done[-1].line)
         if not facts:
             if any(act.value in command for _, command in self._record.commands):
-                return _Found(Answer.UNKNOWN, f"another program may have done the {what}")
+                return _Found(_UNKNOWN, f"another program may have done the {what}")
             return self._nothing(what)
         last = facts[-1]
         if last.ok is False and not self._record.is_partial and not self._record.agents and not self._is_open:
-            return _Found(Answer.CONTRADICTED, f"the last {what} was refused", last.event, line=last.line)
-        return _Found(Answer.UNKNOWN, f"the result of the {what} is not recorded", last.event, line=last.line)
+            return _Found(_CONTRADICTED, f"the last {what} was refused", last.event, line=last.line)
+        return _Found(_UNKNOWN, f"the result of the {what} is not recorded", last.event, line=last.line)
 
     def _created(self, claim: Claim) -> _Found:
         edits = [
             edit for edit in self._record.edits if _names(edit.path, claim.subject) and not edit.is_deletion
         ]
         if edits:
-            return _Found(Answer.PROVEN, "edit recorded", edits[-1].event, line=edits[-1].path)
-        return _Found(Answer.UNKNOWN, "no edit of it is recorded; a command may have made it")
+            return _Found(_PROVEN, "edit recorded", edits[-1].event, line=edits[-1].path)
+        return _Found(_UNKNOWN, "no edit of it is recorded; a command may have made it")
 
     def _deleted(self, claim: Claim) -> _Found:
         gone = [
@@ -254,8 +246,8 @@ class Judge:
             if fact.act is Act.DELETE and _names(fact.subject, claim.subject)
         ]
         if gone:
-            return _Found(Answer.PROVEN, "deletion recorded", gone[-1].event, line=gone[-1].subject)
-        return _Found(Answer.UNKNOWN, "no deletion of it is recorded; what was removed may stand in it")
+            return _Found(_PROVEN, "deletion recorded", gone[-1].event, line=gone[-1].subject)
+        return _Found(_UNKNOWN, "no deletion of it is recorded; what was removed may stand in it")
 
     def _ran(self, claim: Claim) -> _Found:
         family = _FAMILIES.get(claim.subject.removesuffix(":")) if claim.subject.endswith(":") else None
@@ -263,12 +255,12 @@ class Judge:
             runs = [run for run in self._record.runs if run.family is family]
             if not runs:
                 return self._nothing(f"run of the {_NAMES[family]}")
-            return _Found(Answer.PROVEN, "run recorded", runs[-1].event, line=runs[-1].line)
+            return _Found(_PROVEN, "run recorded", runs[-1].event, line=runs[-1].line)
         words = set(_WORD.findall(claim.subject))
         for event, command in reversed(self._record.commands):
             if claim.subject in command or (words and words <= set(_WORD.findall(command))):
-                return _Found(Answer.PROVEN, "command recorded", event, line=command)
-        return _Found(Answer.UNKNOWN, "no command of the record has these words")
+                return _Found(_PROVEN, "command recorded", event, line=command)
+        return _Found(_UNKNOWN, "no command of the record has these words")
 
     def _numbered(self, claim: Claim) -> _Found:
         done = [
@@ -278,8 +270,8 @@ class Judge:
         ]
         same = [fact for fact in done if fact.files == claim.number]
         if same:
-            return _Found(Answer.PROVEN, "that of the commit", same[-1].event, line=same[-1].line)
-        return _Found(Answer.UNKNOWN, "no commit of the record has this number of files")
+            return _Found(_PROVEN, "that of the commit", same[-1].event, line=same[-1].line)
+        return _Found(_UNKNOWN, "no commit of the record has this number of files")
 
     def _read(self, claim: Claim) -> _Found:
         ranges = [
@@ -290,33 +282,32 @@ class Judge:
         ]
         whole = [item for item in ranges if item[1] <= 1 and item[2] is None]
         if whole:
-            return _Found(Answer.PROVEN, "read without a range", whole[-1][0])
+            return _Found(_PROVEN, "read without a range", whole[-1][0])
         known = sorted((first, first + size) for _, first, size in ranges if size is not None)
         reach = 1
         for first, end in known:
             if first > reach + 1 and len(known) == len(ranges):
-                return _Found(
-                    Answer.CONTRADICTED, f"lines {reach:,} to {first - 1:,} were not read", ranges[-1][0]
-                )
+                return _Found(_CONTRADICTED, f"lines {reach:,} to {first - 1:,} were not read", ranges[-1][0])
             reach = max(reach, end)
-        return _Found(Answer.UNKNOWN, "whether it was read to its end is not recorded")
+        return _Found(_UNKNOWN, "whether it was read to its end is not recorded")
 
     def _judged(self, claim: Claim) -> _Found:
         record = self._record
         latest = max((edit.event for edit in record.edits if not edit.is_cosmetic), default=0)
         if claim.kind is ClaimKind.NOTHING_LEFT:
-            return _Found(Answer.UNKNOWN, "a matter of judgement")
+            return _Found(_UNKNOWN, "a matter of judgement")
         passed = [run for run in record.runs if run.ok and run.family is Family.TESTS and run.event >= latest]
         if passed:
             return _Found(
-                Answer.PROVEN, f"{passed[-1].tool} passed after it", passed[-1].event, line=passed[-1].line
+                _PROVEN,
+                f"{passed[-1].tool} passed after it",
+                passed[-1].event,
+                line=passed[-1].line,
             )
         after = any(event > latest for event, _ in record.commands)
         if after or not latest or record.is_partial or record.agents:
-            return _Found(Answer.UNKNOWN, "a matter of judgement")
-        return _Found(
-            Answer.UNSUPPORTED, f"nothing was run after the edit at event {latest:,}", changed=latest
-        )
+            return _Found(_UNKNOWN, "a matter of judgement")
+        return _Found(_UNSUPPORTED, f"nothing was run after the edit at event {latest:,}", changed=latest)
 
 
 def _is_kind(run: CheckRun, kinds: Sequence[str]) -> bool:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from ebbtide.claims.claim import Answer, ClaimCheck
+from ebbtide.claims.claim import ClaimAnswer, ClaimCheck
 
 #: The least grave first, as a line about many of them counts them.
-_ORDER = tuple(reversed(Answer))
+_ORDER = tuple(reversed(ClaimAnswer))
 #: Answers that a reader should hear of first.
-GRAVE = (Answer.CONTRADICTED, Answer.STALE, Answer.NARROWER)
+GRAVE = (ClaimAnswer.CONTRADICTED, ClaimAnswer.STALE, ClaimAnswer.NARROWER)
 _SAID = 100
 
 
@@ -18,7 +18,7 @@ def claims_line(checks: Sequence[ClaimCheck]) -> str:
     """Returns how many claims a report makes and how they stand, with the gravest; empty where it makes none.
 
     >>> from ebbtide.claims.claim import ClaimKind
-    >>> check = ClaimCheck(kind=ClaimKind.PUSHED, answer=Answer.CONTRADICTED, text="Pushed.", start=0,
+    >>> check = ClaimCheck(kind=ClaimKind.PUSHED, answer=ClaimAnswer.CONTRADICTED, text="Pushed.", start=0,
     ...     event=11, line="! [rejected] main", reason="the last push was refused")
     >>> claims_line([check])
     '1 claim: 1 contradicted: says "Pushed."; the last push was refused (event 11: ! [rejected] main)'

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ebbtide.claims.claim import Answer
+from ebbtide.claims.claim import ClaimAnswer
 from ebbtide.claims.sentences import claim_sentence
 from ebbtide.cli.runs.baseline import KnownFindings
 from ebbtide.errors import ConfigError
@@ -102,7 +102,9 @@ class Condition:
         if self.name == "unread":
             return f"{summary.degraded:,} lines or events not read in full" if summary.degraded else None
         if self.name == "contradicted":
-            return next((claim_sentence(c) for c in summary.claims if c.answer is Answer.CONTRADICTED), None)
+            return next(
+                (claim_sentence(c) for c in summary.claims if c.answer is ClaimAnswer.CONTRADICTED), None
+            )
         if self.name == "limit":
             uncounted = [item.sentence for item in summary.findings if item.kind == "limit_unknown"]
             if uncounted:

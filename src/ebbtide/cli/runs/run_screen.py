@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from ebbtide.budget.bill.bill import Bill, BillLine, CarriedEvent
-from ebbtide.claims.claim import Answer, ClaimCheck
+from ebbtide.claims.claim import ClaimAnswer, ClaimCheck
 from ebbtide.claims.sentences import claim_sentence, claims_line
 from ebbtide.cli.terminal import CLASS_STYLES, Line, columns, plain
 from ebbtide.report import wording
@@ -214,7 +214,11 @@ def sparkline(rounds: Sequence[RoundPoint], width: int = _SPARKS) -> Line:
     return line
 
 
-_ANSWER_STYLES = {Answer.CONTRADICTED: "bold red", Answer.STALE: "bold yellow", Answer.NARROWER: "yellow"}
+_ANSWER_STYLES = {
+    ClaimAnswer.CONTRADICTED: "bold red",
+    ClaimAnswer.STALE: "bold yellow",
+    ClaimAnswer.NARROWER: "yellow",
+}
 
 
 def _claims(checks: Sequence[ClaimCheck], *, everything: bool) -> list[Line]:

@@ -42,7 +42,7 @@ from ebbtide.supervision.verdict import Verdict
 from ebbtide.text.embedding.vectors import Embedder
 
 if TYPE_CHECKING:
-    from ebbtide.claims.run_report import RunReport
+    from ebbtide.claims.last_words import LastWords
     from ebbtide.supervision.summary.run_decisions import RunDecisions
     from ebbtide.supervision.supervisor_snapshot import SupervisorSnapshot
 
@@ -132,7 +132,7 @@ class RunRecorder:
         self._decisions: RunDecisions | None = None  # before anybody said anything
         self._timeline = Timeline(policies) if timeline else None
         self._claims = profile.supervision.check_claims
-        self._report: RunReport | None = None  # before the first call of a tool
+        self._report: LastWords | None = None  # before the first call of a tool
 
     def record(self, event: Event | Round) -> Verdict:
         """Take one more event or round; the verdict is that of `Supervisor.record`."""
@@ -210,9 +210,9 @@ class RunRecorder:
         """Takes an event as a fact that the last words of the run can be held against."""
         if self._report is None:
             # Its tables take their time to import, and a run that only talks does not need them.
-            from ebbtide.claims.run_report import RunReport
+            from ebbtide.claims.last_words import LastWords
 
-            self._report = RunReport()
+            self._report = LastWords()
         self._report.see(event, number)
 
     def _checked_claims(self) -> tuple[ClaimCheck, ...]:

@@ -7,12 +7,12 @@ from ebbtide.claims.claim_record import ClaimRecord
 from ebbtide.events.event import Event, ModelCall, ModelPart, Phase, Stop, ToolCall
 
 
-class RunReport:
+class LastWords:
     """Keeps the last words of a run and the facts that they can be held against.
 
     The words of sub-agents are no report: they speak to another agent. Their calls are facts.
 
-    >>> report = RunReport()
+    >>> report = LastWords()
     >>> result = "   1c2d3e4..5f6a7b8  main -> main"
     >>> report.see(ToolCall(name="Bash", args={"command": "git push"}, result=result), 1)
     >>> report.see(ModelCall(text="Pushed to `main`."), 2)
