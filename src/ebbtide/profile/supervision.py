@@ -84,6 +84,7 @@ class SupervisionRules:
 
     def __post_init__(self) -> None:
         flag("turns_are_rounds", self.turns_are_rounds)
+        flag("check_claims", self.check_claims)
         flag("person_is_news", self.person_is_news)
         whole("turn_words", self.turn_words, 0)
         whole("dry_rounds", self.dry_rounds, 1)
