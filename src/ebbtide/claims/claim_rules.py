@@ -127,14 +127,15 @@ ACTS: Final[tuple[tuple[ClaimKind, PhraseRule], ...]] = (
             "created",
             r"(?:created|added|wrote|updated|edited|modified|implemented|written to|saved to|saved) "
             r"(?:the |a |new |file |files |it |as |in |to |spec |plan |document "
-            r"|report ){0,4}(?=\[?[`*]{1,3}[\w./~-]+\.\w)",
+            r"|report ){0,4}(?=\[?[`*]{1,3}[\w./~-]+\.\w)"
+            r"|(?:created|added|updated|modified|implemented|changed) [^\n;]{3,60}? (?:in|to) (?=\[?[`*]{1,3}[\w./~-]+\.\w)",
         ),
     ),
     (ClaimKind.RAN, anywhere("ran", r"(?:i |i've |also |and |we )?(?:ran|re-ran|reran|executed) (?:the |all )?"
     r"(?:(?=`[^`\n]{3,120}`)|(?:full |whole |entire |complete |unit |integration )?(?:tests?\b|test suite|suite\b|linter))")),
     (
         ClaimKind.READ_IN_FULL,
-        anywhere("read", r"read (?:the )?(?:full|entire|whole|complete) (?:file|contents? of)|read (?=`[^`\\n]{1,200}` in full)"),
+        anywhere("read", r"read (?:the )?(?:full|entire|whole|complete) (?:file|contents? of)|read (?=`[^`\n]{1,200}` in full)"),
     ),
     (
         ClaimKind.FIXED,
