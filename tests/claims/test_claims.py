@@ -348,3 +348,35 @@ def test_any_record_and_report(names: list[str], text: str) -> None:
             ClaimAnswer.STALE,
             ClaimAnswer.NARROWER,
         }
+
+
+_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=40),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["command", "cmd", "file_path", "path", "content", "offset", "x"]), inner
+        )
+    ),
+    max_leaves=8,
+)
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(["Bash", "Edit", "Read", "Task", "create_issue"]), _VALUES, _VALUES))
+)
+def test_no_event_breaks_it(calls: list[tuple[str, object, object]]) -> None:
+    """Arguments and answers of any shape are taken; watching never breaks the run."""
+    record = ClaimRecord()
+    for name, args, result in calls:
+        record.see(ToolCall(name=name, args=args, result=result, error=bool(args)))
+    record.check_report("All 5 tests pass. Committed. Read `a.py` in full. Created `b.py`.")
+
+
+def test_an_output_in_parts_is_read() -> None:
+    """The output of a call may be a table or a list of parts."""
+    for result in ({"stdout": _PASSED, "exit_code": 0}, [{"type": "text", "text": _PASSED}]):
+        record = ClaimRecord()
+        record.see(ToolCall(name="shell", args={"command": ["bash", "-lc", "pytest"]}, result=result))
+        (check,) = record.check_report("All tests pass.")
+        assert check.answer is ClaimAnswer.PROVEN

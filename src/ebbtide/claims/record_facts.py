@@ -42,6 +42,7 @@ _LOOKS: Final = re.compile(
 _JOINED: Final = re.compile(r"(?<!2)>|;|\n|&&|\.(?:log|output|out)\b")
 _CONTINUED: Final = ("continued from a previous conversation", "conversation that ran out of context")
 _JOB_KEYS: Final = ("task_id", "bash_id", "session_id", "shell_id", "shellId", "id")
+_OUTPUTS: Final = ("output", "stdout", "stderr", "content", "text", "result")
 _PASTED: Final = re.compile(r"passed|failed|passing|\bok\b|FAIL")
 
 
@@ -90,11 +91,7 @@ class RecordFacts:
         if args is None:
             return
         self.calls += 1
-        result = (
-            call.result
-            if isinstance(call.result, str) or call.result is None
-            else str(call.result)[:_LONGEST]
-        )
+        result = _output(call.result)
         if call.name in _AGENTS:
             self.agents += 1
             if result:
@@ -187,6 +184,21 @@ class RecordFacts:
         if len(ranges) < _JOBS:
             start = first if isinstance(first, int) else 1
             ranges.append((self.events, start, size if isinstance(size, int) else None))
+
+
+def _output(result: object) -> str | None:
+    """Returns what a call printed; None where that is not recorded."""
+    if result is None or isinstance(result, str):
+        return result
+    if isinstance(result, dict):
+        parts = [result[key] for key in _OUTPUTS if isinstance(result.get(key), str)]
+    elif isinstance(result, list):
+        parts = [
+            part["text"] for part in result if isinstance(part, dict) and isinstance(part.get("text"), str)
+        ]
+    else:
+        parts = []
+    return "\n".join(parts) if parts else None
 
 
 def _command(args: object) -> str | None:
