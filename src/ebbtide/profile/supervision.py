@@ -60,6 +60,7 @@ class SupervisionRules:
 
     Args:
         turns_are_rounds: A model's words that no call follows are a round of the conversation.
+        check_claims: Hold what the last words of a run assert against its record.
         turn_words: Words that such a turn needs to be one; a round that the caller hands over needs none.
         person_is_news: New words of a person are news: a verdict about what was before it
             falls, and rounds before and after it do not make one dry stretch. In a conversation with hardly
@@ -80,6 +81,7 @@ class SupervisionRules:
     """
 
     turns_are_rounds: bool = True
+    check_claims: bool = True
     turn_words: int = 4
     person_is_news: bool = True
     dry_rounds: int = 2
@@ -90,6 +92,7 @@ class SupervisionRules:
 
     def __post_init__(self) -> None:
         flag("turns_are_rounds", self.turns_are_rounds)
+        flag("check_claims", self.check_claims)
         flag("person_is_news", self.person_is_news)
         whole("turn_words", self.turn_words, 0)
         whole("dry_rounds", self.dry_rounds, 1)

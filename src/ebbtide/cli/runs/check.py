@@ -53,8 +53,8 @@ def check(
         Option(
             "--fail-on",
             metavar="WHAT",
-            help="Exit with 50 on: stuck, limit, failed, stop, escalate, nudge, unknown, unread, cost=USD, "
-            "tokens=N or events=N. Repeatable.",
+            help="Exit with 50 on: stuck, limit, failed, stop, escalate, nudge, unknown, unread, "
+            "contradicted, cost=USD, tokens=N or events=N. Repeatable.",
             section=_OUTPUT,
         ),
     ] = None,
@@ -95,6 +95,14 @@ def check(
     everything: Annotated[
         bool,
         Option("--all", help="Show everything, not just one screen.", section=_OUTPUT),
+    ] = False,
+    every_claim: Annotated[
+        bool,
+        Option(
+            "--claims",
+            help="Show what the last words of the run claim, and what its record says of each.",
+            section=_OUTPUT,
+        ),
     ] = False,
     as_json: Annotated[bool, Option("--json", help="Print JSON.", section=_OUTPUT)] = False,
 ) -> None:
@@ -137,6 +145,7 @@ def check(
         as_json=as_json,
         form=form,
         everything=everything,
+        every_claim=every_claim,
         top=top,
         html=html,
         fail_on=fail_on or (),

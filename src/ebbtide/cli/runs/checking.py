@@ -38,6 +38,7 @@ class Output:
         as_json: Print JSON instead of text.
         form: Print the report of a CI system, where it is one.
         everything: Print what does not fit on one screen too.
+        every_claim: Print every claim of the last words, with what the record says of it.
         top: How many rows of a table to print, equal reasons in one; None prints a row a run.
         html: Write the page into this file; None writes none.
         fail_on: What makes the check fail.
@@ -49,6 +50,7 @@ class Output:
     as_json: bool = False
     form: CheckFormat = CheckFormat.TEXT
     everything: bool = False
+    every_claim: bool = False
     top: int | None = None
     html: Path | None = None
     fail_on: tuple[Condition, ...] = ()
@@ -143,7 +145,11 @@ def show(
         summary, everything = summaries[0], output.everything
         print_lines(
             run_screen(
-                summary, terminal_width(), everything=everything, known_findings=known_findings.of(summary)
+                summary,
+                terminal_width(),
+                everything=everything,
+                every_claim=output.every_claim,
+                known_findings=known_findings.of(summary),
             )
         )
     if output.form is CheckFormat.TEXT and not output.as_json:

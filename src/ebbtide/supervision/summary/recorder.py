@@ -13,6 +13,7 @@ from ebbtide.budget.bill.bill_recorder import BillRecorder, CallReview
 from ebbtide.budget.limits import Limits
 from ebbtide.budget.prices import Prices
 from ebbtide.budget.tally import usd
+from ebbtide.claims.claim import ClaimCheck
 from ebbtide.clock import time_zone
 from ebbtide.divergence.loop_state import LoopState
 from ebbtide.divergence.monitor import tools_of
@@ -42,6 +43,7 @@ from ebbtide.supervision.verdict import Verdict
 from ebbtide.text.embedding.vectors import Embedder
 
 if TYPE_CHECKING:
+    from ebbtide.claims.last_words import LastWords
     from ebbtide.supervision.summary.run_decisions import RunDecisions
     from ebbtide.supervision.supervisor_snapshot import SupervisorSnapshot
 
@@ -133,6 +135,8 @@ class RunRecorder:
         self._decides = decisions
         self._decisions: RunDecisions | None = None  # before anybody said anything
         self._timeline = Timeline(policies) if timeline else None
+        self._claims = profile.supervision.check_claims
+        self._report: LastWords | None = None  # before the first call of a tool
 
     def record(self, event: Event | Round) -> Verdict:
         """Take one more event or round; the verdict is that of `Supervisor.record`."""
@@ -187,6 +191,8 @@ class RunRecorder:
         if not self._title and isinstance(event, Message) and event.role is Role.USER and event.text:
             self._title = title_of(event.text)
         self._endings.see(event, number)
+        if self._claims:
+            self._hold(event, number)
         review = self._reviewer.review(event, loops) if isinstance(event, ToolCall) else None
         self._bill.add(event, number, None if event.usage is None else tally.last_cost, review)
         if isinstance(event, Notice) and event.stated is not None and tally.settlement is not None:
@@ -203,6 +209,18 @@ class RunRecorder:
                 self._decisions.call(event.args, self._policies.get(event.name), number)
         elif isinstance(event, ModelCall | Message) and event.text:
             self._say(event.text, event.agent, number, event.ts, by_person=isinstance(event, Message))
+
+    def _hold(self, event: Event, number: int) -> None:
+        """Takes an event as a fact that the last words of the run can be held against."""
+        if self._report is None:
+            # Its tables take their time to import, and a run that only talks does not need them.
+            from ebbtide.claims.last_words import LastWords
+
+            self._report = LastWords()
+        self._report.see(event, number)
+
+    def _checked_claims(self) -> tuple[ClaimCheck, ...]:
+        return () if self._report is None else self._report.check()
 
     def _add_news(self, chain_id: str, number: int) -> None:
         self._news[chain_id] = (self._news.get(chain_id, (0, 0))[1], number)
@@ -306,6 +324,7 @@ class RunRecorder:
             steps=self._steps.listed(),
             decisions=self._decisions.listed() if self._decisions else (),
             decisions_left_out=self._decisions.left_out if self._decisions else 0,
+            claims=self._checked_claims(),
             chains=tuple(self._histories),
             timed=self.supervisor.tally.first_ts is not None,
             began_s=self.supervisor.tally.first_ts,

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ebbtide.budget.bill.bill import Bill
+from ebbtide.claims.claim import ClaimCheck
 from ebbtide.codec import to_wire
 from ebbtide.supervision.ladder import Action, Cause
 from ebbtide.supervision.summary.ending import RunEnding
@@ -279,6 +280,7 @@ class RunSummary:
         steps: Where the verdict became stricter than ever before, from nudge on, in order.
         decisions: In the order of the run, the first 2,000.
         decisions_left_out: How many more there were.
+        claims: What its last words assert, and what its record says of each.
         chains: Names of its chains.
         timed: Whether events had times; rates are off where they had none.
         began_s: Time of the first event, on the clock of the trace; None where no event has a time.
@@ -314,6 +316,7 @@ class RunSummary:
     steps: tuple[LadderStep, ...] = ()
     decisions: tuple[RunDecision, ...] = ()
     decisions_left_out: int = 0
+    claims: tuple[ClaimCheck, ...] = ()
     chains: tuple[str, ...] = ()
     timed: bool = True
     began_s: float | None = None
