@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ebbtide.budget.prices import Prices
 from ebbtide.budget.tally import UNITS, Tally
+from ebbtide.codec import restore_state, state_of
 from ebbtide.divergence.chain_memory import SessionMemory
 from ebbtide.divergence.chain_table import LIVE_CHAINS, MOST_CHAINS, ChainTable
 from ebbtide.divergence.loop_registry import CARRIED_ON, Finding, Loop
@@ -73,6 +74,13 @@ class LoopMonitor(EngineState):
     _SCHEMA = 3
     _OWNER = "a monitor"
 
+    _session: SessionMemory
+    tally: Tally
+    chains: ChainTable[LoopState, None]
+    degraded: int
+    last_fault: str | None
+    _duplicates: int
+
     def __init__(
         self,
         profile: Profile = Profile.DEFAULT,
@@ -99,7 +107,7 @@ class LoopMonitor(EngineState):
         self._rules = profile.divergence
         self._tools = tools_of(tools, self._rules)
         self._prices = prices
-        self.chains: ChainTable[LoopState, None] = ChainTable(
+        self.chains = ChainTable(
             self._new_chain, LoopState.to_state, LoopState.restore, live=live_chains, most=max_chains
         )
         self.tally = Tally(prices)
@@ -155,7 +163,7 @@ class LoopMonitor(EngineState):
         try:
             call = event if isinstance(event, ToolCall) else None
             if call is not None and call.phase is _STARTED:
-                return None
+                return self._started(call)
             chain = self.latest
             if chain is None or chain.name != event.chain_id:
                 chain = self._chain(event.chain_id)
@@ -173,7 +181,7 @@ class LoopMonitor(EngineState):
                 chain.ts = ts
                 chain.gap_s = ts - before
                 if ts - before >= self._pause_s:
-                    chain.pause()
+                    chain.rest()
             elif ts is not None or event.waited_s is not None:
                 self._pass_time(chain, ts, event.waited_s)
             elif chain.gap_s is not None:
@@ -190,6 +198,8 @@ class LoopMonitor(EngineState):
                     signals = self._report(chain, event, burst)
             if event.agent is not None and event.agent != chain.hand_offs.agent:
                 signals += self._report(chain, event, chain.hand_offs.take_over(event.agent, moment))
+            if chain.wake_ups.at is not None:
+                signals += self._report(chain, event, chain.wake_ups.see(moment))
             if call is None:
                 finding = chain.see(moment)
             else:
@@ -245,20 +255,12 @@ class LoopMonitor(EngineState):
     def content(self) -> dict[str, Any]:
         """Everything that later signals depend on, as plain data that JSON can carry."""
         with self._lock:
-            return {
-                "chains": self.chains.to_state(),
-                "tally": self.tally.to_state(),
-                "across": self._session.to_state(),
-                "counts": [self.degraded, self.last_fault, self._duplicates],
-            }
+            return state_of(self)
 
     def restore(self, content: Mapping[str, Any]) -> None:
         """Take up what `content` gave; for a monitor that has seen nothing yet."""
-        self._session.restore(content["across"])
-        self.tally.restore(content["tally"])
-        self.chains.restore(content["chains"])
+        restore_state(self, content)
         self.latest = self.chains.latest
-        self.degraded, self.last_fault, self._duplicates = content["counts"]
         self._warns = not self.degraded
 
     def _settings(self) -> dict[str, Any]:
@@ -272,6 +274,15 @@ class LoopMonitor(EngineState):
 
     def _new_chain(self, chain_id: str) -> LoopState:
         return LoopState(chain_id, self._rules, self._session, Tally(self._prices, self.tally))
+
+    def _started(self, call: ToolCall) -> tuple[LoopSignal, ...] | None:
+        """A call is made: one that starts an agent may be one too many; None where it shows nothing."""
+        policy = self._tools.get(call.name)
+        if policy is None or policy.spawns is None:
+            return None
+        chain = self._chain(call.chain_id)
+        finding = chain.begin_agent(Moment(call, chain.event, chain.ts), call, policy)
+        return self._report(chain, call, finding) or None
 
     def _is_new(self, chain: LoopState, seq: int) -> bool:
         """Whether the event of that number comes for the first time; it is the latest event then."""
@@ -304,7 +315,7 @@ class LoopMonitor(EngineState):
                 chain.ts = (chain.ts or 0.0) + gap
         chain.gap_s = gap
         if gap is not None and gap >= self._pause_s:
-            chain.pause()
+            chain.rest()
 
     def _report(self, chain: LoopState, event: Event, finding: Finding | None) -> tuple[LoopSignal, ...]:
         if finding is None or finding is CARRIED_ON:

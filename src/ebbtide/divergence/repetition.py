@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from itertools import islice
 from typing import Any, cast
 
+from ebbtide.codec import State
 from ebbtide.divergence.cycles import CycleDetector
 from ebbtide.divergence.loop_registry import Finding
 from ebbtide.divergence.progress import Answers, CallMemory
@@ -21,7 +22,7 @@ _KNOWN = 128  # calls whose answers are remembered at least
 _NAME = 32  # characters of a name that are kept in a state
 
 
-class Repetition:
+class Repetition(State):
     """The calls of one chain with their answers, as a stream and as a bounded memory.
 
     Args:
@@ -35,6 +36,7 @@ class Repetition:
         going_on: The cycle that the stream ends in, where it was found.
         loose: Calls whose answers were the same but for generated names.
         latest_wait: Place of the latest call before which time passed.
+        latest_rest: Place of the latest call before which a tool waited.
     """
 
     __slots__ = (
@@ -44,6 +46,7 @@ class Repetition:
         "cycles",
         "event",
         "going_on",
+        "latest_rest",
         "latest_wait",
         "loose",
         "names",
@@ -63,6 +66,7 @@ class Repetition:
         self.going_on: Finding | None = None
         self.loose: set[Key] = set()
         self.latest_wait = 0
+        self.latest_rest = 0
 
     def loosen(self, key: Key) -> None:
         """Note that the answers of a call are taken for the same although names in them differ."""
@@ -102,6 +106,7 @@ class Repetition:
             "marks": [self.answers.latest_news, self.answers.latest_change, self.answers.start],
             "loose": pack_keys(sorted(self.loose)),
             "wait": self.latest_wait,
+            "rest": self.latest_rest,
             "stream": pack_keys(self._stream()),
             "event": self.event,
             "steps": pack_numbers(self.steps),
@@ -119,6 +124,7 @@ class Repetition:
         self.answers.latest_news, self.answers.latest_change, self.answers.start = state["marks"]
         self.loose.update(unpack_keys(state["loose"]))
         self.latest_wait = state["wait"]
+        self.latest_rest = state["rest"]
         stream = enumerate(unpack_keys(state["stream"]))
         self.cycles.restore((key[:8], key[8:]) if key else (b"", place.to_bytes(8)) for place, key in stream)
         self.event = state["event"]

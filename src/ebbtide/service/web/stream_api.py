@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator
-from typing import Annotated, Final
+from datetime import datetime
+from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Depends, Header
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 
 from ebbtide.service.runs.listing import SpendingBy, find_runs, spending
+from ebbtide.service.runs.moments import midnight
+from ebbtide.service.runs.run_database import RunDatabase
 from ebbtide.service.web.broadcast import Reader
 from ebbtide.service.web.events_api import verdict_fields
 from ebbtide.service.web.problems import ProblemError
@@ -50,8 +53,8 @@ async def stream(here: Here, reader: Annotated[Reader, Depends(_reader)]) -> Asy
         yield ServerSentEvent(data=news.data, event=news.kind, id=news.id)
 
 
-async def tell_news(here: Service) -> None:
-    """Tell the readers of each verdict at once, and of runs and money a few times a second."""
+async def publish_news(here: Service) -> None:
+    """Publishes each verdict at once, and runs and money a few times a second."""
     changes: dict[str, None] = {}
 
     def on_run(standing: RunStanding) -> None:
@@ -62,7 +65,7 @@ async def tell_news(here: Service) -> None:
 
     here.runs.on_run.append(on_run)
     here.runs.on_verdict.append(on_verdict)
-    told_at, latest = 0.0, None
+    published_at, latest = 0.0, None
     while True:
         await asyncio.sleep(_EVERY_S)
         run_ids = list(changes)[:_MOST_ROWS]
@@ -76,11 +79,16 @@ async def tell_news(here: Service) -> None:
             for row in rows:
                 here.news.publish("run", row)
             if rows:  # they may be deleted meanwhile
-                today = await asyncio.to_thread(spending, here.runs.database, SpendingBy.DAY, time.time())
+                today = await asyncio.to_thread(_spent_today, here.runs.database)
                 here.news.publish("spend", {"today": today})
-        if len(here.news) and (run_ids or time.monotonic() - told_at >= _NOW_S):
-            told_at = time.monotonic()
+        if len(here.news) and (run_ids or time.monotonic() - published_at >= _NOW_S):
+            published_at = time.monotonic()
             state = await asyncio.to_thread(state_of_now, here)
             if state != latest:
                 here.news.publish("now", state)
                 latest = state
+
+
+def _spent_today(database: RunDatabase) -> list[dict[str, Any]]:
+    """Returns the spending on the day of the service, by the calendar of its machine."""
+    return spending(database, SpendingBy.DAY, midnight(datetime.fromtimestamp(time.time()), None))  # noqa: DTZ006

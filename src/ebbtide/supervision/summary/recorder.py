@@ -5,7 +5,7 @@ The summary is a fold over the events, in bounded memory.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -30,6 +30,7 @@ from ebbtide.supervision.summary.call_reviewer import CallReviewer
 from ebbtide.supervision.summary.ending import EndingReader, EndKind
 from ebbtide.supervision.summary.fact_counter import FactCounter
 from ebbtide.supervision.summary.findings import LoopNote, OtherNotes, most_expensive_first
+from ebbtide.supervision.summary.headline import is_for_a_person
 from ebbtide.supervision.summary.ladder_steps import LadderSteps
 from ebbtide.supervision.summary.run_summary import RoundPoint, RunFinding, RunSummary, Saving, Spending
 from ebbtide.supervision.summary.run_title import title_of
@@ -313,6 +314,7 @@ class RunRecorder:
             ignored=len(self._ignored),
             rounds=tuple(sorted(self._points, key=lambda point: point.event)),
             converged=signals[-1].value if signals else None,
+            open_loop=_open_loop(snapshot.active),
             saving=self._saving(),
             steps=self._steps.listed(),
             decisions=self._decisions.listed() if self._decisions else (),
@@ -401,3 +403,11 @@ class RunRecorder:
         ]
         after = together(parts)
         return Saving(verdict=self._stretches[0].verdict, after=after) if after.events else None
+
+
+def _open_loop(active: Iterable[Verdict]) -> str | None:
+    """Returns the kind of a loop that is to end the run: one that a model cannot mend before others."""
+    loops = [verdict for verdict in active if verdict.cause is Cause.DIVERGENCE and verdict.ends]
+    return (
+        max(loops, key=lambda verdict: (is_for_a_person(verdict.kind), verdict.rank)).kind if loops else None
+    )

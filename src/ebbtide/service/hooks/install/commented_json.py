@@ -17,19 +17,19 @@ _DEEPEST: Final = 200
 
 
 @dataclass(slots=True)
-class Node:
+class JsonNode:
     """A value, and where it stands."""
 
     value: Any
     start: int
     end: int
-    members: dict[str, tuple[int, Node]] = field(
+    members: dict[str, tuple[int, JsonNode]] = field(
         default_factory=dict
     )  #: of an object, with the place of the key
-    items: list[Node] = field(default_factory=list)  #: of a list
+    items: list[JsonNode] = field(default_factory=list)  #: of a list
 
 
-class Edit(NamedTuple):
+class TextEdit(NamedTuple):
     """A change of a text."""
 
     start: int
@@ -37,7 +37,7 @@ class Edit(NamedTuple):
     text: str
 
 
-def parsed(text: str) -> Node:
+def parsed(text: str) -> JsonNode:
     """Returns the value of a text.
 
     Raises:
@@ -68,13 +68,13 @@ def _after(text: str, place: int) -> int:
     return found.end() if found else place
 
 
-def _value(text: str, place: int, depth: int) -> Node:
+def _value(text: str, place: int, depth: int) -> JsonNode:
     if depth > _DEEPEST:
         raise json.JSONDecodeError("too deep", text, place)
     first = text[place : place + 1]
     if first == '"':
         string, end = py_scanstring(text, place + 1)
-        return Node(string, place, end)
+        return JsonNode(string, place, end)
     if first == "{":
         return _object(text, place, depth)
     if first == "[":
@@ -82,11 +82,11 @@ def _value(text: str, place: int, depth: int) -> Node:
     scalar = _SCALAR.match(text, place)
     if scalar is None:
         raise json.JSONDecodeError("expected a value", text, place)
-    return Node(json.loads(scalar[0]), place, scalar.end())
+    return JsonNode(json.loads(scalar[0]), place, scalar.end())
 
 
-def _object(text: str, start: int, depth: int) -> Node:
-    node = Node({}, start, start)
+def _object(text: str, start: int, depth: int) -> JsonNode:
+    node = JsonNode({}, start, start)
     place = _after(text, start + 1)
     while text[place : place + 1] != "}":
         if text[place : place + 1] != '"':
@@ -104,8 +104,8 @@ def _object(text: str, start: int, depth: int) -> Node:
     return node
 
 
-def _list(text: str, start: int, depth: int) -> Node:
-    node = Node([], start, start)
+def _list(text: str, start: int, depth: int) -> JsonNode:
+    node = JsonNode([], start, start)
     place = _after(text, start + 1)
     while text[place : place + 1] != "]":
         item = _value(text, place, depth + 1)
@@ -126,7 +126,7 @@ def _next(text: str, end: int, closing: str) -> int:
     return place
 
 
-def _edit(text: str, node: Node, value: Any, unit: str) -> Edit | None:
+def _edit(text: str, node: JsonNode, value: Any, unit: str) -> TextEdit | None:
     """Returns the first of the changes that a value asks for; None if there is none."""
     old = node.value
     if old == value and type(old) is type(value):
@@ -148,24 +148,24 @@ def _edit(text: str, node: Node, value: Any, unit: str) -> Edit | None:
         if old[place + 1 :] == value[place:] or place >= len(value):
             return _removal(text, node, [(each.start, each.end) for each in node.items], place)
         return _edit(text, node.items[place], value[place], unit)
-    return Edit(node.start, node.end, _written(value, unit, _indent(text, node.start)))
+    return TextEdit(node.start, node.end, _written(value, unit, _indent(text, node.start)))
 
 
-def _removal(text: str, node: Node, spans: list[tuple[int, int]], place: int) -> Edit:
+def _removal(text: str, node: JsonNode, spans: list[tuple[int, int]], place: int) -> TextEdit:
     """Returns the edit that takes a member away, with its comma and the rest of its line."""
     start, end = spans[place]
     if place + 1 < len(spans):
-        return Edit(start, spans[place + 1][0], "")
+        return TextEdit(start, spans[place + 1][0], "")
     comma = _after(text, end)
     if text[comma : comma + 1] == ",":
         end = comma + 1
     if place:
-        return Edit(spans[place - 1][1], end, "")
+        return TextEdit(spans[place - 1][1], end, "")
     is_alone = not (text[node.start + 1 : start] + text[end : node.end - 1]).strip()
-    return Edit(node.start + 1, node.end - 1, "") if is_alone else Edit(start, end, "")
+    return TextEdit(node.start + 1, node.end - 1, "") if is_alone else TextEdit(start, end, "")
 
 
-def _addition(text: str, node: Node, key: str | None, value: Any, unit: str) -> Edit:
+def _addition(text: str, node: JsonNode, key: str | None, value: Any, unit: str) -> TextEdit:
     """Returns the edit that puts a member behind the others."""
     ends = [each.end for each in node.items] or [each.end for _, each in node.members.values()]
     around = _indent(text, node.start)
@@ -174,11 +174,11 @@ def _addition(text: str, node: Node, key: str | None, value: Any, unit: str) -> 
     name = "" if key is None else f"{json.dumps(key)}: "
     written = gap + name + _written(value, unit, around + unit if is_in_lines else around)
     if not ends:
-        return Edit(node.end - 1, node.end - 1, f"{written}\n{around}")
+        return TextEdit(node.end - 1, node.end - 1, f"{written}\n{around}")
     comma = _after(text, ends[-1])
     if text[comma : comma + 1] == ",":
-        return Edit(comma + 1, comma + 1, f"{written},")
-    return Edit(ends[-1], ends[-1], f",{written}")
+        return TextEdit(comma + 1, comma + 1, f"{written},")
+    return TextEdit(ends[-1], ends[-1], f",{written}")
 
 
 def _written(value: Any, unit: str, around: str) -> str:
