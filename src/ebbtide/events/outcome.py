@@ -266,8 +266,9 @@ _STATES: Final = (
 #: cell, what a line begins with, or what is said of a thing, and of none.
 _STATE: Final = re.compile(
     rf"\b(?:status|state|phase|stage|result|conclusion)[\"']?\s{{0,3}}[:=]\s{{0,3}}[\"']?{_STATES}\b"
-    rf"|^\W*(?:(?:it|\w+ \w+|[\w-]+) )?(?:is |are )?(?:still )?{_STATES}\W*$"
-    rf"|^\W*(?:waited|slept) (?:for )?\d|^\W*{_STATES}\b(?! (?:to|or|and|tasks?|jobs?|items?|directory)\b)"
+    rf"|^[^\w\n]{{0,20}}(?:(?:it|\w+ \w+|[\w-]+) )?(?:is |are )?(?:still )?{_STATES}[^\w\n]{{0,20}}$"
+    rf"|^[^\w\n]{{0,20}}(?:waited|slept) (?:for )?\d"
+    rf"|^[^\w\n]{{0,20}}{_STATES}\b(?! (?:to|or|and|tasks?|jobs?|items?|directory)\b)"
     rf"|(?:  |\t|\|) ?{_STATES} ?(?=  |\t|\||$)"
     rf"|\b(?:is|are) (?:still |being |currently |now |already )?{_STATES}\b"
     rf"|(?<![\d.])[1-9]\d* (?:of \d+ |\w+ )?{_STATES}\b",
