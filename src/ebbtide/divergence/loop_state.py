@@ -29,6 +29,7 @@ from ebbtide.events.outcome import (
     CallOutcome,
     Ending,
     counts_deeds,
+    is_cancelled,
     is_under_way,
     may_still_come,
     outcome_of,
@@ -317,7 +318,12 @@ class LoopState:
                 moment.has_failed = True
         if moment.is_flagged:
             moment.answer = settled_answer(moment.answer) + FAILED
+            if text and is_cancelled(text):
+                return False
         if self._batch.has(moment.key, call.batch, turn):
+            return False
+        # What a batch changed or found is news, each for itself; that it failed is so once.
+        if moment.has_failed and call.batch is not None and self._batch.fails_again():
             return False
         return not (self.retried and self._is_sent_again(moment))
 

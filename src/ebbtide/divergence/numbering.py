@@ -14,11 +14,12 @@ _AT_ONCE = 8  # equal calls of one turn that a model may ask for; with more, tur
 class Batch:
     """The calls of one chain that were asked for at once, by the number that their caller gave or by turn."""
 
-    __slots__ = ("_copies", "_name")
+    __slots__ = ("_copies", "_has_failed", "_name")
 
     def __init__(self) -> None:
         self._name: str | int | None = None
         self._copies: dict[Key, int] = {}
+        self._has_failed = False
 
     def has(self, key: Key, number: str | int | None, turn: int | None) -> bool:
         """Whether a call was counted already, since it was asked for several times at once.
@@ -33,11 +34,17 @@ class Batch:
         # Turns are numbered apart from what callers number.
         return turn is not None and self._has(key, ~turn) and self._copies[key] <= _AT_ONCE
 
+    def fails_again(self) -> bool:
+        """Whether a call of the latest batch that fails does so beside another: together they are one try."""
+        has_failed, self._has_failed = self._has_failed, True
+        return has_failed
+
     def _has(self, key: Key, name: str | int) -> bool:
         copies = self._copies
         if name != self._name:
             self._name = name
             copies.clear()
+            self._has_failed = False
         count = copies.get(key, 0)
         if count or len(copies) < _CALLS:
             copies[key] = count + 1
@@ -45,11 +52,12 @@ class Batch:
 
     def to_state(self) -> list[Any]:
         """All that later calls depend on."""
-        return [self._name, pack_keys(list(map(settled, self._copies))), list(self._copies.values())]
+        copies = self._copies
+        return [self._name, pack_keys(list(map(settled, copies))), list(copies.values()), self._has_failed]
 
     def restore(self, state: list[Any]) -> None:
         """Take up what `to_state` gave."""
-        self._name, keys, counts = state
+        self._name, keys, counts, self._has_failed = state
         self._copies = dict(zip(unpack_keys(keys), counts, strict=True))
 
 

@@ -156,6 +156,20 @@ class ToolPolicy:
             isinstance(args, str) or (_is_table(args) and self.command in args)
         )
 
+    def states_status(self, args: object) -> bool:
+        """Returns True if a call of a shell that is not flagged ended with a status of 0, of all it ran.
+
+        That is so where it is declared how its failures look, and no command hides the status of another.
+        """
+        if self.command is None or not self.failure:
+            return False
+        command = args.get(self.command) if _is_table(args) else args
+        if not isinstance(command, str):
+            return False
+        from ebbtide.events.shell_words import has_one_status
+
+        return has_one_status(command)
+
     def may_wait(self, args: object) -> bool:
         """Returns True if a command may be one that waits; looking for the words of those is cheap."""
         if not _is_table(args):

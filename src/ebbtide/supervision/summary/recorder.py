@@ -179,11 +179,11 @@ class RunRecorder:
                 history = self._histories[event.chain_id] = TallyHistory(event.chain_id, tally)
             self._latest = history
         history.note(tally, number, loops.event, None if event.ts is None else tally.latest_ts)
-        self._facts.see(event, loops)
         if not self._title and isinstance(event, Message) and event.role is Role.USER and event.text:
             self._title = title_of(event.text)
         self._endings.see(event, number)
         review = self._reviewer.review(event, loops) if isinstance(event, ToolCall) else None
+        self._facts.see(event, loops, review)
         self._bill.add(event, number, None if event.usage is None else tally.last_cost, review)
         if isinstance(event, Notice) and event.stated is not None and tally.settlement is not None:
             self._bill.settle(event, tally.settlement)
