@@ -306,7 +306,7 @@ def is_cancelled(answer: str) -> bool:
 
 
 def begins_with_failure(answer: str) -> bool:
-    """Returns True if a short answer begins with what a program prints of its own failure.
+    r"""Returns True if a short answer begins with what a program prints of its own failure.
 
     >>> begins_with_failure("fatal: bad revision"), begins_with_failure("1: import os\n2: os.exit(1)")
     (True, False)

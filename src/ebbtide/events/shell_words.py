@@ -78,7 +78,7 @@ def simple_commands(text: str) -> list[SimpleCommand]:
 
 _HEREDOC = re.compile(r"<<-?[ \t]*(['\"]?)(\w+)\1.*?^[ \t]*\2[ \t]*$", re.DOTALL | re.MULTILINE)
 _TEXT = re.compile(r"'[^']*+'|\"(?:[^\"\\]|\\.)*+\"", re.DOTALL)
-_QUIET = re.compile(r"[ \t]*(?:cat[ \t]*>|cd |export |source |\.[ ]|#|set -)")
+_QUIET = re.compile(r"[ \t]*(?:cat[ \t]*(?:>|$)|cd |export |source |\.[ ]|#|set -)")
 _GOES_ON = re.compile(r"\||;|(?<![&>])&(?![&>])")
 
 

@@ -73,7 +73,7 @@ _UNTIL: Final[Mapping[EndKind, str]] = {
 def at_end(summary: RunSummary) -> str | None:
     """Returns how the run stood at its end, if that is better than its verdict; None if it is not."""
     latest = summary.latest
-    if latest.rank >= summary.verdict.rank:
+    if latest.rank >= summary.verdict.rank or summary.verdict.action is Action.FINALIZE:
         return None
     if latest.action is Action.ALLOW:
         return "It recovered." if summary.recovered else f"It went on{_UNTIL.get(summary.ending.ending, '')}."

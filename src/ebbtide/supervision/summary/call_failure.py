@@ -21,7 +21,8 @@ _REFUSED: Final = re.compile(
 )
 #: What a search that finds nothing comes to: a status of one, and not a word.
 _NO_MATCH: Final = re.compile(
-    r"\s*(?:<returncode>1</returncode>\s*<output>\s*</output>|(?:Process )?exit(?:ed)?(?: with)? code:? 1)\s*",
+    r"\s*(?:<returncode>1</returncode>\s*<output>\s*</output>"
+    r"|(?:Process )?exit(?:ed)?(?: with)? code:? 1)\s*",
     re.IGNORECASE,
 )
 

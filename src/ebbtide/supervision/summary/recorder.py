@@ -17,7 +17,9 @@ from ebbtide.clock import time_zone
 from ebbtide.divergence.loop_state import LoopState
 from ebbtide.divergence.monitor import tools_of
 from ebbtide.divergence.signals import LoopSignal
+from ebbtide.events.effect import Effect
 from ebbtide.events.event import Event, Message, ModelCall, Notice, Role, ToolCall
+from ebbtide.events.outcome import Ending
 from ebbtide.events.run_outcome import FAILURES
 from ebbtide.events.tool_policy import ToolPolicies
 from ebbtide.events.transcript import Round
@@ -119,6 +121,7 @@ class RunRecorder:
         self._stretches: list[_Stretch] = []
         # By chain, the latest two events that brought a new answer, or a round with new claims.
         self._news: dict[str, tuple[int, int]] = {}
+        self._setbacks: dict[str, int] = {}  # by chain, the latest call that failed or found nothing
         self._facts = FactCounter()
         self._policies = policies = tools_of(tools, profile.divergence)
         self._endings = EndingReader(policies)
@@ -189,7 +192,9 @@ class RunRecorder:
             self._bill.settle(event, tally.settlement)
         repetition = loops.repetition
         is_news = review is not None and repetition.calls == repetition.answers.latest_news
-        if isinstance(event, ToolCall) and is_news and not self._is_setback(event, review):
+        if isinstance(event, ToolCall) and self._is_setback(event, review, loops):
+            self._setbacks[event.chain_id] = number
+        elif is_news:
             self._add_news(event.chain_id, number)
         if self._timeline is not None:
             total = self.supervisor.tally
@@ -203,11 +208,16 @@ class RunRecorder:
     def _add_news(self, chain_id: str, number: int) -> None:
         self._news[chain_id] = (self._news.get(chain_id, (0, 0))[1], number)
 
-    def _is_setback(self, call: ToolCall, review: CallReview | None) -> bool:
-        """Returns True if a call failed, or stands for a limit or an error that ended the run."""
+    def _is_setback(self, call: ToolCall, review: CallReview | None, loops: LoopState) -> bool:
+        """Returns True if a call proves nothing: it failed, found nothing, or stands for what ended the run."""
         policy = self._policies.get(call.name)
-        outcome = None if policy is None else policy.outcome_of(call.args)
-        return outcome in FAILURES or (review is not None and review.has_failed)
+        if policy is not None and (ended := policy.outcome_of(call.args)) is not None:
+            return ended in FAILURES
+        if (review is not None and (review.has_failed or review.was_cancelled)) or call.result in ("", None):
+            return True
+        outcome = loops.outcome
+        is_content = loops.effect is Effect.READ and outcome is not None and outcome.ending is Ending.FAILED
+        return outcome is not None and not is_content
 
     def loop(self, signal: LoopSignal, verdict: Verdict) -> None:
         """As `Listener.loop`."""
@@ -359,7 +369,7 @@ class RunRecorder:
         self, highest: Verdict, latest: Verdict, findings: Sequence[RunFinding], ending: EndKind
     ) -> bool | None:
         """Returns True if something new came in the same chain after the cause of the highest verdict."""
-        if latest.rank >= highest.rank:
+        if latest.rank >= highest.rank or highest.action is Action.FINALIZE:
             return None
         if ending in _CRASHES or highest.cause is Cause.LIMIT:
             return False
@@ -370,10 +380,11 @@ class RunRecorder:
         ]
         last = max((item.last_event for item in behind), default=highest.event or 0)
         chains = {item.chain_id for item in behind} or {highest.chain_id or ""}
-        news = [self._news[chain] for chain in chains if chain in self._news]
-        # One new answer may be that of a last attempt; where the work came to its end, it is enough.
-        needed = _ENOUGH if ending in (EndKind.FINISHED, EndKind.HANDED_BACK) else 0
-        return any(pair[needed] > last for pair in news)
+        news = [(self._news[chain], self._setbacks.get(chain, 0)) for chain in chains if chain in self._news]
+        if ending in (EndKind.FINISHED, EndKind.HANDED_BACK):
+            return any(pair[_ENOUGH] > last for pair, _ in news)
+        # One new answer may be that of a last attempt, and what ends in failures has not recovered.
+        return any(pair[0] > last and pair[_ENOUGH] > setback for pair, setback in news)
 
     def _saving(self) -> Saving | None:
         parts = [
