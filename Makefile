@@ -6,7 +6,7 @@ BASE := $(VENV)/.base
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types layers wheel tests test-sdks test-spark test-adapters test-exporters test-agents
+.PHONY: prices help demo test lint types layers wheel tests test-sdks test-spark test-adapters test-exporters test-agents
 
 help:
 	@echo "make demo   install the package without its extras, and check a sample of runs: takes seconds"
@@ -15,6 +15,7 @@ help:
 	@echo "make test-exporters   let frameworks export their spans, each installed for it, and read them"
 	@echo "make test-agents   let the hooks watch the real coding agents, installed by npm"
 	@echo "make test-spark   check archives and streams on a real Spark, installed for it"
+	@echo "make prices   take over the newest public prices"
 	@echo "make test-sdks   read usage from answers of every provider's SDK, installed for it"
 
 demo: $(BASE)
@@ -49,6 +50,11 @@ test-adapters: $(READY)
 # The same for what exports spans of OpenTelemetry.
 test-exporters: $(READY)
 	$(BIN)/python tests/service/otlp/record_exports.py --minutes $(MINUTES)
+
+# The table of public prices that the package ships, from the newest genai-prices.
+prices: $(READY)
+	$(PIP) --upgrade genai-prices
+	$(BIN)/python -m ebbtide.budget.public_prices
 
 # Some of the SDKs are too large for every run: 360 MB more.
 test-sdks: $(READY)

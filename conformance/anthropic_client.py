@@ -8,7 +8,7 @@ import uuid
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from anthropic import Anthropic, AsyncAnthropic
+from anthropic import Anthropic, AsyncAnthropic, beta_tool
 
 from conformance.harness import Trial
 from conformance.model_server import ModelServer
@@ -22,7 +22,16 @@ _MOST_TOKENS = 1_000
 class AnthropicClient:
     """One watched client; every run is a list of messages of its own."""
 
-    modes = ("sync", "async", "stream", "stream helper", "async stream helper")
+    modes = (
+        "sync",
+        "async",
+        "stream",
+        "stream helper",
+        "async stream helper",
+        "beta",
+        "beta stream helper",
+        "tool runner",
+    )
     calls = 4
     takes_tools_away = True
     counts_tokens = True
@@ -54,9 +63,19 @@ class AnthropicClient:
                     watch(client, runs=adapter.ebbtide.runs), call, by_name, trial, helps=mode != "async"
                 )
             )
+        elif mode == "tool runner":
+            _run_tools(adapter, call, tools, trial)
         else:
-            _talk(adapter, call, by_name, trial, mode)
+            _talk(adapter.beta if "beta" in mode else adapter, call, by_name, trial, mode)
         return trial
+
+
+def _run_tools(client: Any, call: dict[str, Any], tools: Sequence[Callable[..., str]], trial: Trial) -> None:
+    """The loop of the SDK itself."""
+    runner = client.beta.messages.tool_runner(**{**call, "tools": [beta_tool(tool) for tool in tools]})
+    for message in runner:
+        trial.answer = next((block.text for block in message.content if block.type == "text"), "")
+        trial.steps += 2
 
 
 def _talk(
@@ -65,7 +84,7 @@ def _talk(
     for _ in range(_STEPS):
         if mode == "stream":
             content = _joined(client.messages.create(**call, stream=True))
-        elif mode == "stream helper":
+        elif mode.endswith("stream helper"):
             with client.messages.stream(**call) as stream:
                 content = _blocks(stream.get_final_message())
         else:

@@ -53,7 +53,8 @@ class ModelServer:
         """The answer to a call, and its type of content."""
         trial, script = self.runs[body["model"]]
         choice = body.get("tool_choice")
-        has_tools = bool(body.get("tools")) and choice not in ("none", {"type": "none"})
+        is_continued = (body.get("thread") or {}).get("type") == "continue"  # which keeps the tools
+        has_tools = (bool(body.get("tools")) or is_continued) and choice not in ("none", {"type": "none"})
         conversation = {key: body.get(key) for key in ("system", "instructions", "messages", "input")}
         reply = trial.ask(script, json.dumps(conversation, ensure_ascii=False), has_tools=has_tools)
         number = len(trial.inputs)
@@ -103,7 +104,7 @@ def _chat(reply: Reply, number: int, body: dict[str, Any]) -> list[dict[str, Any
     return [
         {**base, "object": "chat.completion", "choices": [{**choice, "message": message}], "usage": usage},
         {**chunk, "choices": [{**choice, "delta": delta}]},
-        {**chunk, "choices": [], "usage": usage},
+        *([{**chunk, "choices": [], "usage": usage}] if body.get("stream_options") else []),
     ]
 
 
@@ -142,15 +143,16 @@ def _response(reply: Reply, number: int, body: dict[str, Any]) -> list[dict[str,
             "total_tokens": INPUT_TOKENS + OUTPUT_TOKENS,
         },
     }
-    events = [
-        {"type": "response.output_item.done", "output_index": place, "sequence_number": place, "item": item}
-        for place, item in enumerate(output)
+    events: list[dict[str, Any]] = [
+        {"type": "response.created", "response": {**response, "status": "in_progress", "output": []}}
     ]
-    return [
-        response,
-        *events,
-        {"type": "response.completed", "sequence_number": len(events), "response": response},
-    ]
+    for place, item in enumerate(output):
+        events += [
+            {"type": f"response.output_item.{moment}", "output_index": place, "item": item}
+            for moment in ("added", "done")
+        ]
+    events.append({"type": "response.completed", "response": response})
+    return [response, *({**event, "sequence_number": number} for number, event in enumerate(events))]
 
 
 def _message(reply: Reply, number: int, body: dict[str, Any]) -> list[dict[str, Any]]:

@@ -21,7 +21,17 @@ _STEPS = 100
 class OpenAIClient:
     """One watched client; every run is a list of messages of its own."""
 
-    modes = ("sync", "async", "stream", "stream helper", "responses", "responses stream")
+    modes = (
+        "sync",
+        "async",
+        "stream",
+        "stream without usage",
+        "stream helper",
+        "responses",
+        "responses stream",
+        "responses stream helper",
+        "responses conversation",
+    )
     calls = 4
     takes_tools_away = True
     counts_tokens = True
@@ -40,7 +50,7 @@ class OpenAIClient:
         self._server.runs[model] = (trial, script)
         by_name = {tool.__name__: tool for tool in tools}
         if mode.startswith("responses"):
-            _respond(adapter, model, by_name, trial, streams=mode.endswith("stream"))
+            _respond(adapter, model, by_name, trial, mode)
         elif mode == "async":
             # A client belongs to one event loop; the registry serves both.
             client = AsyncOpenAI(base_url=str(adapter.base_url), api_key="none", max_retries=0)
@@ -64,8 +74,9 @@ def _chat(client: Any, model: str, tools: dict[str, Callable[..., str]], trial: 
                 completion = stream.get_final_completion()
             answer = completion.choices[0].message.model_dump(exclude_none=True, exclude={"parsed"})
             total += completion.usage.total_tokens if completion.usage else 0
-        elif mode == "stream":
-            more = {"stream": True, "stream_options": {"include_usage": True}}
+        elif mode.startswith("stream"):
+            asks = {} if mode.endswith("without usage") else {"stream_options": {"include_usage": True}}
+            more = {"stream": True, **asks}
             answer, used = _joined(
                 client.chat.completions.create(model=model, messages=messages, tools=_schemas(tools), **more)
             )
@@ -76,7 +87,7 @@ def _chat(client: Any, model: str, tools: dict[str, Callable[..., str]], trial: 
             total += completion.usage.total_tokens if completion.usage else 0
         if _go_on(answer, messages, tools):
             continue
-        trial.answer, trial.steps, trial.tokens = answer["content"], len(messages), total
+        trial.answer, trial.steps, trial.tokens = answer["content"], len(messages), total or None
         return
 
 
@@ -115,19 +126,24 @@ def _joined(stream: Any) -> tuple[dict[str, Any], int]:
     return message, total
 
 
-def _respond(
-    client: Any, model: str, tools: dict[str, Callable[..., str]], trial: Trial, *, streams: bool
-) -> None:
-    """The provider keeps the conversation: each call names the answer before it."""
+def _respond(client: Any, model: str, tools: dict[str, Callable[..., str]], trial: Trial, mode: str) -> None:
+    """The provider keeps the history: each call names the answer before it, or their conversation."""
     news: Any = TASK
     previous: str | None = None
     schemas = [{"type": "function", **schema["function"]} for schema in _schemas(tools)]
     for _ in range(_STEPS):
-        more = {"previous_response_id": previous} if previous else {}
-        answer = client.responses.create(model=model, input=news, tools=schemas, stream=streams, **more)
-        if streams:
-            *_, last = answer
+        more: dict[str, Any] = {"previous_response_id": previous} if previous else {}
+        if mode.endswith("conversation"):
+            more = {"conversation": {"id": f"conv_{model}"}}
+        call: dict[str, Any] = {"model": model, "input": news, "tools": schemas, **more}
+        if mode.endswith("helper"):
+            with client.responses.stream(**call) as stream:
+                answer = stream.get_final_response()
+        elif mode.endswith("stream"):
+            *_, last = client.responses.create(**call, stream=True)
             answer = last.response
+        else:
+            answer = client.responses.create(**call)
         news = [
             {
                 "type": "function_call_output",

@@ -11,5 +11,5 @@ from ebbtide.supervision.run_options import RunOptions
 if __name__ == "__main__":
     output, *names = sys.argv[1:]
     spark = SparkSession.builder.appName("ebbtide").getOrCreate()
-    options = RunOptions(prices=Prices())  # the public ones, as the commands do: 'ebbtide[prices]'
+    options = RunOptions(prices=Prices())  # the public ones, as the commands do
     check_files(spark, names, options, most_seconds=300).write.parquet(output)

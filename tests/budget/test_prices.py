@@ -106,8 +106,7 @@ def test_load(tmp_path: Path) -> None:
 
 
 def test_public_prices() -> None:
-    """Models that the table does not have are looked up in genai-prices, cached tokens included."""
-    pytest.importorskip("genai_prices")
+    """Models that the table does not have are looked up in the public table, cached tokens included."""
     prices = Prices({"gpt-4o": {"input": 1.0, "output": 1.0}})
     assert prices.cost(Usage(model="gpt-4o", input_tokens=MILLION)) == 1.0
     some = prices.cost(Usage(model="gpt-4o-mini", input_tokens=MILLION, output_tokens=MILLION))
@@ -119,11 +118,11 @@ def test_public_prices() -> None:
     assert prices.unknown == {"no such model": 1}
 
 
-def test_public_prices_are_not_needed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where genai-prices is not installed, its models are unknown and nothing else happens."""
+def test_public_prices_need_no_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The table is shipped."""
     monkeypatch.setitem(sys.modules, "genai_prices", None)
     prices = Prices({"mine": {"input": 1.0}})
-    assert prices.cost(Usage(model="gpt-4o", input_tokens=1)) is None
+    assert prices.cost(Usage(model="gpt-4o", input_tokens=MILLION)) == 2.5
     assert prices.cost(Usage(model="mine", input_tokens=MILLION)) == 1.0
 
 
@@ -136,29 +135,33 @@ def test_prices_reach_another_process() -> None:
     assert copy.unknown == {"large": 1}
 
 
+OCTOBER, NOVEMBER = 1.791e9, 1.7955e9  # days before and after providers' prices of tiers were first recorded
+
+
 @pytest.mark.parametrize(
-    ("model", "tier", "expected"),
+    ("model", "tier", "ts", "expected"),
     [
-        ("gpt-5.4", "priority", 2 * 2.5),
-        ("gpt-5.4", "flex", None),
-        ("claude-opus-4-6", "fast", 6 * 5.0),
-        ("claude-opus-4-6", "batch", None),
-        ("claude-opus-4-6", None, 5.0),
-        ("claude-opus-4-6", "priority", None),
-        ("gpt-5.1", "priority", None),
-        ("gpt-5.4", "some new tier", None),
+        ("gpt-5.4", "priority", OCTOBER, 2 * 2.5),
+        ("gpt-5.4", "priority", NOVEMBER, 2 * 2.5),
+        ("gpt-5.4", "flex", OCTOBER, None),
+        ("gpt-5.4", "flex", NOVEMBER, 2.5 / 2),
+        ("claude-opus-4-6", "fast", OCTOBER, 6 * 5.0),
+        ("claude-opus-4-6", "batch", OCTOBER, None),
+        ("claude-opus-4-6", "batch", NOVEMBER, 5.0 / 2),
+        ("claude-opus-4-6", None, OCTOBER, 5.0),
+        ("claude-opus-4-6", "priority", NOVEMBER, None),
+        ("gpt-5.4", "some new tier", NOVEMBER, None),
     ],
 )
 def test_a_tier_of_the_service_has_its_own_price(
-    model: str, tier: str | None, expected: float | None
+    model: str, tier: str | None, ts: float, expected: float | None
 ) -> None:
-    """The list price times what the tier costs; a tier that nobody knows has no known price."""
-    pytest.importorskip("genai_prices")
+    """Its published price, or the list price times its factor; a tier that nobody knows has no price."""
     usage = Usage(model=model, input_tokens=1_000_000, tier=tier)
     small = Usage(model=model, input_tokens=100_000, tier=tier)  # below the length that costs more
-    cost = Prices().cost(small)
+    cost = Prices().cost(small, ts)
     assert cost == (None if expected is None else pytest.approx(expected / 10))
-    assert (Prices().cost(usage) is None) == (expected is None)
+    assert (Prices().cost(usage, ts) is None) == (expected is None)
 
 
 def test_own_prices_may_state_tiers() -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import random
 import sys
-from pathlib import Path
 
 import pytest
 
 from ebbtide.budget.prices import Prices
+from ebbtide.budget.public_prices import public_prices, table_of_package
 from ebbtide.events.usage import Usage
 
 genai_prices = pytest.importorskip("genai_prices")
@@ -81,25 +82,67 @@ def test_prices_are_those_of_the_day() -> None:
     assert changed
 
 
-def test_kept_rates_give_the_same_costs_without_the_package(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    models = ("claude-opus-4-6", "claude-sonnet-4-5", "gpt-5.4", "no-such-model")
-    usages = [Usage(model=model, input_tokens=300_000, output_tokens=7) for model in models]
-    times = (1.74e9, 1.76e9, 1.79e9, 1.795e9)
-    first, second = Prices(), Prices()
-    costs = [first.cost(usage, ts) for usage in usages for ts in times]
-    assert costs == [Prices().cost(usage, ts) for usage in usages for ts in times]
-    first.keep(tmp_path / "rates.json")
-    second.recall(tmp_path / "rates.json")
+def test_the_shipped_table_is_that_of_its_edition(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing was typed in by hand. A package of the same edition is not asked."""
+    if importlib.metadata.version("genai-prices") != public_prices().edition:
+        pytest.skip("another version of genai-prices is installed")
+    assert table_of_package() == public_prices()
+    public_prices.cache_clear()
     monkeypatch.setitem(sys.modules, "genai_prices", None)
-    assert [second.cost(usage, ts) for usage in usages for ts in times] == costs
+    assert public_prices().sellers
 
 
-def test_rates_that_were_kept_by_another_version_or_are_broken_are_not_taken(tmp_path: Path) -> None:
-    file = tmp_path / "rates.json"
-    for content in ("", "[]", '{"of": "another", "starts": {}, "tiers": []}', '{"of": null}'):
-        file.write_text(content)
-        prices = Prices()
-        prices.recall(file)
-        assert prices._tiers == {}
+def test_a_newer_package_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its table counts, and says so; where it cannot be read, the shipped one does."""
+    public_prices.cache_clear()
+    monkeypatch.setattr("ebbtide.budget.public_prices.version", lambda _: "999.0")
+    try:
+        assert Prices().origin == "public prices of genai-prices 999.0"
+        public_prices.cache_clear()
+        monkeypatch.setitem(sys.modules, "genai_prices", None)
+        monkeypatch.setitem(sys.modules, "genai_prices.data_snapshot", None)
+        assert "999" not in Prices().origin
+    finally:
+        public_prices.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("name", "same"),
+    [
+        ("openai/gpt-5.1", "gpt-5.1"),
+        ("openai:gpt-5.1", "gpt-5.1"),
+        ("OpenAI/GPT-5.1", "gpt-5.1"),
+        ("anthropic/claude-sonnet-4.5", "claude-sonnet-4-5"),
+        ("gemini/gemini-2.5-pro", "gemini-2.5-pro"),
+        ("models/gemini-2.5-pro", "gemini-2.5-pro"),
+        ("xai/grok-4", "grok-4"),
+        ("gpt-5-20250807", "gpt-5-2025-08-07"),
+        (
+            "bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+            "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+        ),
+    ],
+)
+def test_a_name_may_carry_its_seller(name: str, same: str) -> None:
+    rates = Prices().rates(name)
+    assert rates is not None
+    assert rates == Prices().rates(same)
+
+
+def test_a_region_of_bedrock_costs_more() -> None:
+    """The price is the seller's, not that of who made the model."""
+    here, there = (
+        Prices().rates("claude-sonnet-4-5"),
+        Prices().rates("us.anthropic.claude-sonnet-4-5-20250929-v1:0"),
+    )
+    assert here is not None
+    assert there is not None
+    assert there.input == pytest.approx(1.1 * here.input)
+
+
+@pytest.mark.parametrize(
+    "name", ["ollama/gpt-5", "lm_studio/qwen3", "qwen/qwen3-coder", "/", ":", "a" * 10_000, "gpt-5" * 200]
+)
+def test_a_seller_that_nobody_knows_has_no_price(name: str) -> None:
+    """A model on one's own machine is not priced as if somebody sold it."""
+    assert Prices().rates(name) is None

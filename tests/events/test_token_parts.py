@@ -12,6 +12,8 @@ from ebbtide.budget.tally import Tally
 from ebbtide.errors import ConfigError
 from ebbtide.events.event import ModelCall
 from ebbtide.events.event_json import read_event
+from ebbtide.events.provider_usage import GEMINI as GEMINI_SHAPE
+from ebbtide.events.provider_usage import GEMINI_INTERACTION, OPENAI, UsageShape, whole_count
 from ebbtide.events.usage import CLASSES, COUNTS, PARTS, Usage
 from ebbtide.traces.agents.ebbtide_events import EbbtideEventsReader
 from ebbtide.traces.records.calls_once import CallsOnce
@@ -54,6 +56,16 @@ SHAPES = {
     "gemini": ({**GEMINI, "thoughtsTokenCount": 8}, (28, 8, None, None)),
     "gemini's client": (
         {"prompt_token_count": 50, "candidates_token_count": 20, "thoughts_token_count": 8},
+        (28, 8, None, None),
+    ),
+    "gemini's client over litellm": (
+        {"prompt_token_count": 50, "candidates_token_count": 20, "thoughts_token_count": 8}
+        | {"total_token_count": 70},
+        (20, 8, None, None),
+    ),
+    "gemini's client, with a total": (
+        {"prompt_token_count": 50, "candidates_token_count": 20, "thoughts_token_count": 8}
+        | {"total_token_count": 78},
         (28, 8, None, None),
     ),
     "langchain": ({**LANGCHAIN, "output_token_details": {"reasoning": 8}}, (20, 8, None, None)),
@@ -198,3 +210,24 @@ def test_differences_keep_every_part_within_its_class(items: list[Usage]) -> Non
     for notice in ledger.rest(total([*items, *items[:1]])):
         assert notice.usage is not None
         assert notice.usage.checked()
+
+
+@given(
+    shape=st.sampled_from([OPENAI, GEMINI_SHAPE, GEMINI_INTERACTION]),
+    fresh=st.integers(0, 10**6),
+    output=st.integers(1, 10**6),
+    thought=st.integers(0, 10**6),
+    inside=st.booleans(),
+)
+def test_the_parts_add_up_to_the_total(
+    shape: UsageShape, fresh: int, output: int, thought: int, inside: bool
+) -> None:
+    """Reasoning counts once, within the output or beside it, where the report states a total."""
+    thought = min(thought, output) if inside else thought
+    total = fresh + output + (0 if inside else thought)
+    report: dict[str, Any] = {shape.total: total}
+    for places, value in ((shape.input, fresh), (shape.output, output), (shape.reasoning, thought)):
+        ((holder, name), *_), *_ = places
+        (report.setdefault(holder, {}) if holder else report)[name] = value
+    counts = shape.counts(report, whole_count)
+    assert (counts.input or 0) + (counts.output or 0) == total

@@ -12,12 +12,31 @@ from ebbtide.events.object_fields import fields_of
 
 Arguments = dict[str, Any]
 
+# The classes of OpenAI's events of a stream, by their kinds.
+_EVENTS = {
+    "created": "ResponseCreatedEvent",
+    "in_progress": "ResponseInProgressEvent",
+    "output_item.added": "ResponseOutputItemAddedEvent",
+    "content_part.added": "ResponseContentPartAddedEvent",
+    "output_text.delta": "ResponseTextDeltaEvent",
+    "output_text.done": "ResponseTextDoneEvent",
+    "content_part.done": "ResponseContentPartDoneEvent",
+    "output_item.done": "ResponseOutputItemDoneEvent",
+    "completed": "ResponseCompletedEvent",
+}
+
 
 class CallForm(Protocol):
     """Form of one kind of call, to read and change it. Arguments are those of the SDK's method, by name."""
 
     def items(self, arguments: Arguments) -> list[ConversationItem]:
         """Returns the conversation that a call sends."""
+
+    def kept_history(self, arguments: Arguments) -> str | None:
+        """Returns the id of what the call goes on with, where the provider keeps the history."""
+
+    def asking_usage(self, arguments: Arguments) -> Arguments | None:
+        """Returns a streamed call that asks for its usage; None where that needs no asking."""
 
     def with_note(self, arguments: Arguments, note: str) -> Arguments:
         """Returns the call with a note behind its last message."""
@@ -35,8 +54,28 @@ class CallForm(Protocol):
         """Returns the answer that the items of a stream make, as far as `ModelCall.of` reads it."""
 
 
-class ChatCompletions:
+class _SentWhole:
+    """A form whose calls send the whole conversation, and whose streams state their usage."""
+
+    def kept_history(self, arguments: Arguments) -> str | None:
+        """Returns None: the call sends all."""
+        del arguments
+        return None
+
+    def asking_usage(self, arguments: Arguments) -> Arguments | None:
+        """Returns None: nobody needs to ask."""
+        del arguments
+        return None
+
+
+class ChatCompletions(_SentWhole):
     """``chat.completions.create`` of OpenAI, and of everybody who offers the same."""
+
+    def asking_usage(self, arguments: Arguments) -> Arguments | None:
+        """Returns the call with ``include_usage``, unless its options say something about the stream."""
+        if not arguments.get("stream") or arguments.get("stream_options"):
+            return None
+        return {**arguments, "stream_options": {"include_usage": True}}
 
     def items(self, arguments: Arguments) -> list[ConversationItem]:
         """Returns the messages of the call; an answer of a tool is a message of its own."""
@@ -116,8 +155,15 @@ class ChatCompletions:
         return {"choices": [{"message": message}]}
 
 
-class Responses:
+class Responses(_SentWhole):
     """``responses.create`` of OpenAI."""
+
+    def kept_history(self, arguments: Arguments) -> str | None:
+        """Returns the id of the answer that the call follows, or of its conversation."""
+        conversation = arguments.get("conversation")
+        if conversation is not None and not isinstance(conversation, str):
+            conversation = fields_of(conversation).get("id")
+        return arguments.get("previous_response_id") or conversation
 
     def items(self, arguments: Arguments) -> list[ConversationItem]:
         """Returns the input of the call; a bare text is one item."""
@@ -174,25 +220,31 @@ class Responses:
         )
 
     def stream_of(self, answer: Any) -> list[Any]:
-        """Returns the answer as a delta of its text and the event that completes it."""
-        types = "openai.types.responses"
-        item = answer.output[0]
-        delta = {
-            "type": "response.output_text.delta",
-            "item_id": item.id,
-            "output_index": 0,
-            "content_index": 0,
-            "delta": item.content[0].text,
-            "logprobs": [],
-            "sequence_number": 0,
-        }
+        """Returns the answer as the nine events of a stream with one text."""
+        whole = answer.model_dump()
+        item = whole["output"][0]
+        part = item["content"][0]
+        begun = {"status": "in_progress"}
+        started = {**whole, **begun, "output": []}
+        place = {"item_id": item["id"], "output_index": 0, "content_index": 0}
+        events: list[tuple[str, Arguments]] = [
+            ("created", {"response": started}),
+            ("in_progress", {"response": started}),
+            ("output_item.added", {"output_index": 0, "item": {**item, **begun, "content": []}}),
+            ("content_part.added", {**place, "part": {**part, "text": ""}}),
+            ("output_text.delta", {**place, "delta": part["text"], "logprobs": []}),
+            ("output_text.done", {**place, "text": part["text"], "logprobs": []}),
+            ("content_part.done", {**place, "part": part}),
+            ("output_item.done", {"output_index": 0, "item": item}),
+            ("completed", {"response": whole}),
+        ]
         return [
-            sdk_object(types, "ResponseTextDeltaEvent", delta),
             sdk_object(
-                types,
-                "ResponseCompletedEvent",
-                {"type": "response.completed", "sequence_number": 1, "response": answer.model_dump()},
-            ),
+                "openai.types.responses",
+                _EVENTS[kind],
+                {"type": f"response.{kind}", "sequence_number": number, **data},
+            )
+            for number, (kind, data) in enumerate(events)
         ]
 
     def whole(self, parts: Sequence[Any]) -> Any:
@@ -204,8 +256,22 @@ class Responses:
         return {"output": []}
 
 
-class Messages:
-    """``messages.create`` of Anthropic."""
+class Messages(_SentWhole):
+    """``messages.create`` of Anthropic.
+
+    Args:
+        types: The module of its classes.
+        mark: The beginning of their names.
+    """
+
+    def __init__(self, types: str = "anthropic.types", mark: str = "") -> None:
+        self._types = types
+        self._mark = mark
+
+    def kept_history(self, arguments: Arguments) -> str | None:
+        """Returns the id of the answer whose thread the call goes on with."""
+        previous = fields_of(arguments.get("thread")).get("previous_message_id")
+        return previous if isinstance(previous, str) else None
 
     def items(self, arguments: Arguments) -> list[ConversationItem]:
         """Returns the messages of the call; answers of tools are blocks in those of the user."""
@@ -240,13 +306,13 @@ class Messages:
         return {**arguments, "messages": messages}
 
     def without_tools(self, arguments: Arguments) -> Arguments:
-        """Sets the choice of tools to none, if there are tools."""
-        return {**arguments, "tool_choice": {"type": "none"}} if arguments.get("tools") else arguments
+        """Sets the choice of tools to none, if there are tools; a thread keeps those of its first call."""
+        has_tools = arguments.get("tools") or self.kept_history(arguments)
+        return {**arguments, "tool_choice": {"type": "none"}} if has_tools else arguments
 
     def last_words(self, arguments: Arguments, text: str) -> Any:
         """Returns a ``Message`` with the text as its one block."""
-        return sdk_object(
-            "anthropic.types",
+        return self._object(
             "Message",
             {
                 "id": f"msg-ebbtide-{time.time_ns()}",
@@ -262,25 +328,21 @@ class Messages:
 
     def stream_of(self, answer: Any) -> list[Any]:
         """Returns the answer as the six events of a stream with one block."""
-        types = "anthropic.types"
         start = {**answer.model_dump(), "content": [], "stop_reason": None}
         block = {"type": "text", "text": "", "citations": None}
         text = answer.content[0].text
         return [
-            sdk_object(types, "RawMessageStartEvent", {"type": "message_start", "message": start}),
-            sdk_object(
-                types,
+            self._object("RawMessageStartEvent", {"type": "message_start", "message": start}),
+            self._object(
                 "RawContentBlockStartEvent",
                 {"type": "content_block_start", "index": 0, "content_block": block},
             ),
-            sdk_object(
-                types,
+            self._object(
                 "RawContentBlockDeltaEvent",
                 {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": text}},
             ),
-            sdk_object(types, "RawContentBlockStopEvent", {"type": "content_block_stop", "index": 0}),
-            sdk_object(
-                types,
+            self._object("RawContentBlockStopEvent", {"type": "content_block_stop", "index": 0}),
+            self._object(
                 "RawMessageDeltaEvent",
                 {
                     "type": "message_delta",
@@ -288,8 +350,11 @@ class Messages:
                     "usage": {"output_tokens": 0},
                 },
             ),
-            sdk_object(types, "RawMessageStopEvent", {"type": "message_stop"}),
+            self._object("RawMessageStopEvent", {"type": "message_stop"}),
         ]
+
+    def _object(self, name: str, data: Mapping[str, Any]) -> Any:
+        return sdk_object(self._types, f"{self._mark}{name}", data)
 
     def whole(self, parts: Sequence[Any]) -> Any:
         """Joins the deltas of each block into one message."""

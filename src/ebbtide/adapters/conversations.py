@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from ebbtide.events.provider_answer import ToolRequest, answer_parts
 _MOST: Final = 10_000  # conversations that may go on, and calls that may be sent again
 _MOST_CALLS: Final = 1_000  # of one answer, or that wait for their results, or that have them
 _HASH: Final = 16  # bytes
+_RANDOM: Final = re.compile(r"(?=[A-Za-z]*\d)[A-Za-z0-9]{12,}$")  # what a provider draws, and no counter
 _CACHE_MARK: Final = "cache_control"  # which programs move to the latest message with every call
 
 
@@ -102,14 +104,18 @@ class ChatCall:
     """One call of a model.
 
     Args:
+        conversations: Those that it belongs to.
         digest: Digest of all its items.
-        previous: The id of the answer that it goes on with, where the provider keeps the conversation.
+        previous: The id of what it goes on with, where the provider keeps the history.
+        beginning: Digest of what stands before the first answer.
         news: Words of people and answers of tools that were in no call before.
     """
 
     run: ChatRun
+    conversations: Conversations
     digest: bytes = b""
     previous: str | None = None
+    beginning: bytes = b""
     news: Sequence[ConversationItem] = ()
 
 
@@ -131,6 +137,8 @@ class Conversations:
         self._run = None if run_id is None else ChatRun(run_id)
         self._by_answer: Bounded[tuple[bytes, frozenset[str]], ChatRun] = Bounded(_MOST)
         self._by_answer_id: Bounded[str, ChatRun] = Bounded(_MOST)
+        # By the ids of what it asks for, also after its beginning: None where two runs have them.
+        self._by_ids: Bounded[tuple[bytes, frozenset[str]], ChatRun | None] = Bounded(_MOST)
         self._by_call: Bounded[tuple[str | None, bytes], ChatRun] = Bounded(_MOST)
         self._lock = threading.Lock()
 
@@ -143,11 +151,12 @@ class Conversations:
         digests = _digests(items)
         digest = digests[-1] if digests else b""
         answers = list(_answers(items))
+        beginning = _beginning(digests, answers)
         with self._lock:
             run, start = self._continued(items, digests, answers, previous)
             is_continued = run is not None
             if run is None and (run := self._by_call.get((previous, digest))) is not None:
-                return ChatCall(run, digest, previous)
+                return ChatCall(run, self, digest, previous, beginning)
             if run is None and (run := self._run) is not None and answers:
                 start = answers[-1][0]
             if run is None:
@@ -161,7 +170,7 @@ class Conversations:
             if answers or previous is not None or self._run is not None:
                 self._keep_call(run, previous, digest)
         news = [item for item in items[start:] if not item.is_answer]
-        return ChatCall(run, digest, previous, news)
+        return ChatCall(run, self, digest, previous, beginning, news)
 
     def keep(self, call: ChatCall, answer: object) -> None:
         """Keeps an answer of the model, from which a conversation may go on."""
@@ -169,8 +178,12 @@ class Conversations:
         answer_id = fields_of(answer).get("id")
         with self._lock:
             self._by_answer[call.digest, ids] = call.run
-            if isinstance(answer_id, str):
-                self._by_answer_id[answer_id] = call.run
+            for beginning in _marks(call.beginning, ids):
+                other = self._by_ids.get((beginning, ids), call.run)
+                self._by_ids.renew((beginning, ids), call.run if other is call.run else None)
+            for name in (answer_id, call.previous):
+                if isinstance(name, str):
+                    self._by_answer_id[name] = call.run
 
     def expect_again(self, call: ChatCall) -> None:
         """Forgets a call that got no answer of the model: it may be sent again."""
@@ -190,6 +203,7 @@ class Conversations:
         """Returns the run whose latest answer is among the items, and where its news begin."""
         if previous is not None and (run := self._by_answer_id.get(previous)) is not None:
             return run, 0
+        windowed: tuple[frozenset[str], int] | None = None
         for first, end in reversed(answers):
             if first:
                 parts = (answer_parts(item.value).requests for item in items[first:end])
@@ -197,6 +211,12 @@ class Conversations:
                 run = self._by_answer.pop((digests[first - 1], ids), None)
                 if run is not None:
                     return run, end
+                windowed = windowed or (ids, end)
+        if windowed is not None and (ids := windowed[0]):
+            # A window that drops the middle of a history keeps the ids of the latest calls.
+            for beginning in _marks(_beginning(digests, answers), ids):
+                if (run := self._by_ids.get((beginning, ids))) is not None:
+                    return run, windowed[1]
         return None, 0
 
 
@@ -211,6 +231,20 @@ def _answers(items: Sequence[ConversationItem]) -> Iterator[tuple[int, int]]:
             first = None
     if first is not None:
         yield first, len(items)
+
+
+def _marks(beginning: bytes, ids: frozenset[str]) -> Iterator[bytes]:
+    """Yields what a run is known by beside the ids: its beginning, or nothing where ids are drawn."""
+    if ids:
+        yield beginning
+        if all(_RANDOM.search(name) for name in ids):
+            yield b""
+
+
+def _beginning(digests: Sequence[bytes], answers: Sequence[tuple[int, int]]) -> bytes:
+    """Returns the digest of what stands before the first answer."""
+    end = answers[0][0] if answers else len(digests)
+    return digests[end - 1] if end else b""
 
 
 def _batch(digest: bytes) -> str:

@@ -38,7 +38,7 @@ class WatchOptions(TypedDict, total=False):
         runs: The registry, where the program has one; the others are for the one that is made otherwise.
         limits: Hard limits of each run.
         tools: Declarations of tools that Ebbtide does not know by name.
-        prices: Prices of models; None takes the published ones if ``ebbtide[prices]`` is installed.
+        prices: Prices of models; None takes the public ones.
         shadow: True to watch only: nothing is said, and nothing ends.
         listener: Called with the id of the run and the verdict when what is to be done has changed.
         budgets: Budgets that others draw on too.

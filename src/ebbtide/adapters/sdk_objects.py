@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from importlib import import_module
 from types import SimpleNamespace
 from typing import Any
+
+# The clients put them on what they return, and helpers of theirs read them.
+_OF_THE_ANSWER = ("_request_id", "_workspace_id")
 
 
 class PlainObject(SimpleNamespace):
@@ -32,4 +36,8 @@ def sdk_object(module: str, name: str, data: Mapping[str, Any]) -> Any:
         kind = getattr(import_module(module), name)
     except ImportError:
         return json.loads(json.dumps(data), object_hook=lambda fields: PlainObject(**fields))
-    return kind.model_validate(data)
+    answer = kind.model_validate(data)
+    for private in _OF_THE_ANSWER:
+        with suppress(AttributeError, ValueError):
+            setattr(answer, private, None)
+    return answer

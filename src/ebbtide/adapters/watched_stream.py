@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Generator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Generator, Iterator, Mapping, Sequence
 from typing import Any, Self
 
 
@@ -12,6 +12,7 @@ class WatchedStream:
     Args:
         end: Takes the items that came.
         fail: Takes them in place of it if the stream fails; None leaves that to `end`.
+        hides: Picks items that the reader did not ask for; None shows all.
     """
 
     def __init__(
@@ -19,10 +20,12 @@ class WatchedStream:
         stream: Any,
         end: Callable[[list[Any]], None],
         fail: Callable[[list[Any]], None] | None = None,
+        hides: Callable[[Any], bool] | None = None,
     ) -> None:
         self._stream = stream
         self._end: Callable[[list[Any]], None] | None = end
         self._fail = fail
+        self._hides = hides
         self._parts: list[Any] = []
 
     def __getattr__(self, name: str) -> Any:
@@ -32,7 +35,8 @@ class WatchedStream:
         try:
             for part in self._stream:
                 self._parts.append(part)
-                yield part
+                if self._hides is None or not self._hides(part):
+                    yield part
         except Exception:
             self._break_off()
             raise
@@ -43,7 +47,8 @@ class WatchedStream:
         try:
             async for part in self._stream:
                 self._parts.append(part)
-                yield part
+                if self._hides is None or not self._hides(part):
+                    yield part
         except Exception:
             self._break_off()
             raise
@@ -85,6 +90,16 @@ class LastStream:
     def response(self) -> Self:
         """Object in place of the answer over HTTP, which can be closed."""
         return self
+
+    @property
+    def request(self) -> Self:
+        """Object in place of the request over HTTP."""
+        return self
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """Returns none: nothing was sent."""
+        return {}
 
     def close(self) -> _Nothing:
         """Does nothing: there is nothing to close."""

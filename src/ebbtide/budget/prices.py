@@ -1,21 +1,16 @@
 """What tokens cost.
 
-The user's own table comes first, then the package `genai-prices` where it is installed. A price that nobody
-knows is None, and counted: it is never taken for zero.
+The user's own table comes first, then the public one. A price that nobody knows is None, and counted: it is
+never taken for zero.
 """
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
-import json
-import os
-import sys
 import threading
+import time
 import tomllib
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from copy import deepcopy
 from datetime import UTC, datetime
 from functools import cache, lru_cache
@@ -23,6 +18,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ebbtide.budget.public_prices import PublicPrice, public_prices
 from ebbtide.checks import number
 from ebbtide.errors import ConfigError, expect, shown
 from ebbtide.events.usage import Usage, possible_part
@@ -39,10 +35,9 @@ _CLASSES = {
 _TIERS = "tiers"
 _FACTORS = Path(__file__).with_name("tier_factors.toml")
 _MOST_FACTOR = 1e4
-_AROUND = {"cache_read": "input", "cache_write": "input", "cache_write_1h": "cache_write"}
 _MOST_UNKNOWN = 256  # models that are counted by name
 _PER = 1_000_000  # tokens that a price is for
-_CACHED = 4096  # models at a time; a look-up in the public table takes a fifth of a millisecond
+_CACHED = 4096  # at a time; a look-up in the public table takes a fifth of a millisecond
 _PERIOD_S = 900.0  # prices that change do so at some quarter of an hour
 _EARLIEST_TS, _LATEST_TS = 1.5e9, 1e11  # 2017 to 5138: what is outside counts from some other start
 
@@ -65,7 +60,7 @@ class Rates(NamedTuple):
         return Rates(*(None if rate is None else rate * factor for rate in self))
 
 
-_Tiers = tuple[tuple[int, Rates], ...]
+_Steps = tuple[tuple[int, Rates], ...]  # from a length of the input on, the longest first
 
 
 class Prices:
@@ -76,8 +71,7 @@ class Prices:
             ``cache_read``, ``cache_write``, and ``cache_write_1h`` for what stays in a cache for an hour. A
             class that is left out has no known price. ``tiers`` may say by how much prices are multiplied in
             another tier of the service: ``{"priority": 2.0}``.
-        public: Ask `genai-prices` about models that the table does not have. Its first answer takes most of a
-            second: it is imported then.
+        public: Ask the public table about models that this one does not have.
 
     Raises:
         ConfigError: A class that does not exist, or a price that is negative, infinite or no number.
@@ -96,13 +90,16 @@ class Prices:
         self._table = NameTable(table or {})
         self._public = public
         self._unknown: dict[str, int] = {}
-        self._tiers: dict[tuple[str, int | None], _Tiers] = {}
-        self._starts: dict[str, tuple[float, ...] | None] = {}
+        self._models: dict[str, PublicPrice | None] = {}
+        self._steps: dict[tuple[str, str | None, int], _Steps] = {}
         # Re-entrant, since a stream that was let go is settled whenever the garbage collector comes by.
         self._lock = threading.RLock()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_lock"}
+        return {name: value for name, value in vars(self).items() if name != "_lock"} | {
+            "_models": {},
+            "_steps": {},
+        }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
@@ -132,12 +129,7 @@ class Prices:
         own = "own prices" if self._table else ""
         if not self._public:
             return own
-        from importlib.metadata import PackageNotFoundError, version
-
-        try:
-            public = f"public prices of genai-prices {version('genai-prices')}"
-        except PackageNotFoundError:
-            return own
+        public = f"public prices of genai-prices {public_prices().edition}"
         return f"{own}, then {public}" if own else public
 
     def cost(self, usage: Usage, ts: float | None = None) -> float | None:
@@ -179,103 +171,51 @@ class Prices:
         """
         expect("model", model, str)
         classes = self._table.get(model)
+        factor = None
         if classes is not None:
             rates: Rates | None = Rates(**{name: classes.get(name) for name in _CLASSES})
+            factor = classes.get(_TIERS, {}).get(tier)
         else:
-            tiers = self._public_tiers(model, ts)
-            rates = next((rates for start, rates in tiers if input_tokens > start), None)
+            in_tier = None if tier is None else self._public_rates(model, tier, input_tokens, ts)
+            if in_tier is not None:
+                return in_tier
+            rates = self._public_rates(model, None, input_tokens, ts)
         if tier is None or rates is None:
             return rates
-        factor = (classes or {}).get(_TIERS, {}).get(tier)
         factor = tier_factor(model, tier) if factor is None else factor
         return None if factor is None else rates.times(factor)
 
-    def _public_tiers(self, model: str, ts: float | None) -> _Tiers:
-        """Rates from a length of the input on, the longest first; empty where the model is not known."""
+    def _public_rates(
+        self, model: str, tier: str | None, input_tokens: int, ts: float | None
+    ) -> Rates | None:
+        """The public rates of a model for an input of a length; None for a tier without its own."""
         if not self._public or not model:
-            return ()
-        is_dated = ts is not None and _EARLIEST_TS <= ts <= _LATEST_TS
-        key = (model, self._period(model, ts) if is_dated and ts is not None else None)
-        tiers = self._tiers.get(key)
-        if tiers is None:
-            tiers = self._look_up(model, ts if is_dated else None)
+            return None
+        price = self._price(model)
+        if price is None:
+            return None
+        at = ts if ts is not None and _EARLIEST_TS <= ts <= _LATEST_TS else time.time()
+        period = int(at // _PERIOD_S) if price.starts is None else bisect_right(price.starts, at)
+        key = (model, tier, period)
+        steps = self._steps.get(key)
+        if steps is None:
+            found = price.rates(datetime.fromtimestamp(at, UTC), tier) or ()
+            steps = tuple((start, Rates(*rates)) for start, rates in found)
             with self._lock:
-                if len(self._tiers) >= _CACHED:
-                    self._tiers.clear()
-                self._tiers[model, self._period(model, ts) if is_dated and ts is not None else None] = tiers
-        return tiers
+                if len(self._steps) >= _CACHED:
+                    self._steps.clear()
+                self._steps[key] = steps
+        return next((rates for start, rates in steps if input_tokens > start), None)
 
-    def _period(self, model: str, ts: float) -> int:
-        """The number of a time in which the price of a model is one."""
-        starts = self._starts.get(model)
-        return int(ts // _PERIOD_S) if starts is None else bisect_right(starts, ts)
-
-    def _look_up(self, model: str, ts: float | None) -> _Tiers:
-        try:
-            genai_prices = importlib.import_module("genai_prices")
-        except ImportError:
-            self._public = False
-            return ()
-        when = None if ts is None else datetime.fromtimestamp(ts, UTC)
-        try:
-            found = genai_prices.calc_price(
-                genai_prices.Usage(input_tokens=0), model_ref=model, genai_request_timestamp=when
-            )
-        except (LookupError, ValueError):
-            self._starts[model] = ()
-            return ()
-        self._starts[model] = _starts_of(found.model.prices)
-        by_class = {name: getattr(found.model_price, f"{name}_mtok", None) for name in _CLASSES}
-        starts = {tier.start for value in by_class.values() for tier in getattr(value, "tiers", ())}
-        return tuple((start, _public_rates(by_class, start)) for start in (*sorted(starts, reverse=True), -1))
-
-    def recall(self, path: Path) -> None:
-        """Take the public rates that `keep` wrote, where they are those of the package that is installed.
-
-        With them, nothing needs to import the package. A file that cannot be read gives nothing.
-
-        Args:
-            path: The file.
-        """
-        path = Path(path)
-        if not self._public:
-            return
-        try:
-            kept = json.loads(path.read_bytes())
-            if kept["of"] != _package_mark():
-                return
-            starts = {model: tuple(map(float, times)) for model, times in kept["starts"].items()}
-            tiers: dict[tuple[str, int | None], _Tiers] = {
-                (str(model), int(period)): tuple((int(start), Rates(*rates)) for start, rates in rows)
-                for model, period, rows in kept["tiers"]
-            }
-        except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
-            return
-        with self._lock:
-            self._starts |= starts
-            self._tiers |= tiers
-
-    def keep(self, path: Path) -> None:
-        """Write the public rates that were asked for, as `recall` takes them; by renaming.
-
-        Args:
-            path: The file. Where it cannot be written, nothing is kept.
-        """
-        path = Path(path)
-        if "genai_prices" not in sys.modules:
-            return
-        with self._lock:
-            starts = {model: times for model, times in self._starts.items() if times is not None}
-            tiers = [
-                (model, period, rows)
-                for (model, period), rows in self._tiers.items()
-                if period is not None and model in starts
-            ]
-        other = path.with_suffix(f".{os.getpid()}")
-        with suppress(OSError):
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            other.write_text(json.dumps({"of": _package_mark(), "starts": starts, "tiers": tiers}))
-            other.replace(path)
+    def _price(self, model: str) -> PublicPrice | None:
+        if model not in self._models:
+            price = public_prices().price(model)
+            with self._lock:
+                if len(self._models) >= _CACHED:
+                    self._models.clear()
+                self._models[model] = price
+            return price
+        return self._models.get(model)
 
     def _count_unknown(self, model: str) -> None:
         with self._lock:
@@ -307,44 +247,6 @@ def _sum(rates: Rates, counts: Sequence[int]) -> float | None:
                 return None
             total += count * rate
     return total / _PER
-
-
-def _starts_of(prices: object) -> tuple[float, ...] | None:
-    """The times at which the prices of a model change for good; None where they change with the hour."""
-    starts = []
-    for price in prices if isinstance(prices, list) else ():
-        if price.constraint is not None:
-            day = getattr(price.constraint, "start_date", None)
-            if day is None:
-                return None
-            starts.append(datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp())
-    return tuple(sorted(starts))
-
-
-def _package_mark() -> str | None:
-    """Differs where another version of the public prices is installed; None where none is."""
-    spec = importlib.util.find_spec("genai_prices")
-    if spec is None or spec.origin is None:
-        return None
-    try:
-        status = Path(spec.origin).with_name("data.py").stat()
-    except OSError:
-        return None
-    return f"{spec.origin} {status.st_size} {status.st_mtime_ns}"
-
-
-def _public_rates(by_class: Mapping[str, Any], start: int) -> Rates:
-    """The rates for inputs that are longer than `start`."""
-    rates: dict[str, float | None] = {}
-    for name, price in by_class.items():
-        tiers = [tier for tier in getattr(price, "tiers", ()) if tier.start <= start]
-        value = max(tiers, key=lambda tier: tier.start).price if tiers else getattr(price, "base", price)
-        rates[name] = None if value is None else float(value)
-    # What a provider does not price apart costs what the class around it costs, as genai-prices has it.
-    for name, around in _AROUND.items():
-        if rates[name] is None:
-            rates[name] = rates[around]
-    return Rates(**rates)
 
 
 def _checked_tiers(model: str, tiers: Any) -> Iterable[tuple[Any, Any]]:

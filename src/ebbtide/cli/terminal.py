@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TextIO, cast
 
-from ebbtide.budget.prices import Prices
 from ebbtide.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -251,12 +250,6 @@ def _breaks(text: str, width: int) -> Iterator[int]:
                 column = 0
             column += size
         column += len(word) - len(word.rstrip())
-
-
-def price_hint() -> str:
-    """One sentence; where public prices are not installed, it says how to get them."""
-    public = "" if Prices().origin else ", or install public ones: pip install 'ebbtide[prices]'"
-    return f"Add prices with --prices FILE{public}."
 
 
 @contextlib.contextmanager

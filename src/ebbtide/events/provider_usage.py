@@ -53,13 +53,14 @@ class UsageShape:
     Args:
         keys: A report that has one of them is written in this way.
         input: Place of the input tokens.
-        output: Place of the output tokens, reasoning included.
+        output: Place of the output tokens.
         cache_read: Place of the tokens read from a cache.
         cache_write: Place of the tokens written to a cache.
         cache_write_1h: Place of those of them that stay for an hour.
         cached_inside: True if the input counts the cached tokens too.
         reasoning: Place of the reasoning.
-        reasoning_beside: True if some servers leave it out of the output; the total shows which.
+        reasoning_beside: True if the output leaves the reasoning out, unless the total says otherwise.
+        total: The name of the total, which shows what the output of a server counts: the parts add up to it.
         unmeasured: Counts what the report leaves out.
     """
 
@@ -72,6 +73,7 @@ class UsageShape:
     cached_inside: bool = True
     reasoning: _Sum = ()
     reasoning_beside: bool = False
+    total: str = ""
     unmeasured: str | None = None
     details: tuple[str, ...] = field(init=False)  #: what holds some of the places
 
@@ -97,9 +99,8 @@ class UsageShape:
         tokens = _add(self.input, holders, count)
         output = _add(self.output, holders, count)
         reasoning = _add(self.reasoning, holders, count)
-        if self.reasoning_beside and reasoning:
-            together = (output or 0) + reasoning
-            output = together if count(report.get("total_tokens")) == (tokens or 0) + together else output
+        if reasoning and self._is_beside(tokens or 0, output or 0, reasoning, count(report.get(self.total))):
+            output = (output or 0) + reasoning
         return ReportedCounts(
             input=tokens,
             output=output,
@@ -109,22 +110,31 @@ class UsageShape:
             cache_write_1h=_add(self.cache_write_1h, holders, count),
         )
 
+    def _is_beside(self, tokens: int, output: int, reasoning: int, total: int | None) -> bool:
+        if total == tokens + output:
+            return False
+        return self.reasoning_beside or total == tokens + output + reasoning
+
 
 #: google-genai: `GenerateContentResponseUsageMetadata`, and `UsageMetadata` of live sessions.
 GEMINI = UsageShape(
     keys=("prompt_token_count", "candidates_token_count", "response_token_count", "total_token_count"),
     input=_sum("prompt_token_count", "tool_use_prompt_token_count"),
-    output=_sum("candidates_token_count | response_token_count", "thoughts_token_count"),
+    output=_sum("candidates_token_count | response_token_count"),
     cache_read=_sum("cached_content_token_count"),
     reasoning=_sum("thoughts_token_count"),
+    reasoning_beside=True,
+    total="total_token_count",
 )
 #: google-genai: `Usage` of the interactions.
 GEMINI_INTERACTION = UsageShape(
     keys=("total_input_tokens", "total_output_tokens"),
     input=_sum("total_input_tokens", "total_tool_use_tokens"),
-    output=_sum("total_output_tokens", "total_thought_tokens"),
+    output=_sum("total_output_tokens"),
     cache_read=_sum("total_cached_tokens"),
     reasoning=_sum("total_thought_tokens"),
+    reasoning_beside=True,
+    total="total_tokens",
 )
 #: Bedrock: `TokenUsage` of Converse. "The number of tokens sent in the request" are those beside the cache.
 BEDROCK = UsageShape(
@@ -196,7 +206,7 @@ OPENAI = UsageShape(
         " | output_tokens_details.reasoning_tokens"
         " | reasoning_output_tokens"
     ),
-    reasoning_beside=True,
+    total="total_tokens",
 )
 #: pydantic-ai: `RequestUsage` and `RunUsage`.
 PYDANTIC_AI = replace(
@@ -235,6 +245,7 @@ def _in_camel_case(shape: UsageShape) -> UsageShape:
         output=camels(shape.output),
         cache_read=camels(shape.cache_read),
         reasoning=camels(shape.reasoning),
+        total=camel(shape.total),
     )
 
 

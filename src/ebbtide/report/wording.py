@@ -40,6 +40,8 @@ _STATED = ("transcript", "transcript-jsonl")  # formats that number their rounds
 _OFTEN = 3  # times from which something is worth a line
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 
+ADD_PRICES = "Add prices with --prices FILE."
+
 
 def badness(summary: RunSummary) -> tuple[float, int, int, float, int, str]:
     """Returns the key that sorts runs: what wasted most money first, then worst, most expensive, longest."""

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ebbtide.cli.runs.baseline import KnownFindings
-from ebbtide.cli.terminal import price_hint
 from ebbtide.errors import ConfigError
-from ebbtide.report.wording import money, unpriced
+from ebbtide.report.wording import ADD_PRICES, money, unpriced
 from ebbtide.settings_file import meant
 from ebbtide.supervision.ladder import Action, Cause
 from ebbtide.supervision.summary.headline import Course, Headline
@@ -90,7 +89,7 @@ class Condition:
         if spending.cost_usd is not None and spending.cost_usd > self.above:
             return f"it cost {money(spending.cost_usd)}"
         if spending.cost_usd is None or spending.unpriced:
-            return f"{unpriced(spending) or 'the cost is unknown.'} {price_hint()}"
+            return f"{unpriced(spending) or 'the cost is unknown.'} {ADD_PRICES}"
         return None
 
     def _verdict(self, summary: RunSummary, known_findings: Collection[RunFinding]) -> str | None:

@@ -128,17 +128,12 @@ class SessionMoney:
         Args:
             files: The files.
             prices: What calls cost.
-            uses_cache: Whether what files give is kept, and public rates.
+            uses_cache: Whether what files give is kept.
             **period: As for the class.
         """
         folder = cache_folder(os.environ) if uses_cache else None
         machine = MachineCalls.of(files, MoneyCache(folder, __version__))
-        if folder is not None:
-            prices.recall(folder / "rates.json")
-        money = cls(machine.ledger.calls(), prices, empty=machine.empty, **period)
-        if folder is not None:
-            prices.keep(folder / "rates.json")
-        return money
+        return cls(machine.ledger.calls(), prices, empty=machine.empty, **period)
 
     def total(self) -> MoneySums:
         """The sum of all."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from ebbtide.budget.bill.bill import Bill, BillLine, CarriedEvent
-from ebbtide.cli.terminal import CLASS_STYLES, Line, columns, plain, price_hint
+from ebbtide.cli.terminal import CLASS_STYLES, Line, columns, plain
 from ebbtide.report import wording
 from ebbtide.report.bill_names import CLASS_NAMES, CONTENT_NAMES, WASTE_NAMES, amount, share
 from ebbtide.report.plurals import count
@@ -132,7 +132,7 @@ def _spending(summary: RunSummary) -> list[Line]:
     lines = [line, Line(calls)]
     missing = wording.unpriced(spending)
     if missing:
-        lines.append(Line.safe(f"{missing} {price_hint()}", "yellow"))
+        lines.append(Line.safe(f"{missing} {wording.ADD_PRICES}", "yellow"))
     return lines
 
 
