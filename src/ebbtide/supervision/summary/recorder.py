@@ -5,6 +5,7 @@ The summary is a fold over the events, in bounded memory.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
@@ -50,7 +51,9 @@ EAGER_ROUNDS = 1_000  #: rounds that are read for the report alone
 _FINDINGS = 2_000
 _POINTS = 20_000
 _STRETCHES = 2_000
-_ENOUGH = 1  # place of the latest news among the two that are kept
+_NO_NEWS = (0, 0, 0)  # so many new answers prove that a run recovered whose end says nothing
+# A shell, or the program that was called, says what is wrong: the name of who speaks comes first.
+_COMPLAINT = re.compile(r"(?:/bin/)?(?:ba|z|da)?sh: |(?P<name>[\w.-]+): .*\s*\Z")
 _CRASHES = (EndKind.FAILED, EndKind.BLOCKED, EndKind.LIMIT)  # ends that nothing recovered before
 
 
@@ -119,8 +122,8 @@ class RunRecorder:
         self._highest = self._previous = self.supervisor.verdict()
         self._steps = LadderSteps(self.supervisor.tally)
         self._stretches: list[_Stretch] = []
-        # By chain, the latest two events that brought a new answer, or a round with new claims.
-        self._news: dict[str, tuple[int, int]] = {}
+        # By chain, the latest events that brought a new answer, or a round with new claims.
+        self._news: dict[str, tuple[int, ...]] = {}
         self._setbacks: dict[str, int] = {}  # by chain, the latest call that failed or found nothing
         self._facts = FactCounter()
         self._policies = policies = tools_of(tools, profile.divergence)
@@ -194,7 +197,7 @@ class RunRecorder:
         is_news = review is not None and repetition.calls == repetition.answers.latest_news
         if isinstance(event, ToolCall) and self._is_setback(event, review, loops):
             self._setbacks[event.chain_id] = number
-        elif is_news:
+        elif is_news and not (isinstance(event, ToolCall) and event.result is None):
             self._add_news(event.chain_id, number)
         if self._timeline is not None:
             total = self.supervisor.tally
@@ -206,18 +209,23 @@ class RunRecorder:
             self._say(event.text, event.agent, number, event.ts, by_person=isinstance(event, Message))
 
     def _add_news(self, chain_id: str, number: int) -> None:
-        self._news[chain_id] = (self._news.get(chain_id, (0, 0))[1], number)
+        self._news[chain_id] = (*self._news.get(chain_id, _NO_NEWS)[1:], number)
 
     def _is_setback(self, call: ToolCall, review: CallReview | None, loops: LoopState) -> bool:
-        """Returns True if a call proves nothing: it failed, found nothing, or stands for what ended the run."""
+        """Returns True if a call failed, found nothing, or stands for what ended the run in a failure."""
         policy = self._policies.get(call.name)
         if policy is not None and (ended := policy.outcome_of(call.args)) is not None:
             return ended in FAILURES
-        if (review is not None and (review.has_failed or review.was_cancelled)) or call.result in ("", None):
+        if (review is not None and (review.has_failed or review.was_cancelled)) or call.result == "":
             return True
+        if isinstance(call.result, str) and (complaint := _COMPLAINT.match(call.result)) is not None:
+            name = complaint["name"]
+            return name is None or (review is not None and name == review.name.partition(" ")[0])
         outcome = loops.outcome
-        is_content = loops.effect is Effect.READ and outcome is not None and outcome.ending is Ending.FAILED
-        return outcome is not None and not is_content
+        if outcome is None:
+            return False
+        is_content = loops.effect is Effect.READ and outcome.ending is Ending.FAILED
+        return outcome.is_weak or not is_content
 
     def loop(self, signal: LoopSignal, verdict: Verdict) -> None:
         """As `Listener.loop`."""
@@ -382,9 +390,9 @@ class RunRecorder:
         chains = {item.chain_id for item in behind} or {highest.chain_id or ""}
         news = [(self._news[chain], self._setbacks.get(chain, 0)) for chain in chains if chain in self._news]
         if ending in (EndKind.FINISHED, EndKind.HANDED_BACK):
-            return any(pair[_ENOUGH] > last for pair, _ in news)
+            return any(places[-1] > last for places, _ in news)
         # One new answer may be that of a last attempt, and what ends in failures has not recovered.
-        return any(pair[0] > last and pair[_ENOUGH] > setback for pair, setback in news)
+        return any(places[0] > last and places[-1] > setback for places, setback in news)
 
     def _saving(self) -> Saving | None:
         parts = [
