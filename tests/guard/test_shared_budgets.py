@@ -192,4 +192,49 @@ def test_a_store_that_is_away_is_told_of(when_away: str) -> None:
             ask()
     assert context.report().faults == {"budgets": 1}
     assert log.events[0]["event_type"] == "BUDGETS_AWAY"
-    budgets._link._waiting.clear()
+    budgets.link._waiting.clear()
+
+
+@pytest.mark.parametrize("inner_budgets", ["none", "the same", "of another spender", "of another store"])
+def test_a_context_inside_another_draws_on_the_budgets_of_both(inner_budgets: str) -> None:
+    """The outer budget stops the inner context, and what both name is charged once."""
+    outer = Budgets([Budget(scope="project", limit_usd=0.1), Budget(scope="user", limit_usd=9.0)])
+    spender = outer.of(project="x", user="ann")
+    elsewhere = Budgets([Budget(scope="agent", limit_usd=5.0)])
+    given = {
+        "none": None,
+        "the same": spender,
+        "of another spender": outer.of(user="bob"),
+        "of another store": elsewhere.of(agent="inner"),
+    }[inner_budgets]
+    with ExecutionContext(budgets=spender):
+        calls = [asking(ExecutionContext(Limits(cost_usd=5.0), budgets=given), 0.03) for _ in range(4)]
+        for call in calls[:3]:
+            call()
+        with pytest.raises(BudgetRefused) as halt:
+            calls[3]()
+    assert halt.value.refusal.key == "project:x:total"
+    found = {row.key: (row.spent_usd, row.reserved_usd) for row in outer.standings()}
+    assert found["project:x:total"] == (0.09, 0.0)
+    assert found["user:ann:total"] == (0.09, 0.0)
+    assert found.get("user:bob:total") == ((0.09, 0.0) if inner_budgets == "of another spender" else None)
+    other = [(row.spent_usd, row.reserved_usd) for row in elsewhere.standings()]
+    assert other == ([(0.09, 0.0)] if inner_budgets == "of another store" else [])
+
+
+def test_a_context_that_was_made_outside_draws_on_the_budgets_around_its_call() -> None:
+    """As limits do; in a task, too."""
+    budgets = Budgets([Budget(scope="project", limit_usd=0.1)]).of(project="x")
+    ask = asking(ExecutionContext(Limits(cost_usd=5.0)), 0.04)
+    ask()
+
+    async def later() -> float:
+        return await asyncio.to_thread(ask)
+
+    with ExecutionContext(budgets=budgets):
+        ask()
+        asyncio.run(later())
+        with pytest.raises(BudgetRefused):
+            ask()
+    assert spent(budgets) == [(0.08, 0.0)]
+    ask()

@@ -135,7 +135,7 @@ class Scope:
             kind == "tool",
             retry,
         )
-        accounts = self._accounts_here()
+        accounts = self.accounts_here()
         with _lock:
             for account in accounts:
                 error = account.excess(request)
@@ -147,7 +147,7 @@ class Scope:
     def is_full(self) -> bool:
         """Returns True if a call of an unknown amount has to wait until one under way has settled."""
         with _lock:
-            return any(account.is_full() for account in self._accounts_here())
+            return any(account.is_full() for account in self.accounts_here())
 
     def check(self) -> None:
         """Raises if the time is up; for what goes on after it was let through.
@@ -155,7 +155,7 @@ class Scope:
         Raises:
             LimitExceeded: `wall_s` of this scope or of one around it has passed.
         """
-        for account in self._accounts_here():
+        for account in self.accounts_here():
             error = account.overdue()
             if error is not None:
                 raise error
@@ -201,7 +201,8 @@ class Scope:
         except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise ConfigError(f"not the state of a scope: {error!r:.200}") from error
 
-    def _accounts_here(self) -> tuple[Account, ...]:
+    def accounts_here(self) -> tuple[Account, ...]:
+        """Returns the accounts that a call here counts in: this scope's, and those around the call."""
         here = _here.get()
         if here is None and not _main:
             return self.accounts

@@ -109,6 +109,7 @@ class ExecutionContext:
             Metering(Prices() if prices is None else prices, self._observers),
             SharedSpending(
                 budgets if budgets is None or budgets.spender.run else budgets.of(run=chain_id),
+                self.scope,
                 self._observers,
             ),
             keep=keep,

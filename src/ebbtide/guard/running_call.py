@@ -110,7 +110,7 @@ class RunningCall:
         around: Attempts,
         node_id: str | None,
         reservation: Reservation,
-        lease: BudgetReservation | None = None,
+        lease: tuple[BudgetReservation, ...] | None = None,
     ) -> None:
         self.dispatcher = dispatcher
         self.operation = operation

@@ -23,7 +23,7 @@ NAIVE = dt.datetime(2000, 1, 1)  # noqa: DTZ001 - hypothesis adds no zone to one
 
 
 def spent(budgets: Budgets) -> dict[str, tuple[float, float]]:
-    return {each.key: (each.spent / UNITS, each.reserved / UNITS) for each in budgets._link.store.spent()}
+    return {each.key: (each.spent / UNITS, each.reserved / UNITS) for each in budgets.link.store.spent()}
 
 
 def refusal(budgets: Budgets, usd: float | None = None) -> RefusalReason:
@@ -114,7 +114,7 @@ def test_an_unknown_cost_refuses_the_next_call_or_is_allowed() -> None:
     mild = Budgets(rules, when_unknown="allow")
     mild.reserve().settle()
     mild.reserve()
-    assert mild._link.store.spent()[0].unpriced == 1
+    assert mild.link.store.spent()[0].unpriced == 1
 
 
 def test_a_stated_most_is_charged_where_nobody_says_more() -> None:

@@ -66,6 +66,11 @@ class Budgets:
         when_away: What follows while the store cannot be asked: "refuse" refuses calls; "allow" lets them
             through uncounted, and charges them as soon as it is back. Both count in `faults`.
 
+    Attributes:
+        spender: The names under which calls are charged.
+        link: The way to the store, which the budgets of all spenders share.
+        around: Spenders that calls are charged to beside it.
+
     Raises:
         ConfigError: A value cannot be, or two budgets are for the same.
         StoreError: The file of the store cannot be opened.
@@ -96,12 +101,13 @@ class Budgets:
                 raise ConfigError(f'{name} = {shown(choice)}: expected "refuse" or "allow"')
         number("lease_s", lease_s, above=0, most=1e9, expected="seconds, more than 0")
         self.spender = Spender()
+        self.around: tuple[Spender, ...] = ()
         self._tables = _tables(self.budgets)
         self._zone = zone_of(time_zone)
         self._lease_s = float(lease_s)
         self._refuses_unknown = when_unknown == "refuse"
         self._refuses_away = when_away == "refuse"
-        self._link = StoreLink(open_budget_store(store) if isinstance(store, str) else store)
+        self.link = StoreLink(open_budget_store(store) if isinstance(store, str) else store)
 
     @classmethod
     def from_dict(cls, table: Mapping[str, Any], *, folder: str = "") -> Self:
@@ -165,6 +171,24 @@ class Budgets:
         )
         return twin
 
+    @classmethod
+    def together(cls, several: Iterable[Budgets]) -> list[Budgets]:
+        """Returns budgets, the innermost first, as one for each store: what several name counts once."""
+        by_store: dict[StoreLink, list[Budgets]] = {}
+        for budgets in several:
+            by_store.setdefault(budgets.link, []).append(budgets)
+        joined = []
+        for innermost, *around in by_store.values():
+            spenders = [budgets.spender for budgets in around if budgets.spender != innermost.spender]
+            joined.append(innermost.inside(spenders) if spenders else innermost)
+        return joined
+
+    def inside(self, spenders: Iterable[Spender]) -> Self:
+        """Returns the same budgets, where a call is charged to the spenders around it, too."""
+        twin = copy(self)
+        twin.around = tuple(spenders)
+        return twin
+
     def strict_limits(self) -> list[float]:
         """The limits in dollars of the spender's budgets, where a call must not leave them uncounted."""
         if not self._refuses_unknown:
@@ -175,17 +199,17 @@ class Budgets:
     @property
     def faults(self) -> int:
         """The number of times that the store could not be asked."""
-        return self._link.faults
+        return self.link.faults
 
     @property
     def last_fault(self) -> str | None:
         """The latest failure of the store, in words."""
-        return self._link.last_fault
+        return self.link.last_fault
 
     @property
     def waiting(self) -> int:
         """Calls whose charge the store has not taken yet."""
-        return self._link.waiting
+        return self.link.waiting
 
     def reserve(self, cost_usd: float | None = None, *, bound: bool | None = None) -> BudgetReservation:
         """Set money aside for a call, in every budget that applies or in none.
@@ -208,17 +232,17 @@ class Budgets:
             if self._refuses_away:
                 raise BudgetRefused(BudgetRefusal(reason=RefusalReason.AWAY, why=str(error))) from error
             lease = self._lease(lease_id, amount, self._slots(system_clock()))
-        return BudgetReservation(self._link, lease, is_bound=is_bound)
+        return BudgetReservation(self.link, lease, is_bound=is_bound)
 
     def _reserved(self, lease_id: str, amount: int | None) -> Lease | None:
         """Asks the store to set an amount aside; None if no budget applies."""
-        now = self._link.now()
+        now = self.link.now()
         for _ in range(_MOST_TRIES):
             rows = self._slots(now)
             lease = self._lease(lease_id, amount, rows)
             if lease is None:
                 return None
-            answer = self._link.reserve(lease, flexible=amount is None, refuses_unknown=self._refuses_unknown)
+            answer = self.link.reserve(lease, flexible=amount is None, refuses_unknown=self._refuses_unknown)
             if isinstance(answer, Refusal):
                 raise BudgetRefused(_refusal(answer, lease, rows))
             if isinstance(answer, Lease):
@@ -235,13 +259,13 @@ class Budgets:
             charge_id: Names it, so that it counts once within an hour, whichever process charges it.
         """
         try:
-            now = self._link.now()
+            now = self.link.now()
         except StoreError:
             now = system_clock()
         lease = self._lease(uuid.uuid4().hex, None, self._slots(now))
         if lease is not None and charge_id is not None:
             lease = named_charge(lease, charge_id)
-        charge = BudgetReservation(self._link, lease, is_bound=False)
+        charge = BudgetReservation(self.link, lease, is_bound=False)
         charge.settle(cost_usd)
         return charge
 
@@ -251,7 +275,7 @@ class Budgets:
         Raises:
             StoreError: The store cannot be asked.
         """
-        self._link.store.change(key, approve=True)
+        self.link.store.change(key, approve=True)
 
     def extend(self, key: str, usd: float) -> None:
         """Raise the limits of a budget in its period; a negative amount lowers them.
@@ -261,7 +285,7 @@ class Budgets:
             ConfigError: The amount is no number, or too large.
         """
         amount = budget_units("usd", abs(usd) if isinstance(usd, int | float) else usd)
-        self._link.store.change(key, extra=amount if usd > 0 else -amount)
+        self.link.store.change(key, extra=amount if usd > 0 else -amount)
 
     def reset(self, key: str) -> None:
         """Forget what was spent of a budget, and what a person has decided; leases under way stay.
@@ -269,11 +293,11 @@ class Budgets:
         Raises:
             StoreError: The store cannot be asked.
         """
-        self._link.store.change(key, reset=True)
+        self.link.store.change(key, reset=True)
 
     def close(self) -> None:
         """Charge what waits, and let the store go."""
-        self._link.close()
+        self.link.close()
 
     def standings(self) -> list[BudgetStanding]:
         """Lists the state of every budget in its present period that the store knows or that has a name.
@@ -283,7 +307,7 @@ class Budgets:
         Raises:
             StoreError: The store cannot be asked.
         """
-        store = self._link.store
+        store = self.link.store
         now = store.now()
         by_key = {standing.key: standing for standing in store.spent()}
         spans = {period: budget_period.span_of(period, now, self._zone) for period in Period}
@@ -302,10 +326,17 @@ class Budgets:
         return sorted(rows, key=lambda row: (scopes.index(row.scope), -row.spent_usd, row.key))
 
     def _slots(self, now: float) -> list[SpenderSlot]:
-        """The budgets that apply to the spender at a time."""
+        """The budgets that apply to the spender at a time, or to those around it."""
+        rows: dict[str, SpenderSlot] = {}
+        for spender in (self.spender, *self.around):
+            for row in self._slots_of(spender, now):
+                rows.setdefault(row.slot.key, row)
+        return list(rows.values())
+
+    def _slots_of(self, spender: Spender, now: float) -> list[SpenderSlot]:
         rows = []
         for (scope, per), table in self._tables.items():
-            name = "".join(sign if sign.isprintable() else "?" for sign in self.spender.name_in(scope))
+            name = "".join(sign if sign.isprintable() else "?" for sign in spender.name_in(scope))
             budget = table.get(name)
             if budget is None:
                 continue
