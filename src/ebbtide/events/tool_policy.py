@@ -156,12 +156,15 @@ class ToolPolicy:
             isinstance(args, str) or (_is_table(args) and self.command in args)
         )
 
-    def states_status(self, args: object) -> bool:
+    def has_status_zero(self, args: object, answer: str) -> bool:
         """Returns True if a call of a shell that is not flagged ended with a status of 0, of all it ran.
 
-        That is so where it is declared how its failures look, and no command hides the status of another.
+        That is so where no command hides the status of another, and the answer states it, or the harness is
+        known to flag calls that fail.
         """
         if self.command is None or not self.failure:
+            return False
+        if any("code" in pattern for pattern in self.failure) and not _ZERO.search(answer[:_STATUS_READ]):
             return False
         command = args.get(self.command) if _is_table(args) else args
         if not isinstance(command, str):
@@ -240,6 +243,10 @@ class ToolPolicy:
         for path in self.volatile_fields:
             value = _without(value, path.split("."))
         return value
+
+
+_ZERO = re.compile(r"<returncode>0<|\bexit(?:ed)?(?: with)?(?: code)?:? 0\b", re.IGNORECASE)
+_STATUS_READ = 200  # characters of an answer in which a status is looked for
 
 
 class ToolPolicies:

@@ -68,6 +68,6 @@ def _has_succeeded(call: ToolCall, policy: ToolPolicy, loops: LoopState, answer:
     """Returns True if the record shows that a call without a flag got through, whatever words it brought."""
     if policy.outcome_of(call.args) is not None:
         return True  # the answer to the end of the work is the work
-    if policy.states_status(call.args):
+    if policy.has_status_zero(call.args, answer):
         return True
     return loops.effect is Effect.READ and not begins_with_failure(answer)
