@@ -19,7 +19,6 @@ from typing import Any
 from ebbtide.adapters.watched_client import watch
 from ebbtide.service.client import ServiceClient
 from ebbtide.service.hooks.install.hook_places import client_command
-from ebbtide.service.service_runs import ServiceRuns
 
 MODEL = "claude-sonnet-4-5"
 RUN = "invoice-7"
@@ -46,8 +45,7 @@ class ScriptedModel:
 
 def invoice_agent(url: str, pause_s: float) -> str:
     """A loop of your own, which only a person ends, because of `shadow`; why it ended."""
-    with ServiceClient(url) as service:
-        runs = ServiceRuns(service, project="billing", agent="invoice-agent", shadow=True)
+    with ServiceClient(url, project="billing", agent="invoice-agent", shadow=True) as runs:
         model = watch(ScriptedModel(), run_id=RUN, runs=runs)
         messages: list[Any] = [{"role": "user", "content": "Which invoices of customer 4711 are open?"}]
         while True:

@@ -4,7 +4,7 @@ import asyncio
 
 from local_model import TOOLS, Json, LocalModel, calls_in, exchange, question, text_in, use
 
-from ebbtide import AsyncRuns, Effect, ModelCall, Supervisor, ToolCall, ToolPolicies, ToolPolicy
+from ebbtide import AsyncRuns, Effect, ModelCall, Runs, Supervisor, ToolCall, ToolPolicies, ToolPolicy
 
 POLICIES = ToolPolicies({"search": ToolPolicy(effect=Effect.READ)})
 
@@ -35,7 +35,7 @@ async def agent(runs: AsyncRuns, model: LocalModel, name: str) -> None:
 async def both() -> None:
     """Run two agents at the same time."""
     with LocalModel() as model:
-        async with AsyncRuns(lambda _: Supervisor(tools=POLICIES)) as runs:
+        async with AsyncRuns(Runs(lambda _: Supervisor(tools=POLICIES))) as runs:
             await asyncio.gather(agent(runs, model, "busy"), agent(runs, model, "stuck"))
 
 

@@ -99,8 +99,8 @@ if TYPE_CHECKING:
     from ebbtide.supervision.runs.run_store import RunStore as RunStore
     from ebbtide.supervision.runs.run_store import SQLiteRunStore as SQLiteRunStore
     from ebbtide.supervision.runs.run_store import StoredRun as StoredRun
-    from ebbtide.supervision.runs.run_supervisor import RunSupervisor as RunSupervisor
     from ebbtide.supervision.runs.runs import Runs as Runs
+    from ebbtide.supervision.runs.runs import RunSupervisor as RunSupervisor
     from ebbtide.supervision.summary.ending import EndKind as EndKind
     from ebbtide.supervision.summary.ending import RunEnding as RunEnding
     from ebbtide.supervision.summary.headline import Course as Course
@@ -185,7 +185,7 @@ _HOMES = {
     "RunStanding": "supervision.runs.run_store",
     "RunStopped": "errors",
     "RunStore": "supervision.runs.run_store",
-    "RunSupervisor": "supervision.runs.run_supervisor",
+    "RunSupervisor": "supervision.runs.runs",
     "RunSummary": "supervision.summary.run_summary",
     "Runs": "supervision.runs.runs",
     "RunningCall": "guard.running_call",

@@ -179,7 +179,7 @@ def test_the_registry_of_asyncio_waits_for_the_store_in_a_thread(budgets: Budget
     monkeypatch.setattr(SQLiteBudgetStore, "reserve", reserve_here)
 
     async def run() -> None:
-        async with AsyncRuns(budgets=budgets) as runs:
+        async with AsyncRuns(Runs(budgets=budgets)) as runs:
             assert (await runs.before_model("r1")).refusal is None
             await runs.record("r1", answer(1.7))
             assert (await runs.before_model("r1")).end

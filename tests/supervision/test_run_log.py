@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from ebbtide.errors import StoreError
 from ebbtide.events.event import Event, Message, ModelCall, ToolCall
+from ebbtide.events.usage import Usage
 from ebbtide.supervision.runs import run_saver, watched_run
 from ebbtide.supervision.runs.run_store import MemoryRunStore, ModelCheck, StoredRun
 from ebbtide.supervision.runs.runs import Runs
@@ -88,6 +89,21 @@ def test_a_crash_changes_no_answer(monkeypatch: pytest.MonkeyPatch, most_behind:
         assert advice_of(steps, crashes=True, most=1) == expected
 
     holds()
+
+
+def test_of_the_past_no_listener_hears() -> None:
+    """A loop that was before anybody watched is known, and reported to nobody; its next call is news."""
+    log, changes = MemoryRunLog(), []
+    runs = Runs(log=log, listener=lambda run_id, verdict: changes.append((run_id, verdict.action.value)))
+    for event in (EVENTS["same"], ModelCall(usage=Usage(input_tokens=9))) * 3:
+        place = log.append("a", event)
+        runs.take("a", log.events[-1][1], place, is_past=True)
+    assert [run.action.value for run in runs.standing()] == ["nudge"]
+    assert changes == []
+    assert runs.before_model("a").note
+    place = log.append("a", EVENTS["same"])
+    runs.take("a", log.events[-1][1], place)
+    assert changes == [("a", "stop")]
 
 
 def test_a_short_run_is_not_written() -> None:

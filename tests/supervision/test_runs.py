@@ -27,8 +27,7 @@ from ebbtide.supervision.ladder import Action, Cause
 from ebbtide.supervision.runs.advice import Advice
 from ebbtide.supervision.runs.async_runs import AsyncRuns
 from ebbtide.supervision.runs.run_store import MemoryRunStore, RunStanding, SQLiteRunStore, StoredRun
-from ebbtide.supervision.runs.run_supervisor import RunSupervisor
-from ebbtide.supervision.runs.runs import Runs
+from ebbtide.supervision.runs.runs import Runs, RunSupervisor
 from ebbtide.supervision.supervisor import Supervisor
 from ebbtide.supervision.verdict import Verdict
 
@@ -329,7 +328,7 @@ def test_a_task_that_waits_for_the_store_does_not_hold_up_the_others() -> None:
                 await runs.record(run_id, LS)
             order.append(run_id)
 
-        async with AsyncRuns(store=Slow()) as runs:
+        async with AsyncRuns(Runs(store=Slow())) as runs:
             await asyncio.gather(work("slow", 1), work("fast", 4))
             assert (await runs.before_model("fast")).end
             await runs.acknowledge("fast")
@@ -524,6 +523,7 @@ def test_a_run_that_had_limits_does_not_come_back_without() -> None:
 MISUSES = {
     "run id": (lambda: Runs().record(7, LS), TypeError, "run_id = 7"),  # type: ignore[arg-type]
     "make": (lambda: Runs("x"), TypeError, "make = 'x'"),  # type: ignore[arg-type]
+    "asyncio": (lambda: AsyncRuns(cast("Any", Supervisor)), TypeError, "runs: expected"),
     "made": (lambda: Runs(cast("Any", lambda _: None)).get("a"), TypeError, "gave NoneType"),
     "most": (lambda: Runs(most=0), ConfigError, "most = 0"),
     "idle": (lambda: Runs(idle_s=0), ConfigError, "idle_s = 0"),

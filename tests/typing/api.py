@@ -12,6 +12,7 @@ from ebbtide import (
     Profile,
     Round,
     RoundReading,
+    Runs,
     RunSummary,
     Signal,
     Supervisor,
@@ -22,11 +23,20 @@ from ebbtide import (
     check,
     score_transcript,
 )
+from ebbtide.service.client import ServiceClient
+from ebbtide.service.runs.live_runs import LiveRuns
+from ebbtide.service.runs.run_database import RunDatabase
+from ebbtide.supervision.runs.run_registry import RunRegistry
 
 
 def batch(transcript: Transcript) -> None:
     assert_type(score_transcript(transcript), dict[str, Any])
     assert_type(score_transcript(transcript.to_dict(), Profile.DEFAULT), dict[str, Any])
+
+
+def registries() -> list[RunRegistry]:
+    """What an adapter takes."""
+    return [Runs(), ServiceClient(), LiveRuns(RunDatabase("runs.db"))]
 
 
 def online(meter: ConvergenceMeter, item: Round) -> None:

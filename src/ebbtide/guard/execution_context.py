@@ -9,7 +9,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Self, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack, overload
 
 from ebbtide.budget.limits import Limits
 from ebbtide.budget.prices import Prices
@@ -21,13 +21,18 @@ from ebbtide.engine_state import pack_state, unpack_state
 from ebbtide.errors import ConfigError, RunHalted, expect, shown
 from ebbtide.guard.dispatcher import Dispatcher
 from ebbtide.guard.guard_report import RunReport
-from ebbtide.guard.guidance import Guidance, Supervising
+from ebbtide.guard.guidance import Guidance
 from ebbtide.guard.metering import Metering
 from ebbtide.guard.observers import Observers, Pipeline
 from ebbtide.guard.operation import CallOptions, Operation, name_of, parameters_of
 from ebbtide.guard.running_call import RunningCall, enclosing
 from ebbtide.guard.shared_spending import SharedSpending
 from ebbtide.guard.wrapping import wrapped
+
+# For types alone: a context without a supervisor does not wait for one.
+if TYPE_CHECKING:
+    from ebbtide.supervision.runs.runs import RunSupervisor
+    from ebbtide.supervision.supervisor import Supervisor
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 _MAGIC = b"EBXC\x01"  # what the bytes are, and the version of their form
@@ -79,7 +84,7 @@ class ExecutionContext:
         *,
         name: str = "run",
         graph: ExecutionGraph | None = None,
-        supervisor: Supervising | None = None,
+        supervisor: Supervisor | RunSupervisor | None = None,
         chain_id: str | None = None,
         pipeline: Pipeline | None = None,
         prices: Prices | None = None,

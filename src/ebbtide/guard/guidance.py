@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from ebbtide.errors import CallRefused, RunStopped
 from ebbtide.events.event import Event
@@ -17,20 +17,12 @@ from ebbtide.supervision.facts import Facts
 from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.verdict import Verdict
 
+# For types alone: a context without a supervisor does not wait for one.
+if TYPE_CHECKING:
+    from ebbtide.supervision.runs.runs import RunSupervisor
+    from ebbtide.supervision.supervisor import Supervisor
+
 _MOST_NUDGES = 16
-
-
-class Supervising(Protocol):
-    """Interface of a supervisor; `Supervisor` is one."""
-
-    def record(self, event: Event) -> Verdict:
-        """Takes an event that has happened."""
-
-    def check_before_model(self, chain_id: str | None = None, *, now: float | None = None) -> Verdict:
-        """Returns what to do before a call of the model."""
-
-    def ending(self, chain_id: str) -> Verdict | None:
-        """Returns the verdict that ends the chain, if there is one."""
 
 
 class Guidance:
@@ -45,7 +37,7 @@ class Guidance:
 
     def __init__(
         self,
-        supervisor: Supervising | None,
+        supervisor: Supervisor | RunSupervisor | None,
         observers: Observers,
         *,
         chain_id: str,

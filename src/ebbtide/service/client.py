@@ -1,4 +1,4 @@
-"""A client of the service, which needs nothing but the standard library."""
+"""Client of the service, with the verbs of its registry; it needs no other package."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import json
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, Final, Self
 from urllib.parse import quote, urlencode, urlsplit
@@ -14,7 +15,9 @@ from urllib.parse import quote, urlencode, urlsplit
 from ebbtide.errors import ConfigError, EbbtideError
 from ebbtide.events.event import Event
 from ebbtide.events.event_wire import event_wire
+from ebbtide.supervision.ladder import Cause
 from ebbtide.supervision.runs.advice import Advice
+from ebbtide.supervision.runs.run_store import RunStanding
 from ebbtide.supervision.verdict import Verdict
 
 _TRIES: Final = 4
@@ -39,6 +42,10 @@ class ServiceError(EbbtideError):
 class ServiceClient:
     """Asks a service, over one connection that stays open. It may be used from several threads.
 
+    An adapter takes it for its registry, as ``watch(client, runs=ServiceClient())``: its runs show on the
+    page of the service, and Stop ends them. Where the service does not answer, the verbs raise; an adapter
+    counts that, and its run goes on.
+
     A request that nothing came of is sent again, up to three times: events only where each has a `seq`, so
     that it counts once.
 
@@ -46,19 +53,31 @@ class ServiceClient:
         url: Where the service is.
         token: What it wants to know; None where it asks nobody.
         timeout_s: Seconds to wait for an answer.
+        project: The project of the runs; None where nobody says.
+        agent: The agent that works, likewise.
+        user: For whom it works, likewise.
+        shadow: True if nothing is said to the model, and only a person ends a run.
 
     Raises:
         ConfigError: The URL is none of a service.
 
     Example:
         service = ServiceClient()
-        service.add("invoice-7", [ToolCall(name="search", args={"q": "7"}, result="none", seq=1)])
-        turn = service.check("invoice-7")
+        service.record("invoice-7", ToolCall(name="search", args={"q": "7"}, result="none", seq=1))
+        turn = service.before_model("invoice-7")
         if turn.refusal is not None: ...
     """
 
     def __init__(
-        self, url: str = "http://127.0.0.1:8620", *, token: str | None = None, timeout_s: float = 10.0
+        self,
+        url: str = "http://127.0.0.1:8620",
+        *,
+        token: str | None = None,
+        timeout_s: float = 10.0,
+        project: str | None = None,
+        agent: str | None = None,
+        user: str | None = None,
+        shadow: bool = False,
     ) -> None:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
@@ -68,6 +87,10 @@ class ServiceClient:
         self._base = parts.path.rstrip("/")
         self._headers = {} if token is None else {"Authorization": f"Bearer {token}"}
         self._lock = threading.Lock()
+        self._project = project
+        self._agent = agent
+        self._user = user
+        self._shadow = shadow
 
     def __enter__(self) -> Self:
         return self
@@ -76,9 +99,17 @@ class ServiceClient:
         self.close()
 
     def close(self) -> None:
-        """Close the connection; the next request opens it again."""
+        """Closes the connection; the next request opens it again."""
         with self._lock:
             self._connection.close()
+
+    def record(self, run_id: str, event: Event) -> Verdict:
+        """Adds an event to a run; returns what holds then.
+
+        Raises:
+            ServiceError: It was not taken.
+        """
+        return self.add(run_id, [event])
 
     def add(
         self,
@@ -89,76 +120,84 @@ class ServiceClient:
         agent: str | None = None,
         user: str | None = None,
     ) -> Verdict:
-        """Add events to a run; what holds then.
+        """Adds events to a run; returns what holds then.
 
         When this comes back, they are on the disk of the service. Its project, agent and user are those that
-        were named last.
+        were named last, here or to the client.
 
         Raises:
             ServiceError: They were not taken.
         """
         wires = [event_wire(event) for event in events]
         body = "\n".join(json.dumps(wire, default=str) for wire in wires).encode()
-        is_safe = all("seq" in wire for wire in wires)
-        return self._verdict(
-            "POST",
-            _path(run_id, "events", project=project, agent=agent, user=user),
-            body,
-            is_safe=is_safe,
+        path = _path(
+            run_id,
+            "events",
+            project=project or self._project,
+            agent=agent or self._agent,
+            user=user or self._user,
         )
+        return self._verdict("POST", path, body, is_safe=all("seq" in wire for wire in wires))
 
-    def check(
+    def before_model(
         self, run_id: str, *, agent: str | None = None, project: str | None = None, user: str | None = None
     ) -> Advice:
-        """What to do before the next call of the model of a run, as `Runs.before_model`.
+        """Returns what to do before the next call of the model of a run, as `Runs.before_model` does.
 
         Args:
-            run_id: The run.
             agent: Whose model is called, where several work at once.
-            project: Whose budget pays, where the events of the run have not said so yet.
+            project: Whose budget pays, where the events of the run have not said so yet; None takes that of
+                the client.
             user: Likewise.
         """
-        path = _path(run_id, "check", agent=agent, project=project, user=user)
-        return Advice(self._verdict("POST", path))
+        path = _path(run_id, "check", agent=agent, project=project or self._project, user=user or self._user)
+        advice = Advice(self._verdict("POST", path))
+        is_heeded = not self._shadow or advice.verdict.cause is Cause.PERSON
+        return advice if is_heeded else Advice(Verdict())
 
-    def end(self, run_id: str) -> dict[str, Any]:
-        """Say that a run is over; what it came to, as a row of `runs`."""
-        return self._json("POST", _path(run_id, "end"))
+    def end(self, run_id: str) -> RunStanding:
+        """Ends a run; returns what it has come to."""
+        return _standing(self._json("POST", _path(run_id, "end")))
+
+    def standing(self) -> list[RunStanding]:
+        """Returns how every run of the service stands, the most urgent first."""
+        standings = map(_standing, self.runs())
+        return sorted(standings, key=lambda standing: standing.urgency, reverse=True)
 
     def acknowledge(self, run_id: str, *, agent: str | None = None, by: str | None = None) -> Verdict:
-        """A person lets a run go on; what holds then."""
+        """Lets a run go on for a person; returns what holds then."""
         return self._verdict("POST", _path(run_id, "acknowledge", agent=agent, by=by))
 
     def extend(self, run_id: str, turns: int, *, by: str | None = None) -> Verdict:
-        """A person lets a run go on for some turns; what holds then."""
+        """Lets a run go on for some turns for a person; returns what holds then."""
         return self._verdict("POST", _path(run_id, "extend", by=by), {"turns": turns})
 
     def stop(self, run_id: str, reason: str = "", *, by: str | None = None) -> Verdict:
-        """A person ends a run: its next check says so."""
+        """Ends a run for a person: its next check says so."""
         return self._verdict("POST", _path(run_id, "stop", by=by), {"reason": reason})
 
     def delete(self, run_id: str) -> None:
-        """Delete a run with all its events."""
+        """Deletes a run with all its events."""
         self._ask("DELETE", _path(run_id))
 
     def verdict(self, run_id: str) -> Verdict:
-        """What holds of a run; it counts as no check, and hands over no note."""
+        """Returns what holds for a run; it counts as no check, and hands over no note."""
         return self._verdict("GET", _path(run_id, "verdict"))
 
     def now(self) -> dict[str, Any]:
-        """What is stuck now: ``sentence`` in words, ``stuck`` and ``silent`` run by run."""
+        """Returns what is stuck now: ``sentence`` in words, ``stuck`` and ``silent`` run by run."""
         return self._json("GET", "/v1/now")
 
     def run(self, run_id: str) -> dict[str, Any]:
-        """One run, as a row of `runs`."""
+        """Returns one run, as a row of `runs`."""
         return self._json("GET", _path(run_id))
 
     def summary(self, run_id: str) -> dict[str, Any]:
-        """What a run came to so far, as `ebbtide check --json`."""
+        """Returns what a run came to so far, as `ebbtide check --json` does."""
         return self._json("GET", _path(run_id, "summary"))
 
     def runs(self, **filters: str | int) -> Iterator[dict[str, Any]]:
-        """All runs that the filters let through: ``standing``, ``since``, ``agent``, ``order``..."""
+        """Yields all runs that the filters let through: ``standing``, ``since``, ``agent``, ``order``..."""
         cursor: dict[str, str] = {}
         while True:
             page = self._json("GET", f"/v1/runs?{urlencode({**filters, **cursor})}")
@@ -168,22 +207,22 @@ class ServiceClient:
             cursor = {"cursor": page["next_cursor"]}
 
     def spending(self, by: str = "day", *, since: str | None = None) -> list[dict[str, Any]]:
-        """What was spent, by ``day``, ``project``, ``agent``, ``user`` or ``model``."""
+        """Returns what was spent, by ``day``, ``project``, ``agent``, ``user`` or ``model``."""
         query = urlencode({"by": by, **({} if since is None else {"since": since})})
         groups: list[dict[str, Any]] = self._json("GET", f"/v1/spending?{query}")["groups"]
         return groups
 
     def budgets(self) -> list[dict[str, Any]]:
-        """How the budgets of the service stand; empty where none are set."""
+        """Returns how the budgets of the service stand; empty where none are set."""
         budgets: list[dict[str, Any]] = self._json("GET", "/v1/budgets")["budgets"]
         return budgets
 
     def check_trace(self, trace: Path | bytes) -> dict[str, Any]:
-        """What a recorded run came to, as `ebbtide check --json`: a file, or what is in it."""
+        """Returns what a recorded run came to, as `ebbtide check --json` does: a file, or what is in it."""
         return self._json("POST", "/v1/check", trace if isinstance(trace, bytes) else trace.read_bytes())
 
     def is_up(self) -> bool:
-        """Whether a service answers there; asked once."""
+        """Returns True if a service answers there; asked once."""
         try:
             with self._lock:
                 self._connection.request("GET", f"{self._base}/healthz")
@@ -212,7 +251,7 @@ class ServiceClient:
     def _ask(
         self, method: str, path: str, body: bytes | Mapping[str, Any] = b"", *, is_safe: bool = True
     ) -> bytes:
-        """The body of the answer; a request that nothing came of is sent again."""
+        """Returns the body of the answer; a request that nothing came of is sent again."""
         headers = self._headers
         if not isinstance(body, bytes):
             body, headers = json.dumps(body).encode(), {**headers, "Content-Type": "application/json"}
@@ -245,10 +284,17 @@ def _path(run_id: str, verb: str = "", **query: str | None) -> str:
 
 
 def _detail(content: bytes) -> str:
-    """What a problem says."""
+    """Returns the words of a problem."""
     try:
         problem = json.loads(content)
         parts = [problem.get(name) for name in ("where", "detail", "hint")]
     except (ValueError, AttributeError):
         return content[:200].decode("utf-8", "replace")
     return ": ".join(part for part in parts if part)
+
+
+def _standing(row: dict[str, Any]) -> RunStanding:
+    """Returns how a run of the list stands."""
+    names = {field.name for field in fields(RunStanding)}
+    values = {name: value for name, value in row.items() if name in names}
+    return RunStanding.from_dict(values)

@@ -6,8 +6,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ebbtide.errors import ConfigError
+from ebbtide.service.hooks.install.commented_json import changed, parsed
 from ebbtide.service.hooks.install.hook_places import PLACES, is_ours
 from ebbtide.service.hooks.install.hook_settings import (
     AGENTS,
@@ -113,7 +116,17 @@ def test_what_others_change_later_stays() -> None:
 
 @pytest.mark.parametrize("agent", JSON_AGENTS)
 @pytest.mark.parametrize(
-    "text", ['{"a": 1,}', "[]", "// note\n{}", '{"hooks": []}', '{"hooks": {"Stop": {}}}', "\xff"]
+    "text",
+    [
+        '{"a": 1 "b": 2}',
+        '{"a": 1} {}',
+        "[]",
+        "/* {}",
+        "{a: 1}",
+        '{"hooks": []}',
+        '{"hooks": {"Stop": {}}}',
+        "\xff",
+    ],
 )
 def test_a_broken_file_is_refused_and_left_alone(agent: str, text: str) -> None:
     path = written(agent, "")
@@ -122,6 +135,74 @@ def test_a_broken_file_is_refused_and_left_alone(agent: str, text: str) -> None:
         install_hooks(agent, HookOptions())
     assert path.read_bytes() == text.encode("latin-1")
     assert [item.name for item in path.parent.iterdir()] == [path.name]
+
+
+COMMENTED = """\ufeff{
+  // The model of the team.
+  "model": "opus", /* not "sonnet" */
+  "hooks": {
+    "Stop": [ // one of ours
+      {"hooks": [{"type": "command", "command": "say done"},]},
+    ],
+  },
+}
+"""
+
+
+@pytest.mark.parametrize("agent", JSON_AGENTS)
+def test_comments_trailing_commas_and_a_byte_order_mark_are_kept(agent: str) -> None:
+    path = written(agent, COMMENTED)
+    install_hooks(agent, HookOptions())
+    text = path.read_text(encoding="utf-8")
+    for kept in (
+        "\ufeff{\n",
+        "// The model of the team.",
+        '/* not "sonnet" */',
+        "// one of ours",
+        "say done",
+    ):
+        assert text.count(kept) == 1
+    assert text.count("hook_client.py") == len(PLACES[agent].events)
+    install_hooks(agent, HookOptions())
+    assert path.read_text(encoding="utf-8") == text
+    path.write_text(text.replace("opus", "haiku"), encoding="utf-8")
+    uninstall_hooks(agent)
+    after = path.read_text(encoding="utf-8")
+    assert "hook_client" not in after
+    assert parsed(after.removeprefix("\ufeff")).value == {
+        **parsed(COMMENTED.removeprefix("\ufeff")).value,
+        "model": "haiku",
+    }
+
+
+def test_a_plugin_of_somebody_else_is_neither_overwritten_nor_removed() -> None:
+    install_hooks("opencode", HookOptions())
+    installed = find_hooks("opencode")
+    assert installed is not None
+    installed.path.write_text("export default {}", encoding="utf-8")
+    for change in (lambda: install_hooks("opencode", HookOptions()), lambda: uninstall_hooks("opencode")):
+        with pytest.raises(ConfigError, match="rename it first"):
+            change()
+    assert installed.path.read_text(encoding="utf-8") == "export default {}"
+
+
+_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=4),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=3), inner, max_size=4),
+    max_leaves=12,
+)
+_OBJECTS = st.dictionaries(st.text(max_size=3), _VALUES, max_size=4)
+
+
+@given(before=_OBJECTS, after=_OBJECTS, indent=st.sampled_from([None, 2, "\t"]))
+def test_a_changed_text_stands_for_the_value(before: dict, after: dict, indent: int | str | None) -> None:
+    """Whatever changed, and however it was written; what did not change leaves the text alone."""
+    text = f"// first\n{json.dumps(before, indent=indent)} // last"
+    new = changed(text, after)
+    assert parsed(new).value == after
+    assert new.startswith("// first\n")
+    assert new.endswith("// last")
+    assert changed(new, after) == new
 
 
 def test_the_timeouts_are_in_units_of_the_agent() -> None:

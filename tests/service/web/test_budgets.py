@@ -47,7 +47,7 @@ def client(bounded_service) -> Iterator[ServiceClient]:
 
 
 def spend(client: ServiceClient, run_id: str, usd: float, seq: int = 1, **names: str) -> None:
-    client.check(run_id, project=names.get("project"), user=names.get("user"))
+    client.before_model(run_id, project=names.get("project"), user=names.get("user"))
     client.add(run_id, [ModelCall(usage=Usage(cost_usd=usd), seq=seq)], **names)
 
 
@@ -60,16 +60,16 @@ def test_a_project_is_asked_then_ended(bounded_service, client: ServiceClient) -
     for seq in range(1, 5):
         spend(client, "a", 0.3, seq, project="tight-1")
     for run_id in ("a", "b"):
-        turn = client.check(run_id, project="tight-1")
+        turn = client.before_model(run_id, project="tight-1")
         assert turn.ask is not None
         assert "the budget of project 'tight-1' is past $1.00" in turn.ask.lower()
-    assert client.check("c", project="roomy").refusal is None
+    assert client.before_model("c", project="roomy").refusal is None
     assert client.run("b")["action"] == "escalate"
     client.acknowledge("b", by="Ada")
-    assert client.check("a").refusal is None
+    assert client.before_model("a").refusal is None
     client.add("a", [ModelCall(usage=Usage(cost_usd=0.6), seq=5)])
     for run_id in ("a", "b"):
-        end = client.check(run_id).end
+        end = client.before_model(run_id).end
         assert end is not None
         assert "$1.80 of $2.00 spent today" in end
     row = budget(client, "project:tight-1:day")
@@ -81,15 +81,15 @@ def test_a_project_is_asked_then_ended(bounded_service, client: ServiceClient) -
 
 def test_the_first_call_is_paid_by_who_is_named(client: ServiceClient) -> None:
     """Money is set aside before an event has said for whom the run works; what nobody settles comes back."""
-    assert client.check("u1", agent="new", user="ann").refusal is None
+    assert client.before_model("u1", agent="new", user="ann").refusal is None
     assert budget(client, "user:ann")["reserved_usd"] == 0.6
     assert (
-        client.check("u2", agent="new", user="ann").end is None
+        client.before_model("u2", agent="new", user="ann").end is None
     )  # what is left is enough for a call of unknown cost
-    assert client.check("u3", agent="new", user="ann").end is not None
-    assert client.check("u4", user="bob").end is None
+    assert client.before_model("u3", agent="new", user="ann").end is not None
+    assert client.before_model("u4", user="bob").end is None
     time.sleep(1.1)  # the lease
-    assert client.check("u3", agent="new").end is None
+    assert client.before_model("u3", agent="new").end is None
 
 
 def test_what_was_spent_outlives_a_kill(bounded_service) -> None:
@@ -101,7 +101,7 @@ def test_what_was_spent_outlives_a_kill(bounded_service) -> None:
     with ServiceClient(bounded_service.url) as client:
         assert budget(client, "project:tight-2:day")["spent_usd"] == 1.5
         # Whose it is stands in the database: nobody says it again.
-        assert client.check("k").ask is not None
+        assert client.before_model("k").ask is not None
         spend(client, "k", 0.3, seq=1)
         assert budget(client, "project:tight-2:day")["spent_usd"] == 1.5
         groups = client.spending("project")

@@ -8,7 +8,6 @@ import pytest
 from ebbtide import ModelCall, ToolCall, Usage
 from ebbtide.adapters.run_watch import RunWatch
 from ebbtide.service.client import ServiceClient, ServiceError
-from ebbtide.service.service_runs import ServiceRuns
 from ebbtide.supervision.ladder import Action
 
 
@@ -24,9 +23,9 @@ def test_a_run_from_its_first_event_to_its_end(empty_service) -> None:
         usage = Usage(model="small", cost_usd=0.5)
         client.add("a b-c", [ModelCall(usage=usage, seq=1)], project="p", agent="x")
         client.add("a", calls(1, 3), project="q")
-        assert client.check("a").note
-        assert client.add("a", calls(4, 4)).action is Action.STOP
-        assert client.check("a").end
+        assert client.before_model("a").note
+        assert client.record("a", *calls(4, 4)).action is Action.STOP
+        assert client.before_model("a").end
         assert client.acknowledge("a", by="Ada").action is Action.ALLOW
         assert client.stop("a", "enough", by="Ada").reason == "A person ended the run: enough."
         assert client.extend("a", 3).action is Action.ALLOW
@@ -42,8 +41,8 @@ def test_a_run_from_its_first_event_to_its_end(empty_service) -> None:
 @pytest.mark.parametrize("shadow", [False, True])
 def test_an_adapter_takes_the_service_for_its_registry(empty_service, shadow: bool) -> None:
     """What it tells is there; the service ends the run, in the shadow only a person does; then it is over."""
-    with ServiceClient(empty_service.url) as client:
-        watch = RunWatch(runs=ServiceRuns(client, project="p", agent="x", user="ann", shadow=shadow))
+    with ServiceClient(empty_service.url, project="p", agent="x", user="ann", shadow=shadow) as client:
+        watch = RunWatch(runs=client)
         for _ in range(5):
             watch.record_tool_call("a", "ls", {"path": "."}, "a.txt")
         assert (watch.advise("a").end is None) is shadow
@@ -64,7 +63,7 @@ def test_an_adapter_takes_the_service_for_its_registry(empty_service, shadow: bo
 @pytest.mark.filterwarnings("ignore:Ebbtide cannot watch")
 def test_an_adapter_goes_on_where_the_service_is_away(service) -> None:
     with ServiceClient(service.url, timeout_s=0.5) as client:
-        watch = RunWatch(runs=ServiceRuns(client))
+        watch = RunWatch(runs=client)
         service.kill()
         watch.record_tool_call("a", "ls", {}, "a.txt")
         assert watch.advise("a").end is None
@@ -98,4 +97,4 @@ def test_what_cannot_be_a_service_is_told() -> None:
     with pytest.raises(ValueError, match="expected http://HOST:PORT"):
         ServiceClient("localhost:8620")
     with pytest.raises(ServiceError, match="Connection"):
-        ServiceClient("http://127.0.0.1:9", timeout_s=1).check("a")
+        ServiceClient("http://127.0.0.1:9", timeout_s=1).before_model("a")

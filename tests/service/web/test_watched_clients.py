@@ -12,7 +12,6 @@ from openai import APIError, AsyncOpenAI, OpenAI
 
 from ebbtide import Runs, watch
 from ebbtide.service.client import ServiceClient
-from ebbtide.service.service_runs import ServiceRuns
 
 ENOUGH = 6  # times that a history is sent again: a replay of it would be a cycle
 CHUNK = {"id": "chunk", "object": "chat.completion.chunk", "created": 1, "model": "m"}
@@ -102,7 +101,7 @@ def registry(request, empty_service):
         yield Runs()
         return
     with ServiceClient(empty_service.url) as client:
-        yield ServiceRuns(client)
+        yield client
 
 
 class Agent:

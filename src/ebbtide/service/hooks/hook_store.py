@@ -53,7 +53,7 @@ class HookStore:
             database.execute("DELETE FROM sessions WHERE latest < ?", (time.time() - _KEEP_S,))
 
     def session(self, run_id: str) -> HookSession:
-        """What is remembered of a session; one that is new remembers nothing."""
+        """Returns what is remembered of a session; one that is new remembers nothing."""
         with self._lock:
             session = self._sessions.get(run_id)
             if session is None:
@@ -69,7 +69,7 @@ class HookStore:
         return self.session(run_id).folder
 
     def save(self, runs: Sequence[StoredRun], /) -> None:
-        """As `RunStore.save`, with the sessions of these runs."""
+        """Puts runs in the place of older revisions of them, with their sessions."""
         with self._lock:
             sessions = {run.standing.run_id: self._sessions.get(run.standing.run_id) for run in runs}
         rows = [row for run_id, session in sessions.items() if (row := _row(run_id, session)) is not None]
@@ -91,11 +91,11 @@ class HookStore:
         self._write([row for run_id, session in sessions if (row := _row(run_id, session)) is not None])
 
     def load(self, run_id: str, /) -> StoredRun | None:
-        """As `RunStore.load`."""
+        """Returns one run; None where it is not known."""
         return self._runs.load(run_id)
 
     def delete(self, run_id: str, /) -> None:
-        """As `RunStore.delete`, with its session."""
+        """Forgets a run with its session."""
         self._runs.delete(run_id)
         with self._lock:
             self._sessions.pop(run_id, None)
@@ -105,7 +105,7 @@ class HookStore:
             database.execute("DELETE FROM sessions WHERE run_id = ?", (run_id,))
 
     def standings(self) -> Iterable[RunStanding]:
-        """As `RunStore.standings`."""
+        """Returns how every run stood when it was saved."""
         return self._runs.standings()
 
     def _write(self, rows: Sequence[tuple[str, float | None, str]]) -> None:

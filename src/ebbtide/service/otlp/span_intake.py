@@ -166,7 +166,7 @@ class SpanIntake:
             runs.setdefault(run_id_of(self._reader.base(event.chain_id)), []).append(event)
         for run_id in runs:
             self._own[run_id] = None
-        self._tell_writers()
+        self._note_writers()
         for arrival in due:
             for trace in arrival.late:
                 self._notes_of(self._run(trace)).late += 1
@@ -196,8 +196,8 @@ class SpanIntake:
         if len(writers) < _MOST_WRITERS:
             writers.add(raw.writer)
 
-    def _tell_writers(self) -> None:
-        """Who wrote the spans of runs that are known by now."""
+    def _note_writers(self) -> None:
+        """Notes who wrote the spans of runs that are known by now."""
         for trace in [trace for trace in self._writers if self._reader.conversation(trace) is not None]:
             notes = self._notes_of(self._run(trace))
             for writer in self._writers.pop(trace):

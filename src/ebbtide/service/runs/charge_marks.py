@@ -1,4 +1,4 @@
-"""How far the log of each run was charged to the budgets, so that a crash leaves nothing uncharged."""
+"""Marks how far the log of each run was charged to the budgets, so that a crash leaves nothing uncharged."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ class ChargeMarks:
     def charge_rest(self, budgets: RunBudgets, make: Callable[[], Supervisor]) -> None:
         """Charge what is in the log and was not charged. What was charged less than an hour ago counts once.
 
-        What was there before there were budgets counts as charged. Of what session files tell nobody knows
+        What was there before there were budgets counts as charged. Of what session files report nobody knows
         whether it was to be charged: it is left out.
 
         Args:
             budgets: Of the runs.
-            make: Makes the supervisor that tells what an event took beside those before it.
+            make: Makes the supervisor that counts what an event took beside those before it.
 
         Raises:
             StoreError: The log cannot be read.

@@ -1,4 +1,4 @@
-"""The runs of a service: an event is on disk before anything follows from it, and a person may end a run."""
+"""Registry of a service: an event is on disk before anything follows from it, and a person may end a run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from ebbtide.events.transcript import Round
 from ebbtide.service.runs.charge_marks import ChargeMarks
 from ebbtide.service.runs.run_database import PersonAct, RunDatabase
 from ebbtide.service.runs.run_event import RunEvent, run_event
-from ebbtide.service.runs.run_listeners import EventsListener, RunListener, VerdictListener, tell_events
 from ebbtide.service.runs.run_origin import RunOrigin
 from ebbtide.service.runs.run_source import RunSource
 from ebbtide.service.runs.run_spenders import RunSpenders
@@ -28,7 +27,7 @@ from ebbtide.service.runs.stuck_from import StuckFrom, stuck_from
 from ebbtide.supervision.facts import PersonFacts
 from ebbtide.supervision.ladder import Action, Cause
 from ebbtide.supervision.runs.advice import Advice
-from ebbtide.supervision.runs.run_budgets import RunBudgets
+from ebbtide.supervision.runs.run_budgets import EventCost, RunBudgets
 from ebbtide.supervision.runs.run_store import RunStanding, RunStore
 from ebbtide.supervision.runs.runs import Runs
 from ebbtide.supervision.runs.watched_run import standing_of
@@ -42,9 +41,16 @@ _MOST: Final = 1000  # runs at hand, some 60 KB each
 _IDLE_S: Final = 900.0
 _SAVE_EVERY_S: Final = 5.0  # between two looks for runs of which much is in the log alone
 
+#: Called with a run whose verdict has changed, and what holds now.
+VerdictListener = Callable[[str, Verdict], object]
+#: Called with events that are on disk now; it is to take no time.
+EventsListener = Callable[[Sequence[RunEvent], RunOrigin], object]
+#: Called with a run that was heard of.
+RunListener = Callable[[RunStanding], object]
+
 
 class LiveRuns(Runs):
-    """All runs of a service. It may be used from several threads.
+    """`Runs` that a `RunDatabase` keeps. It may be used from several threads.
 
     The methods of `Runs` are for callers in this process, as the hooks are: where the disk fails, the run
     goes on and the fault is counted. `append` and `take` are the two halves of `record` for callers who hear
@@ -55,18 +61,18 @@ class LiveRuns(Runs):
         store: Keeps their states, where that is not the database itself; it hands them on to it.
         prices: What tokens cost.
         budgets: What the runs may spend together; None sets no bounds.
-        project_of: Gives the project of a run that hooks tell of, by its id; None knows of none.
+        project_of: Gives the project of a run that hooks report, by its id; None knows of none.
         most: Runs at hand; the others are in the database.
-        redact: Whether keys and passwords are masked in what is shown.
+        redact: True to mask keys and passwords in what is shown.
         clock: Seconds since 1970.
 
     Attributes:
         budgets: As of the arguments.
         faults: How often the database or a listener failed, by what failed.
         last_fault: The latest of them, in words.
-        on_verdict: Told when what is to be done about a run has changed.
-        on_run: Told of each run that was heard of, as it stands.
-        on_events: Told of new events, once they are on disk.
+        on_verdict: Called when what is to be done about a run has changed.
+        on_run: Called with each run that was heard of, as it stands.
+        on_events: Called with new events, once they are on disk.
     """
 
     def __init__(
@@ -89,19 +95,17 @@ class LiveRuns(Runs):
         self.on_events: list[EventsListener] = []
         self._stops = database.stops()
         self._stuck: dict[str, StuckFrom] = {}  # runs that are stuck
-        self._unread: dict[str, None] = {}  # runs whose past the database could not tell; the next first
+        self._unread: dict[str, None] = {}  # runs whose past could not be read; the next first
         self.budgets = budgets
         self._project_of = project_of
         self._spenders = RunSpenders(database)
         self._charges = ChargeMarks(database)
-        self._past: set[str] = set()  # runs whose past is read
         super().__init__(
             lambda _: Supervisor(prices=self.prices),
             store=database if store is None else store,
             most=most,
             idle_s=_IDLE_S,
             save_every_s=_SAVE_EVERY_S,
-            listener=self._changed,
             budgets=budgets,
             spender=self._spender,
             clock=clock,
@@ -110,7 +114,7 @@ class LiveRuns(Runs):
         self._stopping = threading.Lock()
 
     def resume(self) -> None:
-        """Charge and list what the last process was killed before it could.
+        """Charges and lists what the last process was killed before it could.
 
         Raises:
             StoreError: The runs cannot be read, or not written.
@@ -123,7 +127,7 @@ class LiveRuns(Runs):
             self.note(run_id, now=0.0)  # nothing was heard of it since
 
     def read_again(self) -> None:
-        """List the runs as they stand whose past could not be read, as far as it can be now."""
+        """Lists the runs as they stand whose past could not be read, as far as it can be now."""
         for run_id in tuple(self._unread):
             self.note(run_id, now=0.0)  # nothing was heard of it since
             if run_id in self._unread:  # likely the others cannot be read either
@@ -138,39 +142,28 @@ class LiveRuns(Runs):
         now: float | None = None,
         is_past: bool = False,
     ) -> Future[list[int]]:
-        """Keep events; done when they are on disk, with the place of each, 0 for one that was there before.
+        """Keeps events; done when they are on disk, with the place of each, 0 for one that was there before.
 
         Args:
             run_id: Their run.
             events: In their order.
             origin: Where they come from.
             now: When they were heard of, in seconds since 1970; None asks the clock.
-            is_past: Whether they were before anybody watched: nobody is told.
+            is_past: True if they were before anybody watched: no listener is called.
 
         Raises:
             QueueFullError: Too much waits to be written.
         """
-        self._name(run_id, origin)
         if self.budgets is not None:
+            self._name(run_id, origin)
             self.get(run_id)  # once they are in the log, who fetches the run has them, uncharged
         future = self.database.append(run_id, events, origin, self._clock() if now is None else now)
         for listener in () if is_past else self.on_events:
-            future.add_done_callback(partial(tell_events, listener, events, origin))
+            future.add_done_callback(partial(_call_with_new, listener, events, origin))
         return future
 
-    def take(self, run_id: str, event: Event, place: int, *, is_past: bool = False) -> Verdict:
-        """As `Runs.take`; of an event that is past nobody is told."""
-        if is_past:
-            self._past.add(run_id)
-        try:
-            verdict = super().take(run_id, event, place, is_past=is_past)
-        finally:
-            self._past.discard(run_id)
-        self._mark(run_id, place)
-        return verdict
-
     def note(self, run_id: str, *, now: float | None = None) -> Verdict:
-        """Show a run as it stands; what holds. It was heard of now, unless another time is given.
+        """Shows a run as it stands; returns what holds. It was heard of now, unless another time is given.
 
         One that cannot be read stays as it is listed, until it can be.
         """
@@ -191,15 +184,13 @@ class LiveRuns(Runs):
         return verdict
 
     def record(self, run_id: str, event: Event | Round) -> Verdict:
-        """As `Runs.record`, for the hooks: the id begins with the name of the agent. A round is in no log."""
-        place = self._kept(run_id, event) if isinstance(event, Event) else 0
-        verdict = self._take(run_id, event, place)
-        self._mark(run_id, place)
+        """Takes an event of a hook; the id begins with the name of the agent. A round is in no log."""
+        verdict = self._take(run_id, event, self._keep(run_id, event) if isinstance(event, Event) else 0)
         self.note(run_id)
         return self._ending(run_id) or verdict
 
-    def _kept(self, run_id: str, event: Event) -> int:
-        """The place of an event that is put into the log; 0 where that was not possible in time."""
+    def _keep(self, run_id: str, event: Event) -> int:
+        """Puts an event into the log; returns its place, 0 where that was not possible in time."""
         item = run_event(event, self.prices, self._clock())
         try:
             project = None if self._project_of is None else self._project_of(run_id)
@@ -218,18 +209,18 @@ class LiveRuns(Runs):
         now: float | None = None,
         origin: RunOrigin | None = None,
     ) -> Advice:
-        """As `Runs.before_model`; where a person has ended the run, that.
+        """Returns what to do before the next call of a run's model; where a person has ended the run, that.
 
         Args:
             run_id: The run.
             agent: Whose model is called.
-            now: As in `Runs.before_model`.
+            now: Seconds on the clock of the events; None as in `Runs.before_model`.
             origin: Where the run comes from, so that its first call is paid by who has to; None says nothing.
         """
         ending = self._ending(run_id)
         if ending is not None:
             return Advice(ending)
-        if origin is not None and self._name(run_id, origin):
+        if origin is not None and self.budgets is not None and self._name(run_id, origin):
             self._introduce(run_id, origin)
         advice = super().before_model(run_id, agent=agent, now=now)
         if advice.verdict.rank:
@@ -237,7 +228,7 @@ class LiveRuns(Runs):
         return advice
 
     async def handed_over(self) -> None:
-        """Wait a little until what was handed over is on disk: nobody is told twice. A fault is counted."""
+        """Waits a little until what was handed over is on disk, so that it is said once; counts a fault."""
         try:
             async with asyncio.timeout(_HAND_OVER_S):
                 await asyncio.wrap_future(self.database.flush())
@@ -245,25 +236,25 @@ class LiveRuns(Runs):
             self._count_fault("database", error)
 
     def verdict(self, run_id: str) -> Verdict:
-        """What holds of a run; nothing changes by asking."""
+        """Returns what holds for a run; where a person has ended it, that."""
         return self._ending(run_id) or self.get(run_id).verdict()
 
     def acknowledge(self, run_id: str, *, agent: str | None = None) -> None:
-        """As `Runs.acknowledge`, by the person whose agent it is."""
+        """Records that the person whose agent it is lets the run go on; a fault is counted."""
         try:
             self.go_on(PersonAct(act="acknowledge", run_id=run_id, caller="agent"), agent=agent)
         except StoreError as error:
             self._count_fault("database", error)
 
     def end(self, run_id: str) -> RunStanding:
-        """As `Runs.end`."""
+        """Ends a run, and shows it so; returns what it has come to."""
         standing = super().end(run_id)
         self._stuck.pop(run_id, None)
         self._show(standing)
         return standing
 
     def stop(self, act: PersonAct) -> Verdict:
-        """A person ends a run: the next check says so, and so does every one after it.
+        """Ends a run for a person: the next check says so, and so does every one after it.
 
         Raises:
             StoreError: It cannot be written; the run goes on.
@@ -272,15 +263,15 @@ class LiveRuns(Runs):
         with self._stopping:
             self._stops[act.run_id] = act.detail
         verdict = self.note(act.run_id)
-        self._tell(act.run_id, verdict)
+        self._call(self.on_verdict, act.run_id, verdict)
         return verdict
 
     def go_on(self, act: PersonAct, *, turns: int | None = None, agent: str | None = None) -> Verdict:
-        """A person lets a run go on, whatever holds, even where they had ended it.
+        """Lets a run go on for a person, whatever holds, even where they had ended it.
 
         Args:
             act: What they did.
-            turns: For some turns of the model; None for good, as `Runs.acknowledge`.
+            turns: For some turns of the model; None for good, as `Runs.acknowledge` does.
             agent: Of which agent; None for all.
 
         Raises:
@@ -296,11 +287,11 @@ class LiveRuns(Runs):
         with self._stopping:
             self._stops.pop(act.run_id, None)
         verdict = self.note(act.run_id)
-        self._tell(act.run_id, verdict)
+        self._call(self.on_verdict, act.run_id, verdict)
         return verdict
 
     def erase(self, act: PersonAct) -> None:
-        """Delete all that is known of a run, but for who did so.
+        """Deletes all that is known of a run, but for who did so.
 
         Raises:
             StoreError: It cannot be written.
@@ -314,14 +305,15 @@ class LiveRuns(Runs):
             self._stops.pop(act.run_id, None)
 
     def close(self) -> None:
-        """Write what has changed, and end."""
+        """Writes what has changed, and ends."""
         super().close()
         if self.budgets is not None:
             self.budgets.close()
         self.database.close()
 
-    def _mark(self, run_id: str, place: int) -> None:
-        """Note that an event was charged, where the store of budgets has taken it."""
+    def _charge(self, budgets: RunBudgets, run_id: str, spending: EventCost | None, place: int) -> None:
+        """Charges what an event took, and notes its place if the store of budgets has taken it."""
+        super()._charge(budgets, run_id, spending, place)
         if self.budgets is None or not place or self.budgets.waiting:
             return
         try:
@@ -330,7 +322,7 @@ class LiveRuns(Runs):
             self._count_fault("database", error)
 
     def _spender(self, run_id: str) -> Spender:
-        """Who pays for a run; nobody by name, where the database cannot say."""
+        """Returns who pays for a run; nobody by name, where the database cannot say."""
         try:
             return self._spenders.of(run_id)
         except StoreError as error:
@@ -338,9 +330,9 @@ class LiveRuns(Runs):
             return Spender()
 
     def _name(self, run_id: str, origin: RunOrigin) -> bool:
-        """Take what is said of who pays for a run; whether it is new, and there are budgets."""
+        """Takes what is said of who pays for a run; returns True if it is new."""
         try:
-            return self.budgets is not None and self._spenders.name(run_id, origin)
+            return self._spenders.name(run_id, origin)
         except StoreError as error:
             self._count_fault("database", error)
             return False
@@ -352,22 +344,19 @@ class LiveRuns(Runs):
             self._count_fault("database", error)
 
     def _ending(self, run_id: str) -> Verdict | None:
-        """What a person has said; None where they have not ended the run."""
+        """Returns what a person has said; None where they have not ended the run."""
         reason = self._stops.get(run_id)
         if reason is None:
             return None
         return Verdict(action=Action.STOP, cause=Cause.PERSON, facts=PersonFacts(reason=reason))
 
-    def _changed(self, run_id: str, verdict: Verdict) -> None:
-        """What is to be done about a run has changed with its latest event: see what it had cost by then."""
+    def _report(self, run_id: str, verdict: Verdict, *, is_past: bool = False) -> None:
+        """Keeps from where on a run is stuck, with what it had cost by then, and calls the listeners."""
         stuck = stuck_from(verdict, usd(self.get(run_id).tally.cost))
         if stuck is not None:
             self._stuck.setdefault(run_id, stuck)
-        if run_id not in self._past:
-            self._tell(run_id, verdict)
-
-    def _tell(self, run_id: str, verdict: Verdict) -> None:
-        self._call(self.on_verdict, run_id, verdict)
+        if not is_past:
+            self._call(self.on_verdict, run_id, verdict)
 
     def _show(self, standing: RunStanding, stuck: StuckFrom | None = None) -> None:
         standing = redacted(standing) if self._redact else standing
@@ -383,3 +372,11 @@ class LiveRuns(Runs):
                 listener(*news)
             except Exception as error:  # noqa: BLE001 - the run does not notice
                 self._count_fault("listener", error)
+
+
+def _call_with_new(
+    listener: EventsListener, events: Sequence[RunEvent], origin: RunOrigin, future: Future[list[int]]
+) -> None:
+    """Calls a listener with the events that were not there before, once they are on disk."""
+    if future.exception() is None:
+        listener([item for item, place in zip(events, future.result(), strict=True) if place], origin)

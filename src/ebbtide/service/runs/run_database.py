@@ -54,7 +54,7 @@ class PersonAct:
 
 
 class _Standing(NamedTuple):
-    """What is to be shown of a run."""
+    """Standing of a run, as it is to be shown."""
 
     run: RunStanding
     stuck: StuckFrom | None
@@ -82,7 +82,7 @@ class RunDatabase:
     def append(
         self, run_id: str, events: Sequence[RunEvent], origin: RunOrigin, now: float
     ) -> Future[list[int]]:
-        """Keep events of a run; the place of each in the log, 0 for one that was there before.
+        """Keeps events of a run; returns the place of each in the log, 0 for one that was there before.
 
         Args:
             run_id: The run; it is made where there is none.
@@ -118,7 +118,7 @@ class RunDatabase:
         return self._writer.submit(write, size=size)
 
     def since(self, run_id: str, place: int, /) -> Iterator[tuple[int, Event]]:
-        """As `RunLog.since`."""
+        """Yields the events of a run after a place, each with its own."""
         latest = place
         while True:
             rows = self.read(statements.EVENTS_SINCE, (run_id, latest, _PAGE))
@@ -128,11 +128,11 @@ class RunDatabase:
                 return
 
     def checks(self, run_id: str, /) -> list[ModelCheck]:
-        """As `RunLog.checks`."""
+        """Returns all checks of a run, by their numbers."""
         return [ModelCheck(*row) for row in self.read(statements.CHECKS_OF, (run_id,))]
 
     def add_check(self, run_id: str, check: ModelCheck, /) -> None:
-        """As `RunLog.add_check`; a run that was deleted meanwhile stays so."""
+        """Keeps a check, soon; a run that was deleted meanwhile stays so."""
         agent = None if check.agent is None else plain_text(check.agent)
 
         def write(session: Session) -> None:
@@ -144,11 +144,11 @@ class RunDatabase:
         self._writer.submit(write, size=_CHECK_BYTES, can_wait=True)
 
     def introduce(self, run_id: str, origin: RunOrigin, now: float) -> None:
-        """Say where a run comes from, soon; it is made where there is none."""
+        """Notes where a run comes from, soon; it is made where there is none."""
         self._writer.submit(lambda session: _run_number(session, run_id, origin, now, now), can_wait=True)
 
     def origin(self, run_id: str) -> RunOrigin | None:
-        """Where a run comes from; None where there is no such run."""
+        """Returns where a run comes from; None where there is no such run."""
         rows = self.read(statements.ORIGIN, (run_id,))
         if not rows:
             return None
@@ -156,27 +156,27 @@ class RunDatabase:
         return RunOrigin(project=project, agent=agent, user=user, source=RunSource(source))
 
     def note(self, standing: RunStanding, stuck: StuckFrom | None = None) -> None:
-        """Show a run as it stands, soon: the latest counts.
+        """Shows a run as it stands, soon: the latest counts.
 
         Args:
             standing: How it stands.
-            stuck: From where on it is stuck; the first that is told stays until it is stuck no more.
+            stuck: From where on it is stuck; the first one stays until it is stuck no more.
         """
         self._standings.put(standing.run_id, _Standing(standing, stuck))
 
     def annotate(self, run_id: str, note: str) -> None:
-        """Say what to know of a run before judging it, soon; an empty text says nothing."""
+        """Notes what to know of a run before judging it, soon; an empty text says nothing."""
         note = plain_text(note)
         query = "UPDATE runs SET note = ? WHERE run_id = ? AND note != ?"
         self._writer.submit(lambda session: session.run(query, (note, run_id, note)))
 
     def flush(self) -> Future[None]:
-        """Done when everything that was handed over before is on disk."""
+        """Returns a future that is done when everything that was handed over before is on disk."""
         # It asks something, so that a connection that has gone stale is noticed before the commit.
         return self._writer.submit(lambda session: session.run("SELECT 1"))
 
     def save(self, runs: Sequence[StoredRun], /) -> None:
-        """As `RunStore.save`; a run that was deleted meanwhile stays so."""
+        """Puts runs in the place of older revisions of them; a run that was deleted meanwhile stays so."""
         rows = [(run.revision, run.place, run.checks, run.state, run.standing.run_id) for run in runs]
 
         def write(session: Session) -> None:
@@ -185,30 +185,30 @@ class RunDatabase:
         self._writer.write(write)
 
     def load(self, run_id: str, /) -> StoredRun | None:
-        """As `RunStore.load`."""
+        """Returns one run; None where it is not known."""
         rows = self.read(statements.STORED, (run_id,))
         if not rows:
             return None
         return StoredRun(_standing(rows[0][:-4]), *rows[0][-4:])
 
     def delete(self, run_id: str, /) -> None:
-        """As `RunStore.delete`: nothing of it stays in a file, nor in the log of its changes."""
+        """Forgets a run: nothing of it stays in a file, nor in the log of its changes."""
         self._writer.write(lambda session: _erase(session, run_id))
         self._place.erase()
 
     def silent_since(self, ts: float, run_id: str | None = None) -> list[str]:
-        """The runs of which nothing was heard since, in seconds since 1970; or one, if it is so."""
+        """Returns the runs of which nothing was heard since, in seconds since 1970; or one, if it is so."""
         one, values = ("", (ts,)) if run_id is None else (" AND run_id = ?", (ts, run_id))
         rows = self.read(f"SELECT run_id FROM runs WHERE latest < ?{one}", values)  # noqa: S608 - no values
         return [row[0] for row in rows]
 
     def standings(self) -> Iterable[RunStanding]:
-        """As `RunStore.standings`."""
+        """Returns how every run stood when it was noted."""
         rows = self.read(f"SELECT {statements.STANDING_COLUMNS} FROM runs")  # noqa: S608 - names of our own
         return list(map(_standing, rows))
 
     def enter(self, act: PersonAct, *, stop_reason: str | None = None) -> None:
-        """Write down what a person did; a stop stands with its reason, and anything else lifts it.
+        """Writes down what a person did; a stop stands with its reason, and anything else lifts it.
 
         A run that they delete is gone in the same moment.
 
@@ -226,28 +226,28 @@ class RunDatabase:
         self._writer.write(write)
 
     def lagging(self) -> list[str]:
-        """The runs of which more is in the log than is listed, after a crash; the latest first."""
+        """Returns the runs of which more is in the log than is listed, after a crash; the latest first."""
         query = "SELECT run_id FROM runs WHERE received > events ORDER BY latest DESC LIMIT ?"
         return [row[0] for row in self.read(query, (_MOST_LAGGING,))]
 
     def stops(self) -> dict[str, str]:
-        """The runs that a person has ended, each with the reason."""
+        """Returns the runs that a person has ended, each with the reason."""
         return dict(self.read("SELECT run_id, stop_reason FROM runs WHERE stop_reason IS NOT NULL"))
 
     def knows(self, run_id: str) -> bool:
-        """Whether there is such a run."""
+        """Returns True if there is such a run."""
         return bool(self.read("SELECT 1 FROM runs WHERE run_id = ?", (run_id,)))
 
     def write(self, run: Callable[[Session], _T]) -> _T:
-        """Have something else written, and wait for it, as `GroupWriter.write`."""
+        """Has something else written, and wait for it, as `GroupWriter.write`."""
         return self._writer.write(run)
 
     def latest_values(self, write: Callable[[Session, Mapping[str, _T]], None]) -> LatestValues[_T]:
-        """As `LatestValues`, with the writer of this database."""
+        """Returns `LatestValues` with the writer of this database."""
         return LatestValues(self._writer, write)
 
     def read(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """The rows of a query.
+        """Returns the rows of a query.
 
         Raises:
             StoreError: The database cannot be read.
@@ -256,11 +256,11 @@ class RunDatabase:
             return session.rows(query, values)
 
     def waiting(self) -> tuple[int, int]:
-        """As `GroupWriter.waiting`."""
+        """Returns how much waits to be written, as `GroupWriter.waiting` does."""
         return self._writer.waiting()
 
     def close(self) -> None:
-        """Write what waits, and write no more."""
+        """Writes what waits, and writes no more."""
         self._writer.close()
         self._readers.close()
 
@@ -273,7 +273,7 @@ def _write_standings(session: Session, standings: Mapping[str, _Standing]) -> No
 
 
 def _standing_row(item: _Standing) -> tuple[Any, ...]:
-    """The values of `statements.STANDING`."""
+    """Returns the values of `statements.STANDING`."""
     run, stuck = item
     is_stuck = int(stuck is not None)
     first = (stuck.first_event or 0) if stuck is not None else 0
@@ -296,7 +296,7 @@ def _standing_row(item: _Standing) -> tuple[Any, ...]:
 
 
 def _standing(row: Sequence[Any]) -> RunStanding:
-    """What `statements.STANDING` has written."""
+    """Returns what `statements.STANDING` has written."""
     run_id, rank, kind, reason, events, cost_usd, tokens, latest, ended = row
     return RunStanding(
         run_id=run_id,
@@ -312,13 +312,13 @@ def _standing(row: Sequence[Any]) -> RunStanding:
 
 
 def _run_number(session: Session, run_id: str, origin: RunOrigin, started: float, latest: float) -> int:
-    """The number of a run, which is made where there is none."""
+    """Returns the number of a run, which is made where there is none."""
     values = (run_id, origin.project, origin.agent, origin.user, origin.source.value, started, latest)
     number: int = session.rows(statements.NEW_RUN, values)[0][0]
     return number
 
 
 def _erase(session: Session, run_id: str) -> None:
-    """Delete a run and all that belongs to it."""
+    """Deletes a run and all that belongs to it."""
     for query in statements.ERASE:
         session.run(query, (run_id,))

@@ -25,7 +25,7 @@ _LONGEST_NAME: Final = 200  # characters of a model, a chain
 
 
 class EventCharge(NamedTuple):
-    """What an event took."""
+    """Tokens and money that an event took."""
 
     day: int  # since 1970, UTC
     model: str  # "" where none is named
@@ -52,7 +52,7 @@ class RunEvent:
 
     @property
     def key(self) -> tuple[str, int | None]:
-        """What tells it from others of its run: chain and number; one without a number is always new."""
+        """Identity within its run: chain and number; an event without a number is always new."""
         return plain_name(self.event.chain_id), self.event.seq
 
 

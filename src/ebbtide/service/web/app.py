@@ -104,7 +104,7 @@ PARTS: Final = (
     Part(events_api.router),
     Part(people_api.router),
     Part(runs_api.router),
-    Part(stream_api.router, stream_api.tell_news),
+    Part(stream_api.router, stream_api.publish_news),
     Part(spans_api.router, spans_api.settle_spans),
     Part(work=background_work.find_waste),
     Part(check_api.router),

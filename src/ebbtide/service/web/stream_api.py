@@ -50,8 +50,8 @@ async def stream(here: Here, reader: Annotated[Reader, Depends(_reader)]) -> Asy
         yield ServerSentEvent(data=news.data, event=news.kind, id=news.id)
 
 
-async def tell_news(here: Service) -> None:
-    """Tell the readers of each verdict at once, and of runs and money a few times a second."""
+async def publish_news(here: Service) -> None:
+    """Publishes each verdict at once, and runs and money a few times a second."""
     changes: dict[str, None] = {}
 
     def on_run(standing: RunStanding) -> None:
@@ -62,7 +62,7 @@ async def tell_news(here: Service) -> None:
 
     here.runs.on_run.append(on_run)
     here.runs.on_verdict.append(on_verdict)
-    told_at, latest = 0.0, None
+    published_at, latest = 0.0, None
     while True:
         await asyncio.sleep(_EVERY_S)
         run_ids = list(changes)[:_MOST_ROWS]
@@ -78,8 +78,8 @@ async def tell_news(here: Service) -> None:
             if rows:  # they may be deleted meanwhile
                 today = await asyncio.to_thread(spending, here.runs.database, SpendingBy.DAY, time.time())
                 here.news.publish("spend", {"today": today})
-        if len(here.news) and (run_ids or time.monotonic() - told_at >= _NOW_S):
-            told_at = time.monotonic()
+        if len(here.news) and (run_ids or time.monotonic() - published_at >= _NOW_S):
+            published_at = time.monotonic()
             state = await asyncio.to_thread(state_of_now, here)
             if state != latest:
                 here.news.publish("now", state)

@@ -1,4 +1,4 @@
-"""What to do with the next call of a model, so that no caller has to know the actions."""
+"""Advice for the next call of a model, so that no caller has to know the actions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ebbtide.supervision.verdict import Verdict
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """What to do with the next call of a model. Where nothing is to be done, every part is empty.
+    """Advice for the next call of a model. If nothing is to be done, every part is empty.
 
     Args:
         verdict: The verdict that it is made of.
@@ -31,7 +31,7 @@ class Advice:
 
     @property
     def without_tools(self) -> bool:
-        """Whether this is the last call: the model is to answer, and gets no tools."""
+        """True if this is the last call: the model is to answer, and gets no tools."""
         return self.verdict.action is Action.FINALIZE
 
     @property

@@ -1,4 +1,4 @@
-"""What watched runs take from budgets that others draw on too."""
+"""Reservations and charges of watched runs in budgets that others draw on too."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _V = TypeVar("_V")
 
 
 class EventCost(NamedTuple):
-    """What an event took: its chain and agent, whether it is a call of a model, and dollars, where known."""
+    """Cost of an event: its chain and agent, True for a call of a model, and dollars, where known."""
 
     chain_id: str
     agent: str | None
@@ -43,40 +43,32 @@ class RunBudgets:
     when its lease ends.
 
     Args:
-        budgets: Of all runs; None reserves and charges nothing.
+        budgets: Of all runs.
         spender: Who pays for a run, given its id; None names the run and the agent that is asked for alone.
         on_fault: A method, called with ``budgets`` and an error when their store was away.
     """
 
     def __init__(
         self,
-        budgets: Budgets | None,
+        budgets: Budgets,
         spender: Callable[[str], Spender] | None,
         on_fault: Callable[[str, Exception], object],
     ) -> None:
-        if budgets is not None:
-            from ebbtide.budget.shared.budgets import Budgets
+        from ebbtide.budget.shared.budgets import Budgets
 
-            expect("budgets", budgets, Budgets)
+        expect("budgets", budgets, Budgets)
         self._budgets = budgets
         self._spender = spender
         self._on_fault = weakref.WeakMethod(on_fault)  # a registry that nobody needs goes at once
-        self._faults = 0 if budgets is None else budgets.faults
+        self._faults = budgets.faults
         self._calls: dict[str, deque[tuple[str, BudgetReservation]]] = {}  # by run, the oldest first
         self._unpriced: dict[tuple[str, str], BudgetReservation] = {}  # the usage may come later
         self._refusals: dict[str, BudgetRefusal] = {}
         self._most: dict[str, float] = {}
         self._lock = threading.Lock()
 
-    @property
-    def exist(self) -> bool:
-        """Whether there are any."""
-        return self._budgets is not None
-
     def before_model(self, run_id: str, agent: str | None) -> BudgetRefusal | None:
-        """Reserve for a call; why that cannot be, or None."""
-        if self._budgets is None:
-            return None
+        """Reserves for a call; returns why that cannot be, or None."""
         budgets = self._of(self._budgets, run_id, agent)
         most = self._most.get(budgets.spender.agent)
         try:
@@ -86,14 +78,14 @@ class RunBudgets:
                 self._refusals[run_id] = refused.refusal
             return refused.refusal
         finally:
-            self._tell()
+            self._count_faults()
         with self._lock:
             self._refusals.pop(run_id, None)
             self._calls.setdefault(run_id, deque(maxlen=_MOST_CALLS)).append((agent or "", call))
         return None
 
     def release(self, run_id: str) -> None:
-        """The call that was reserved for last is not made."""
+        """Gives back what the latest reservation set aside: its call is not made."""
         with self._lock:
             calls = self._calls.get(run_id)
             call = calls.pop()[1] if calls else None
@@ -101,14 +93,14 @@ class RunBudgets:
             call.release()
 
     def spending(self, event: Event | Round, before: int | None, tally: Tally) -> EventCost | None:
-        """What an event took; None where there is nothing to charge, and none comes.
+        """Returns what an event took; None where there is nothing to charge, and none comes.
 
         Args:
             event: With its chain.
             before: What the run had cost before it.
             tally: Of the run, with it.
         """
-        if self._budgets is None or not isinstance(event, Event):
+        if not isinstance(event, Event):
             return None
         cost = (tally.cost or 0) - (before or 0)
         is_call = is_model_call(event)
@@ -120,21 +112,21 @@ class RunBudgets:
         return EventCost(event.chain_id, event.agent, is_call, cost / UNITS if is_known else None)
 
     def charge(self, run_id: str, spending: EventCost | None, place: int = 0) -> None:
-        """Charge what an event took.
+        """Charges what an event took.
 
         Args:
             run_id: Its run.
             spending: What it took; None where there is nothing to charge.
             place: Its place in a log, from which it may be charged again; 0 where it is in none.
         """
-        if self._budgets is None or spending is None:
+        if spending is None:
             return
         chain_id, agent, is_call, cost_usd = spending
         budgets = self._of(self._budgets, run_id, agent)
         charge_id = f"{run_id} {place}" if place else None
         asker = None
         if is_call:
-            asker, call = self._taken(run_id, chain_id)
+            asker, call = self._ended_call(run_id, chain_id)
         else:
             call = self._unpriced.pop((run_id, chain_id), None)
         if call is not None and is_call and charge_id is not None:
@@ -149,20 +141,20 @@ class RunBudgets:
             elif cost_usd is not None and asker is not None:
                 name = self._of(budgets, run_id, asker).spender.agent
                 _limit(self._most)[name] = max(cost_usd, self._most.get(name, 0.0))
-        self._tell()
+        self._count_faults()
 
     def approve(self, run_id: str) -> None:
-        """A person lets a run go on beyond the soft limit that it was asked about.
+        """Lets a run go on beyond the soft limit that a person was asked about.
 
         Raises:
             StoreError: The store cannot be asked.
         """
         refusal = self._refusals.get(run_id)
-        if self._budgets is not None and refusal is not None and refusal.reason is RefusalReason.ASK:
+        if refusal is not None and refusal.reason is RefusalReason.ASK:
             self._budgets.approve(refusal.key)
 
     def forget(self, run_id: str) -> None:
-        """A run is over: what is set aside for it comes back when its leases end."""
+        """Drops what is known of a run that is over: what is set aside for it comes back with its leases."""
         with self._lock:
             self._calls.pop(run_id, None)
             self._refusals.pop(run_id, None)
@@ -170,7 +162,7 @@ class RunBudgets:
                 del self._unpriced[key]
 
     def _of(self, budgets: Budgets, run_id: str, agent: str | None) -> Budgets:
-        """Those of the spender of a run; `agent` counts where it names none."""
+        """Returns the budgets of the spender of a run; `agent` counts where it names none."""
         spender = Spender() if self._spender is None else self._spender(run_id)
         return budgets.of(
             run=run_id,
@@ -179,15 +171,15 @@ class RunBudgets:
             user=spender.user or None,
         )
 
-    def _tell(self) -> None:
-        if self._budgets is not None and self._budgets.faults > self._faults:
+    def _count_faults(self) -> None:
+        if self._budgets.faults > self._faults:
             self._faults = self._budgets.faults
             on_fault = self._on_fault()
             if on_fault is not None:
                 on_fault("budgets", StoreError(self._budgets.last_fault or ""))
 
-    def _taken(self, run_id: str, chain_id: str) -> tuple[str | None, BudgetReservation | None]:
-        """Agent and reservation of a call that has ended: the oldest of its chain, or of the run."""
+    def _ended_call(self, run_id: str, chain_id: str) -> tuple[str | None, BudgetReservation | None]:
+        """Returns agent and reservation of a call that has ended: the oldest of its chain, or of the run."""
         with self._lock:
             calls = self._calls.get(run_id)
             if not calls:

@@ -1,4 +1,4 @@
-"""A registry of runs, wherever it keeps them: here, in a file, or in a service."""
+"""The five verbs of a registry of runs, wherever it keeps them: here, in a file, or in a service."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from ebbtide.supervision.verdict import Verdict
 class RunRegistry(Protocol):
     """Takes what happens in runs, and says what to do before their next call.
 
-    `Runs` is one, in memory or in the file of its store; `LiveRuns` is that of a service, which `ServiceRuns`
-    asks from elsewhere.
+    `Runs` is the registry, whose store keeps the runs in memory, in a file, or in the database of a service.
+    `ServiceClient` asks the registry of a service. Adapters know these verbs alone, and take either.
     """
 
     def record(self, run_id: str, event: Event) -> Verdict:
-        """As `Runs.record`."""
+        """Takes one more event of a run; returns what came at it, or holds."""
 
     def before_model(self, run_id: str, *, agent: str | None = None) -> Advice:
-        """As `Runs.before_model`."""
+        """Returns what to do before the next call of a run's model, or of the model of one of its agents."""
 
-    def acknowledge(self, run_id: str, *, agent: str | None = None) -> None:
-        """As `Runs.acknowledge`."""
+    def acknowledge(self, run_id: str, *, agent: str | None = None) -> object:
+        """Records that a person has seen what holds, and lets the run go on."""
 
     def end(self, run_id: str) -> RunStanding:
-        """As `Runs.end`."""
+        """Ends a run; returns what it has come to."""
 
     def standing(self) -> list[RunStanding]:
-        """As `Runs.standing`."""
+        """Returns how every run stands, the most urgent first."""

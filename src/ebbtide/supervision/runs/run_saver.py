@@ -39,7 +39,7 @@ class RunSaver:
         atexit.register(_call, weakref.WeakMethod(finish))
 
     def keep_on(self) -> None:
-        """See to it that its thread runs, which it does not after a fork."""
+        """Sees to it that its thread runs, which it does not after a fork."""
         if self._thread is not None and self._thread.is_alive():
             return
         with self._lock:
@@ -51,12 +51,12 @@ class RunSaver:
                 self._thread.start()
 
     def breathe(self) -> None:
-        """Between two runs, in its thread: who waits for the lock of the registry gets it."""
+        """Rests between two runs, in its thread: who waits for the lock of the registry gets it."""
         if threading.current_thread() is self._thread:
             time.sleep(_BREATH_S)
 
     def close(self) -> None:
-        """Save no more."""
+        """Saves no more."""
         self._closing.set()
 
 
@@ -72,7 +72,7 @@ def _save_again(
 
 
 def _call(method: _Method) -> bool:
-    """Call a method of a registry, unless that is gone; whether it was there."""
+    """Calls a method of a registry, unless that is gone; returns True if it was there."""
     bound = method()
     if bound is None:
         return False
@@ -91,7 +91,9 @@ class RunReader:
         store: Has the states of runs.
         log: Has all events; None where nobody keeps them.
         clock: Seconds since 1970.
-        fault: Told of what failed.
+        fault: Called with what failed: the part, and its error.
+        has_budgets: True if budgets are asked before each call; else what a budget refused before holds
+            no longer.
     """
 
     def __init__(
@@ -101,15 +103,18 @@ class RunReader:
         log: RunLog | None,
         clock: Callable[[], float],
         fault: Callable[[str, Exception], None],
+        *,
+        has_budgets: bool,
     ) -> None:
         self._make = make
         self._store = store
         self._log = log
         self._clock = clock
         self._fault = fault
+        self._has_budgets = has_budgets
 
     def read(self, run_id: str) -> WatchedRun:
-        """A run; one that cannot be read begins anew, and is read later where a log has its events.
+        """Returns a run; one that cannot be read begins anew, and is read later where a log has its events.
 
         Raises:
             TypeError: `make` gave something else than a `Supervisor`.
@@ -134,7 +139,7 @@ class RunReader:
             return run
 
     def read_again(self, run_id: str) -> WatchedRun | None:
-        """A run that could not be read before; None where it still cannot."""
+        """Returns a run that could not be read before; None where it still cannot."""
         try:
             return self._as_stored(run_id, self._supervisor(run_id))
         except EbbtideError as error:
@@ -147,6 +152,8 @@ class RunReader:
         if stored is not None:
             supervisor.load(stored.state)
             run = WatchedRun(supervisor, self._clock(), stored)
+        if not self._has_budgets:
+            supervisor.hold_budget(None)
         if self._log is not None:
             run.catch_up(run_id, self._log)
         return run

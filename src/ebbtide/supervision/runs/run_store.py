@@ -1,4 +1,4 @@
-"""Where runs are kept that are not at hand."""
+"""Stores of the runs that are not at hand."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ebbtide.supervision.ladder import Action
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunStanding:
-    """How one run stands.
+    """Standing of one run.
 
     Args:
         run_id: The run.
@@ -32,7 +32,7 @@ class RunStanding:
         cost_usd: What they cost, in dollars; None where that is not known.
         tokens: Tokens of all classes; None where they are not known.
         latest: When the run was last heard of, in seconds since 1970.
-        ended: Whether it has ended.
+        ended: True if it has ended.
     """
 
     run_id: str
@@ -47,16 +47,16 @@ class RunStanding:
 
     @property
     def urgency(self) -> tuple[bool, int, float, float]:
-        """Sorts runs: those that go on first, then by the strictest action, the highest cost, the latest."""
+        """Sort key: runs that go on first, then by the strictest action, the highest cost, the latest."""
         return (not self.ended, self.action.rank, self.cost_usd or 0.0, self.latest)
 
     def to_dict(self) -> dict[str, Any]:
-        """The wire form."""
+        """Returns the wire form."""
         return asdict(self)
 
     @classmethod
     def from_dict(cls, wire: Mapping[str, Any]) -> RunStanding:
-        """Read the wire form back.
+        """Reads the wire form back.
 
         Raises:
             KeyError, TypeError, ValueError: It is none.
@@ -85,7 +85,7 @@ class StoredRun:
 
 @dataclass(frozen=True, slots=True)
 class ModelCheck:
-    """That somebody asked before a call of a model, which hands over what is to be said.
+    """Question before a call of a model, whose answer hands over what is to be said.
 
     Args:
         number: Of the checks of its run, from 1.
@@ -107,21 +107,21 @@ class RunLog(Protocol):
     """
 
     def since(self, run_id: str, place: int, /) -> Iterable[tuple[int, Event]]:
-        """The events of a run after a place, each with its own.
+        """Yields the events of a run after a place, each with its own.
 
         Raises:
             StoreError: They cannot be read.
         """
 
     def checks(self, run_id: str, /) -> Iterable[ModelCheck]:
-        """All checks of a run, by their numbers.
+        """Returns all checks of a run, by their numbers.
 
         Raises:
             StoreError: They cannot be read.
         """
 
     def add_check(self, run_id: str, check: ModelCheck, /) -> None:
-        """Keep a check, soon: it is not waited for.
+        """Keeps a check, soon: it is not waited for.
 
         Raises:
             StoreError: It cannot be taken.
@@ -151,23 +151,23 @@ class RunStore(Protocol):
 
     @property
     def is_durable(self) -> bool:
-        """Whether what is saved is there after a crash."""
+        """True if what is saved is there after a crash."""
 
     def save(self, runs: Sequence[StoredRun], /) -> None:
-        """Put runs in the place of older revisions of them; all of them or none.
+        """Puts runs in the place of older revisions of them; all of them or none.
 
         Raises:
             StoreError: They cannot be written.
         """
 
     def load(self, run_id: str, /) -> StoredRun | None:
-        """One run; None where it is not known."""
+        """Returns one run; None where it is not known."""
 
     def delete(self, run_id: str, /) -> None:
-        """Forget a run; one that is not known changes nothing."""
+        """Forgets a run; one that is not known changes nothing."""
 
     def standings(self) -> Iterable[RunStanding]:
-        """How every run stood when it was saved."""
+        """Returns how every run stood when it was saved."""
 
 
 class MemoryRunStore:
@@ -188,7 +188,7 @@ class MemoryRunStore:
         self.forgotten = 0
 
     def save(self, runs: Sequence[StoredRun], /) -> None:
-        """Put runs in the place of older revisions of them."""
+        """Puts runs in the place of older revisions of them."""
         with self._lock:
             for run in runs:
                 run_id = run.standing.run_id
@@ -201,15 +201,15 @@ class MemoryRunStore:
                     self.forgotten += not dropped[1].standing.ended
 
     def load(self, run_id: str, /) -> StoredRun | None:
-        """One run; None where it is not known."""
+        """Returns one run; None where it is not known."""
         return self._runs.get(run_id)
 
     def delete(self, run_id: str, /) -> None:
-        """Forget a run; one that is not known changes nothing."""
+        """Forgets a run; one that is not known changes nothing."""
         self._runs.pop(run_id, None)
 
     def standings(self) -> Iterable[RunStanding]:
-        """How every run stood when it was saved."""
+        """Returns how every run stood when it was saved."""
         return [run.standing for run in list(self._runs.values())]
 
 
@@ -251,7 +251,7 @@ class SQLiteRunStore:
         self._swept = 0.0
 
     def save(self, runs: Sequence[StoredRun], /) -> None:
-        """Put runs in the place of older revisions of them; all of them or none.
+        """Puts runs in the place of older revisions of them; all of them or none.
 
         Raises:
             StoreError: The file cannot be written.
@@ -274,7 +274,7 @@ class SQLiteRunStore:
                 database.execute("DELETE FROM runs WHERE latest < ?", (now - self._keep_s,))
 
     def load(self, run_id: str, /) -> StoredRun | None:
-        """One run; None where it is not known.
+        """Returns one run; None where it is not known.
 
         Raises:
             StoreError: The file cannot be read, or the row is damaged.
@@ -286,12 +286,12 @@ class SQLiteRunStore:
         return None if row is None else StoredRun(self._standing(row[0]), *row[1:])
 
     def delete(self, run_id: str, /) -> None:
-        """Forget a run; one that is not known changes nothing."""
+        """Forgets a run; one that is not known changes nothing."""
         with self._file.transaction() as database:
             database.execute("DELETE FROM runs WHERE run_id = ?", (run_id,))
 
     def standings(self) -> Iterable[RunStanding]:
-        """How every run stood when it was saved."""
+        """Returns how every run stood when it was saved."""
         with self._file.transaction(write=False) as database:
             rows = database.execute("SELECT standing FROM runs").fetchall()
         return [self._standing(text) for (text,) in rows]

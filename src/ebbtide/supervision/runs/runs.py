@@ -18,7 +18,7 @@ from ebbtide.events.event import Event, ToolCall
 from ebbtide.events.transcript import Round
 from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.runs.advice import Advice
-from ebbtide.supervision.runs.run_budgets import RunBudgets
+from ebbtide.supervision.runs.run_budgets import EventCost, RunBudgets
 from ebbtide.supervision.runs.run_saver import RETRY_S, RunReader, RunSaver
 from ebbtide.supervision.runs.run_store import MemoryRunStore, ModelCheck, RunLog, RunStanding, RunStore
 from ebbtide.supervision.runs.watched_run import WatchedRun
@@ -106,11 +106,18 @@ class Runs:
         if store is not None and not hasattr(store, "is_durable"):
             raise TypeError(f"store: expected a RunStore or None, not {shown(store)}")
         self._store = MemoryRunStore() if store is None else store
-        self._reader = RunReader(make or _with_public_prices(), self._store, log, clock, self._fault)
+        self._reader = RunReader(
+            make or _with_public_prices(),
+            self._store,
+            log,
+            clock,
+            self._fault,
+            has_budgets=budgets is not None,
+        )
         self._idle_s = idle_s
         self._most = most
         self._listener = listener
-        self._budgets = RunBudgets(budgets, spender, self._fault)
+        self._budgets = None if budgets is None else RunBudgets(budgets, spender, self._fault)
         self._clock = clock
         self._log = log
         self._runs: OrderedDict[str, WatchedRun] = OrderedDict()  # the one that was silent longest first
@@ -123,18 +130,20 @@ class Runs:
         self.last_fault: str | None = None
 
     def get(self, run_id: str) -> Supervisor:
-        """The supervisor of a run, to read; what is recorded with it directly may be lost.
+        """Returns the supervisor of a run, to read; what is recorded with it directly may be lost.
 
         Raises:
             TypeError: The id is no text, or `make` gave something else than a `Supervisor`.
             ConfigError: The run has limits, and its state cannot be read: it would start from zero.
         """
-        self._complete(run_id)
+        run = self._runs.get(run_id)
+        if run is not None and run.retry_at is not None:
+            self._complete(run_id)
         with self._at_hand(run_id) as run:
             return run.supervisor
 
     def record(self, run_id: str, event: Event | Round) -> Verdict:
-        """Take one more event or round of a run, as `Supervisor.record`.
+        """Takes one more event or round of a run, as `Supervisor.record` does.
 
         An event belongs to the chain that its `chain_id` names; where it names none, to that of its agent, if
         `before_model` was asked for that agent by name; and where it names no agent either, to that of the
@@ -147,17 +156,19 @@ class Runs:
         return self._take(run_id, event)
 
     def take(self, run_id: str, event: Event, place: int, *, is_past: bool = False) -> Verdict:
-        """Take an event that the log has; one that the run has already changes nothing.
+        """Takes an event that the log has; one that the run has already changes nothing.
 
         Args:
             run_id: The run.
             event: What happened.
             place: Of the event in the log, from 1.
-            is_past: Whether it was before anybody watched: it is charged to no budget.
+            is_past: True if it was before anybody watched: it is charged to no budget, and no listener
+                is called.
         """
-        return self._take(run_id, event, place, charges=not is_past)
+        return self._take(run_id, event, place, is_past=is_past)
 
-    def _take(self, run_id: str, event: Event | Round, place: int = 0, *, charges: bool = True) -> Verdict:
+    def _take(self, run_id: str, event: Event | Round, place: int = 0, *, is_past: bool = False) -> Verdict:
+        budgets = None if is_past else self._budgets
         with self._at_hand(run_id) as run:
             spending = None
             if 0 < place <= run.place:
@@ -166,14 +177,21 @@ class Runs:
                 event = run.placed(event) if isinstance(event, Event) else event
                 before = run.supervisor.tally.cost
                 verdict = run.record(event, place)
-                spending = self._budgets.spending(event, before, run.supervisor.tally) if charges else None
+                if budgets is not None:
+                    spending = budgets.spending(event, before, run.supervisor.tally)
             change = run.change(verdict)
-        self._budgets.charge(run_id, spending, place)  # without the lock: the store may take long
-        self._report(run_id, change)
+        if self._budgets is not None:
+            self._charge(self._budgets, run_id, spending, place)  # without the lock: the store may take long
+        if change is not None:
+            self._report(run_id, change, is_past=is_past)
         return verdict
 
+    def _charge(self, budgets: RunBudgets, run_id: str, spending: EventCost | None, place: int) -> None:
+        """Charges what an event took; None where there is nothing to charge."""
+        budgets.charge(run_id, spending, place)
+
     def before_model(self, run_id: str, *, agent: str | None = None, now: float | None = None) -> Advice:
-        """What to do before the next call of a run's model.
+        """Returns what to do before the next call of a run's model.
 
         Args:
             run_id: The run.
@@ -182,41 +200,45 @@ class Runs:
             now: Seconds on the clock of the events; None takes the clock of the registry, unless the events
                 come with a time of their own.
         """
-        refusal = self._budgets.before_model(run_id, agent)
+        budgets = self._budgets
+        refusal = None if budgets is None else budgets.before_model(run_id, agent)
         with self._at_hand(run_id) as run:
             if now is None and not run.has_own_time:
                 now = run.latest
-            run.supervisor.hold_budget(refusal)
+            if budgets is not None:
+                run.supervisor.hold_budget(refusal)
             verdict = run.check(agent, now)
             change = run.change(verdict)
             self._log_check(run_id, run, agent, now)
-        if refusal is None and verdict.rank > Action.FINALIZE.rank:
-            self._budgets.release(run_id)
-        self._report(run_id, change)
+        if budgets is not None and refusal is None and verdict.rank > Action.FINALIZE.rank:
+            budgets.release(run_id)
+        if change is not None:
+            self._report(run_id, change)
         return Advice(verdict)
 
     def before_tool(self, run_id: str, call: ToolCall) -> Advice:
-        """What to do before a tool is called, as `Supervisor.check_before_tool`."""
+        """Returns what to do before a tool is called, as `Supervisor.check_before_tool` does."""
         with self._at_hand(run_id) as run:
             return Advice(run.supervisor.check_before_tool(call))
 
     def acknowledge(self, run_id: str, *, agent: str | None = None) -> None:
-        """A person has seen what holds, and lets the run go on, as `Supervisor.acknowledge`."""
+        """Records that a person has seen what holds, and lets the run go on: see `Supervisor.acknowledge`."""
         with self._at_hand(run_id) as run:
             run.supervisor.acknowledge(agent)
             run.answered()
             run.unlogged = run.revision
-        self._budgets.approve(run_id)
+        if self._budgets is not None:
+            self._budgets.approve(run_id)
 
     def extend(self, run_id: str, turns: int, *, limits: Limits | None = None) -> None:
-        """Let a run go on for some more turns of the model, as `Supervisor.extend`."""
+        """Lets a run go on for some more turns of the model, as `Supervisor.extend` does."""
         with self._at_hand(run_id) as run:
             run.supervisor.extend(turns, limits=limits)
             run.answered()
             run.unlogged = run.revision
 
     def end(self, run_id: str) -> RunStanding:
-        """Say that nothing more comes of a run, and write it; what it has come to.
+        """Ends a run of which nothing more comes, and writes it; returns what it has come to.
 
         An id that comes again later goes on from there.
         """
@@ -232,11 +254,12 @@ class Runs:
         except EbbtideError as error:
             self._fault("store", error)
         self._departed({run_id: run})
-        self._budgets.forget(run_id)
+        if self._budgets is not None:
+            self._budgets.forget(run_id)
         return stored.standing
 
     def forget(self, run_id: str) -> None:
-        """Delete all that is known of a run: its next event is the first."""
+        """Deletes all that is known of a run: its next event is the first."""
         with self._lock:
             self._runs.pop(run_id, None)
             self._leaving.pop(run_id, None)
@@ -244,7 +267,7 @@ class Runs:
         self._store.delete(run_id)
 
     def standing(self) -> list[RunStanding]:
-        """How every run stands, at hand or in the store: the most urgent first."""
+        """Returns how every run stands, at hand or in the store: the most urgent first."""
         runs = {standing.run_id: standing for standing in self._store.standings()}
         with self._lock:
             at_hand = list(self._runs.items())
@@ -254,13 +277,13 @@ class Runs:
         return sorted(runs.values(), key=lambda standing: standing.urgency, reverse=True)
 
     def save(self, run_id: str | None = None) -> None:
-        """Write every run that has changed, or one alone; a signal handler may do so."""
+        """Writes every run that has changed, or one alone; a signal handler may do so."""
         with self._lock:
             runs = {**self._leaving, **self._runs}
         self._write({name: run for name, run in runs.items() if run_id in (None, name)})
 
     def close(self) -> None:
-        """Write every run that has changed, and write no more by itself."""
+        """Writes every run that has changed, and writes no more by itself."""
         self._finish()
 
     def _finish(self) -> None:
@@ -275,27 +298,27 @@ class Runs:
         self.close()
 
     def __len__(self) -> int:
-        """Runs at hand."""
+        """Number of runs at hand."""
         return len(self._runs)
 
     @property
     def has_budgets(self) -> bool:
-        """Whether a store of budgets is asked before each call."""
-        return self._budgets.exist
+        """True if a store of budgets is asked before each call."""
+        return self._budgets is not None
 
     def is_at_hand(self, run_id: str) -> bool:
-        """Whether a run is in memory, and nothing of it is still to be read."""
+        """True if a run is in memory, and nothing of it is still to be read."""
         run = self._runs.get(run_id)
         return run is not None and not run.is_due()
 
     def is_whole(self, run_id: str) -> bool:
-        """Whether a run is as the store and the log have it; one that could not be read is not."""
+        """True if a run is as the store and the log have it; one that could not be read is not."""
         run = self._runs.get(run_id)
         return run is None or run.retry_at is None
 
     @contextmanager
     def _at_hand(self, run_id: str) -> Iterator[WatchedRun]:
-        """The run, which nobody else changes meanwhile."""
+        """Yields the run, which nobody else changes meanwhile."""
         if not isinstance(run_id, str):
             raise TypeError(f"run_id = {run_id!r:.60}: expected a text")
         while True:
@@ -311,7 +334,7 @@ class Runs:
             self._bring_back(run_id)
 
     def _bring_back(self, run_id: str) -> None:
-        """Put a run at hand, and others away."""
+        """Puts a run at hand, and others away."""
         with self._lock:
             leaving = self._leaving.pop(run_id, None)
             if leaving is not None:
@@ -324,7 +347,7 @@ class Runs:
             self._saver.keep_on()
 
     def _fetch(self, run_id: str, departures: int) -> None:
-        """Make a run, or read it from the store; one that came or went since `departures` is left alone."""
+        """Makes a run, or reads it from the store; one that came or went since `departures` is left alone."""
         run = self._reader.read(run_id)
         with self._lock:
             # Another thread may have had it at hand, and put it away again, since it was read.
@@ -332,7 +355,7 @@ class Runs:
                 self._runs[run_id] = run
 
     def _complete(self, run_id: str) -> None:
-        """Read what a run at hand was before, where that could not be read when it came."""
+        """Reads what a run at hand was before, where that could not be read when it came."""
         with self._lock:
             run = self._runs.get(run_id)
             if run is None or not run.is_due():
@@ -355,12 +378,12 @@ class Runs:
             self._fault("store", error)
 
     def _tidy(self) -> None:
-        """What its thread does now and then."""
+        """Writes what has changed, and puts runs away: its thread does so now and then."""
         self.save()
         self._put_away()
 
     def _put_away(self) -> None:
-        """Move runs to the store that were silent for long, or are too many."""
+        """Moves runs to the store that were silent for long, or are too many."""
         leaving: dict[str, WatchedRun] = {}
         with self._lock:
             since = self._clock() - self._idle_s
@@ -374,7 +397,7 @@ class Runs:
             self._departed(leaving)
 
     def _departed(self, leaving: Mapping[str, WatchedRun]) -> None:
-        """The runs are in the store, unless it failed."""
+        """Drops runs that are in the store, unless it failed."""
         with self._lock:
             self._departures += 1
             for run_id, run in leaving.items():
@@ -385,7 +408,7 @@ class Runs:
                         self._runs.move_to_end(run_id, last=False)
 
     def _write(self, runs: Mapping[str, WatchedRun]) -> None:
-        """Save those that have changed."""
+        """Saves the runs that have changed."""
         has_log = self._log is not None
         changed = [(run_id, run) for run_id, run in runs.items() if run.lags(has_log=has_log)]
         for start in range(0, len(changed), _TOGETHER):
@@ -402,9 +425,10 @@ class Runs:
             for run, stored in rows:
                 run.saved(stored)
 
-    def _report(self, run_id: str, verdict: Verdict | None) -> None:
+    def _report(self, run_id: str, verdict: Verdict, *, is_past: bool = False) -> None:
+        """Calls the listener: something else is to be done about a run than before."""
         # Without the lock: a listener may wait for another thread that needs a run.
-        if verdict is not None and self._listener is not None:
+        if self._listener is not None and not is_past:
             try:
                 self._listener(run_id, verdict)
             except Exception as error:  # noqa: BLE001 - the run does not notice
@@ -422,3 +446,39 @@ class Runs:
     def _count_fault(self, where: str, error: Exception) -> None:
         self.faults[where] = self.faults.get(where, 0) + 1
         self.last_fault = f"{where}: {error_text(error)}"
+
+
+class RunSupervisor:
+    """One run of a registry, which answers what a `Supervisor` would.
+
+    Give it as the `supervisor` of an `ExecutionContext`, whose limits hold before a call is made. The
+    registry watches the loops of the run, and takes them over a restart.
+
+    Args:
+        runs: The registry.
+        run_id: The run.
+
+    >>> from ebbtide import ExecutionContext, Limits
+    >>> runs = Runs()
+    >>> with ExecutionContext(Limits(tool_calls=9), supervisor=RunSupervisor(runs, "run 1")) as context:
+    ...     look = context.wrap_tool_call(lambda place: "nothing", name="look")
+    ...     _ = look("attic")
+    >>> runs.get("run 1").events
+    1
+    """
+
+    def __init__(self, runs: Runs, run_id: str) -> None:
+        self._runs = runs
+        self._run_id = run_id
+
+    def record(self, event: Event) -> Verdict:
+        """Takes an event that has happened."""
+        return self._runs.record(self._run_id, event)
+
+    def check_before_model(self, chain_id: str | None = None, *, now: float | None = None) -> Verdict:
+        """Returns what to do before a call of the model."""
+        return self._runs.before_model(self._run_id, agent=chain_id, now=now).verdict
+
+    def ending(self, chain_id: str) -> Verdict | None:
+        """Returns the verdict that ends the chain, if there is one."""
+        return self._runs.get(self._run_id).ending(chain_id)

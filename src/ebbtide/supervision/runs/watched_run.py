@@ -33,11 +33,11 @@ class WatchedRun:
     Attributes:
         latest: When it was last heard of.
         saved_revision: The revision that the store has.
-        has_own_time: Whether its events come with a time of their own.
-        has_ended: Whether somebody said so, and nothing came since.
+        has_own_time: True if its events come with a time of their own.
+        has_ended: True if somebody said so, and nothing came since.
         place: Of its latest event in the log, as in `StoredRun`.
         checks: How often its model was asked for.
-        unlogged: The revision at which something changed that no log tells.
+        unlogged: The revision at which something changed that is in no log.
         retry_at: When to read again what it was before, on `time.monotonic`; None where it is whole.
     """
 
@@ -74,7 +74,7 @@ class WatchedRun:
         self._agents: list[str | None] = []  # whose model was asked for, as far as it matters
 
     def record(self, event: Event | Round, place: int) -> Verdict:
-        """Take one more event, with its time and chain, or a round; a place of 0 is in no log."""
+        """Takes one more event, with its time and chain, or a round; a place of 0 is in no log."""
         self.place = max(self.place, place)
         self._steps += 1
         if not place:
@@ -82,14 +82,14 @@ class WatchedRun:
         return self.supervisor.record(event)
 
     def check(self, agent: str | None, now: float | None) -> Verdict:
-        """The model of an agent is called next; None where none is named."""
+        """Returns what to do before the model of an agent is called; None where none is named."""
         self._ask_for(agent)
         self.checks += 1
         self._steps += 1
         return self.supervisor.check_before_model(agent, now=now)
 
     def catch_up(self, run_id: str, log: RunLog) -> None:
-        """Take up from a log what it lacks, while nobody else has it.
+        """Takes up from a log what it lacks, while nobody else has it.
 
         Raises:
             StoreError: The log cannot be read.
@@ -112,11 +112,11 @@ class WatchedRun:
         self.checks = check.number
 
     def is_due(self) -> bool:
-        """Whether it is time to read what it was before, which could not be read when it was made."""
+        """Returns True if it is time to read what it was before, which could not be read when it was made."""
         return self.retry_at is not None and time.monotonic() >= self.retry_at
 
     def lags(self, *, has_log: bool) -> bool:
-        """Whether its state is to be saved: it has changed, by more than is soon taken up from a log."""
+        """Returns True if its state is to be saved: it changed by more than is soon taken up from a log."""
         if self.retry_at is not None:
             return False  # the log knows more
         if not has_log or self.unlogged > self.saved_revision:
@@ -128,7 +128,7 @@ class WatchedRun:
             self._agents.append(agent)
 
     def placed(self, event: Event) -> Event:
-        """An event with its time and its chain."""
+        """Returns an event with its time and its chain."""
         ts, chain_id = event.ts, event.chain_id
         if ts is None:
             ts = self.latest
@@ -141,7 +141,7 @@ class WatchedRun:
         return replace(event, ts=ts, chain_id=chain_id)
 
     def _chain_of(self, agent: str | None) -> str:
-        """The chain of an event that names none: that of its agent, or of the only one."""
+        """Returns the chain of an event that names none: that of its agent, or of the only one."""
         if agent:
             return agent if self.supervisor.watches(agent) else ""
         if len(self._agents) == _AGENTS and None not in self._agents:
@@ -154,19 +154,19 @@ class WatchedRun:
         return (self._agents[0] or "") if len(self._agents) == 1 else ""
 
     def standing(self, run_id: str) -> RunStanding:
-        """How it stands."""
+        """Returns how it stands."""
         return standing_of(
             run_id, self.supervisor.tally, self.supervisor.verdict(), latest=self.latest, ended=self.has_ended
         )
 
     def stored(self, run_id: str) -> StoredRun:
-        """It, for a store."""
+        """Returns its form for a store."""
         self._saving_steps = self._steps
         state = self.supervisor.to_bytes()
         return StoredRun(self.standing(run_id), self.revision, state, self.place, self.checks)
 
     def stored_beside(self, run_id: str, lock: threading.RLock) -> StoredRun:
-        """As `stored`, mostly without the lock under which it changes: others wait for that."""
+        """Returns its form for a store, made mostly without the lock that others wait for."""
         for _ in range(_TRIES):
             with lock:
                 revision = self.revision
@@ -178,12 +178,12 @@ class WatchedRun:
             return self.stored(run_id)
 
     def saved(self, stored: StoredRun) -> None:
-        """The store has it, as it was then."""
+        """Notes that the store has it, as it was then."""
         self.saved_revision = stored.revision
         self._saved_steps = self._saving_steps
 
     def change(self, verdict: Verdict) -> Verdict | None:
-        """The verdict, where something else is to be done than before; None where it is the same."""
+        """Returns the verdict, where something else is to be done than before; None where it is the same."""
         before = self._report
         if verdict is before:
             return None
@@ -198,14 +198,14 @@ class WatchedRun:
         return verdict
 
     def answered(self) -> None:
-        """A person has answered: what comes now is a change."""
+        """Notes that a person has answered: what comes now is a change."""
         self._report = None
 
 
 def standing_of(
     run_id: str, tally: Tally, verdict: Verdict, *, latest: float, ended: bool = False
 ) -> RunStanding:
-    """How a run stands that took this, and about which that holds."""
+    """Returns the standing of a run that took this, and for which that holds."""
     return RunStanding(
         run_id=run_id,
         action=verdict.action,

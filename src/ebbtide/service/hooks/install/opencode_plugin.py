@@ -36,9 +36,10 @@ def install(flags: tuple[str, ...], project: Path | None) -> Path:
     """Write the plugin; its file.
 
     Raises:
-        ConfigError: It cannot be written.
+        ConfigError: It cannot be written, or a file of somebody else has its name.
     """
     path = path_of(project)
+    _require_ours(path)
     words = {
         "FLAGS": "&".join(f"{flag.strip('-')}=1" for flag in flags),
         "PYTHON": sys.executable,
@@ -59,11 +60,12 @@ def uninstall(project: Path | None) -> Path | None:
     """Take the plugin away; its file, or None where there was none.
 
     Raises:
-        ConfigError: It cannot be removed.
+        ConfigError: It cannot be removed, or is somebody else's.
     """
     path = path_of(project)
     if not path.exists():
         return None
+    _require_ours(path)
     try:
         path.unlink()
     except OSError as error:
@@ -71,6 +73,17 @@ def uninstall(project: Path | None) -> Path | None:
     with suppress(OSError):
         path.parent.rmdir()
     return path
+
+
+def _require_ours(path: Path) -> None:
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror or error}") from error
+    if CLIENT.name not in text:
+        raise ConfigError(f"{path} is not Ebbtide's plugin: rename it first; nothing was changed")
 
 
 def parts_of(path: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:

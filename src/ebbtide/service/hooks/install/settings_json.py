@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import os
-import re
 import secrets
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
 from ebbtide.errors import ConfigError
+from ebbtide.service.hooks.install.commented_json import changed, parsed
 
-_INDENT: Final = re.compile(r"^[{\[]\s*\n([ \t]+)")
+_BOM: Final = "\ufeff"  # of an editor on Windows
+_EMPTY: Final = "{}\n"
 _BACKUP: Final = ".before-ebbtide"
 
 
 class SettingsJson:
-    """A JSON file of settings.
+    """A JSON file of settings, which may have comments, trailing commas and a byte order mark.
 
     Args:
         path: The file; it need not be there.
@@ -33,7 +33,7 @@ class SettingsJson:
         self.path = path
         self._text = _text_of(path)
         try:
-            value = {} if self._text is None or not self._text.strip() else json.loads(self._text)
+            value = _value(self._text or "")
         except ValueError as error:
             raise ConfigError(f"{path} is no JSON: {error}. Mend it first; nothing was changed") from error
         if not isinstance(value, dict):
@@ -51,16 +51,22 @@ class SettingsJson:
         Raises:
             ConfigError: It cannot be written.
         """
-        indent = _INDENT.match(self._text or "")
-        text = json.dumps(self.value, indent=indent[1] if indent else 2, ensure_ascii=False) + "\n"
+        before = self._text or ""
+        bare = before.removeprefix(_BOM)
+        mark = _BOM if before.startswith(_BOM) else ""
+        text = mark + changed(bare if bare.strip() else _EMPTY, self.value)
         if text == self._text:
             return
+        is_first = self._text is not None and not self.backup.exists()
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            if self._text is not None and not self.backup.exists():
+            if self._text is not None and is_first:
                 _write(self.backup, self._text, like=self.path)
             _write(self.path, text, like=self.path)
         except OSError as error:
+            if is_first:
+                with suppress(OSError):
+                    self.backup.unlink()
             raise _unwritable(self.path, error) from error
 
     def restore(self) -> None:
@@ -93,9 +99,14 @@ def _text_of(path: Path) -> str | None:
         raise ConfigError(f"{path}: {error}. Mend it first; nothing was changed") from error
 
 
+def _value(text: str) -> Any:
+    bare = text.removeprefix(_BOM)
+    return parsed(bare).value if bare.strip() else {}
+
+
 def _same(text: str, value: dict[str, Any]) -> bool:
     try:
-        return bool(json.loads(text or "{}") == value)
+        return bool(_value(text) == value)
     except ValueError:
         return False
 
