@@ -37,7 +37,7 @@ class Batch(State):
         return turn is not None and self._has(key, ~turn) and self._copies[key] <= _AT_ONCE
 
     def fails_again(self) -> bool:
-        """Whether a call of the latest batch that fails does so beside another: together they are one try."""
+        """Returns True if a call of the latest batch that fails does so beside another: they are one try."""
         has_failed, self._has_failed = self._has_failed, True
         return has_failed
 
