@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from ebbtide.budget.bill.bill import Bill, BillLine, CarriedEvent
+from ebbtide.budget.bill.bill import Bill, BillLine, BillTree, CarriedEvent
+from ebbtide.claims.claim import ClaimAnswer, ClaimCheck
+from ebbtide.claims.sentences import claim_sentence, claims_line
 from ebbtide.cli.terminal import CLASS_STYLES, Line, columns, plain
 from ebbtide.report import wording
 from ebbtide.report.bill_names import CLASS_NAMES, CONTENT_NAMES, WASTE_NAMES, amount, share
+from ebbtide.report.bill_tree import tree_parts, tree_sentence
 from ebbtide.report.plurals import count
 from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.summary.headline import Course
@@ -40,7 +43,12 @@ _EVIDENCE = 300
 
 
 def run_screen(
-    summary: RunSummary, width: int, *, everything: bool = False, known_findings: Collection[RunFinding] = ()
+    summary: RunSummary,
+    width: int,
+    *,
+    everything: bool = False,
+    every_claim: bool = False,
+    known_findings: Collection[RunFinding] = (),
 ) -> list[Line]:
     """The screen of a run.
 
@@ -49,13 +57,18 @@ def run_screen(
         width: Columns; only the first line, which names the file, may be longer.
         everything: Show every finding with its evidence, every decision and every fault, not what fits on
             one screen.
+        every_claim: Show every claim with the answer of the record.
         known_findings: Findings that were accepted.
     """
     head, *reasons = verdict_lines(summary)
     lines = [head, *(part for reason in reasons for part in reason.wrap(width)), Line()]
     label = ""
     for name, line in _rows(
-        summary, width - _LABEL - 2, everything=everything, known_findings=known_findings
+        summary,
+        width - _LABEL - 2,
+        everything=everything,
+        every_claim=every_claim or everything,
+        known_findings=known_findings,
     ):
         lines += columns([(Line("" if name == label else name, "dim"), line)], (_LABEL, width - _LABEL - 2))
         label = name
@@ -85,13 +98,19 @@ def word_style(summary: RunSummary) -> str:
 
 
 def _rows(
-    summary: RunSummary, width: int, *, everything: bool, known_findings: Collection[RunFinding]
+    summary: RunSummary,
+    width: int,
+    *,
+    everything: bool,
+    every_claim: bool,
+    known_findings: Collection[RunFinding],
 ) -> list[tuple[str, Line]]:
     decisions = [item for item in summary.decisions if item.kept]
     noise = [item for item in summary.decisions if not item.kept]
     saving, missing = wording.saved(summary), wording.missing(summary)
     sections = {
         "spent": _spending(summary),
+        "tree": _tree(summary.bill.tree),
         "missing": [] if missing is None else [Line.safe(missing, "yellow")],
         "calls": [Line.safe(fact) for fact in wording.call_facts(summary)],
         "findings": _findings(summary, width, everything=everything, known_findings=known_findings),
@@ -99,6 +118,7 @@ def _rows(
         "bill": bill_lines(summary.bill) if everything else [],
         "saving": [] if saving is None else [Line(saving)],
         "converged": _convergence(summary),
+        "claims": _claims(summary.claims, everything=every_claim),
         "decided": _decided(decisions, noise, everything=everything),
         "noise": _noise(noise, everything=everything),
         "unread": _faults(summary, everything=everything),
@@ -134,6 +154,16 @@ def _spending(summary: RunSummary) -> list[Line]:
     if missing:
         lines.append(Line.safe(f"{missing} {wording.ADD_PRICES}", "yellow"))
     return lines
+
+
+def _tree(tree: BillTree | None) -> list[Line]:
+    if tree is None:
+        return []
+    parts = (
+        Line.safe(f"{amount(part)}{f' ({share(part)})' if part.share else ''}  {name}")
+        for name, part in tree_parts(tree)
+    )
+    return [Line(tree_sentence(tree), "bold"), *parts]
 
 
 def _findings(
@@ -194,6 +224,26 @@ def sparkline(rounds: Sequence[RoundPoint], width: int = _SPARKS) -> Line:
         word = "LOW" if rate < wording.LOW else "HIGH" if rate > wording.HIGH else "MEDIUM"
         line.append(_EIGHTHS[min(7, max(0, round(rate * 7)))], CLASS_STYLES[word])
     return line
+
+
+_ANSWER_STYLES = {
+    ClaimAnswer.CONTRADICTED: "bold red",
+    ClaimAnswer.STALE: "bold yellow",
+    ClaimAnswer.NARROWER: "yellow",
+}
+
+
+def _claims(checks: Sequence[ClaimCheck], *, everything: bool) -> list[Line]:
+    """How many claims the last words make and how they stand; each of them where everything is shown."""
+    if not checks:
+        return []
+    if not everything:
+        return [Line.safe(claims_line(checks))]
+    lines = [Line.safe(claims_line(checks).partition(': says "')[0])]
+    for check in checks:
+        line = Line(f"{check.answer.value}: ", _ANSWER_STYLES.get(check.answer, ""))
+        lines.append(line.append(plain(f"{check.kind.value}: {claim_sentence(check)}", _EVIDENCE)))
+    return lines
 
 
 def _decided(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final
 
@@ -10,6 +11,7 @@ from ebbtide.divergence.loop_state import LoopState
 from ebbtide.events.effect import Effect
 from ebbtide.events.event import ToolCall
 from ebbtide.events.outcome import Ending, begins_with_failure, is_cancelled
+from ebbtide.events.shell_words import has_one_status
 from ebbtide.events.tool_policy import ToolPolicy
 
 _HEAD: Final = 300  # characters of an answer that may refuse
@@ -25,6 +27,9 @@ _NO_MATCH: Final = re.compile(
     r"|(?:Process )?exit(?:ed)?(?: with)? code:? 1)\s*",
     re.IGNORECASE,
 )
+
+_ZERO: Final = re.compile(r"<returncode>0<|\bexit(?:ed)?(?: with)?(?: code)?:? 0\b", re.IGNORECASE)
+_STATUS_READ: Final = 200  # characters of an answer in which a status is looked for
 
 
 class CallFailure(StrEnum):
@@ -68,6 +73,20 @@ def _has_succeeded(call: ToolCall, policy: ToolPolicy, loops: LoopState, answer:
     """Returns True if the record shows that a call without a flag got through, whatever words it brought."""
     if policy.outcome_of(call.args) is not None:
         return True  # the answer to the end of the work is the work
-    if policy.has_status_zero(call.args, answer):
+    if _has_status_zero(call.args, policy, answer):
         return True
     return loops.effect is Effect.READ and not begins_with_failure(answer)
+
+
+def _has_status_zero(args: object, policy: ToolPolicy, answer: str) -> bool:
+    """Returns True if a call of a shell that is not flagged ended with a status of 0, of all it ran.
+
+    That is so where no command hides the status of another, and the answer states it, or the harness is
+    known to flag calls that fail.
+    """
+    if policy.command is None or not policy.failure:
+        return False
+    if any("code" in pattern for pattern in policy.failure) and not _ZERO.search(answer[:_STATUS_READ]):
+        return False
+    command = args.get(policy.command) if isinstance(args, Mapping) else args
+    return isinstance(command, str) and has_one_status(command)

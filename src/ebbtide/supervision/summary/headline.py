@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Final
 
+from ebbtide.divergence.detector_table import LOOPS, Mender
+from ebbtide.divergence.signals import LoopKind
 from ebbtide.supervision.ladder import Action, Cause
 from ebbtide.supervision.summary.ending import EndKind
 from ebbtide.supervision.verdict import Verdict
@@ -98,7 +100,13 @@ def course(steps: Iterable[tuple[Action, Cause]], *, blind: bool = False) -> Cou
 
 
 def headline(
-    ending: EndKind, highest: Verdict, latest: Verdict, *, course: Course, signal: str | None = None
+    ending: EndKind,
+    highest: Verdict,
+    latest: Verdict,
+    *,
+    course: Course,
+    signal: str | None = None,
+    loop: str | None = None,
 ) -> Headline:
     """A run in one word.
 
@@ -108,10 +116,14 @@ def headline(
         latest: The verdict that holds at its end.
         course: How it went, which is the word where its end is not known.
         signal: The last signal of the convergence engine; None where there was no round.
+        loop: Kind of the loop that the run was ended for, and that still went on at its end; None where there
+            was none.
 
     >>> headline(EndKind.FINISHED, Verdict(), Verdict(), course=Course.HEALTHY).value
     'FINISHED'
     """
+    if loop is not None and _is_stuck(loop, ending):
+        return Headline.STUCK
     if highest.action is Action.STOP and highest.cause is Cause.LIMIT:
         return Headline.UNKNOWN if highest.kind == "limit_unknown" else Headline.LIMIT
     if signal == "SHIP" and ending in (EndKind.FINISHED, EndKind.UNKNOWN):
@@ -123,3 +135,17 @@ def headline(
     if ending is EndKind.CUT_OFF:
         return Headline.CUT_OFF
     return Headline(course.value)
+
+
+def _is_stuck(loop: str, ending: EndKind) -> bool:
+    """Returns True if a loop that goes on says more than what ended it: a limit, or a last word.
+
+    What a model says at the end of a loop that it cannot mend is what it said in each of its turns.
+    """
+    is_limit = ending in (EndKind.LIMIT, EndKind.CUT_OFF, EndKind.UNKNOWN)
+    return is_limit or is_for_a_person(loop)
+
+
+def is_for_a_person(loop: str | None) -> bool:
+    """Returns True if a person alone can mend a loop of that kind."""
+    return loop is not None and loop in LOOPS and LOOPS[LoopKind(loop)].mender is Mender.PERSON

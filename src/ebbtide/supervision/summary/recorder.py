@@ -6,7 +6,7 @@ The summary is a fold over the events, in bounded memory.
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,6 +14,7 @@ from ebbtide.budget.bill.bill_recorder import BillRecorder, CallReview
 from ebbtide.budget.limits import Limits
 from ebbtide.budget.prices import Prices
 from ebbtide.budget.tally import usd
+from ebbtide.claims.claim import ClaimCheck
 from ebbtide.clock import time_zone
 from ebbtide.divergence.loop_state import LoopState
 from ebbtide.divergence.monitor import tools_of
@@ -32,6 +33,7 @@ from ebbtide.supervision.summary.call_reviewer import CallReviewer
 from ebbtide.supervision.summary.ending import EndingReader, EndKind
 from ebbtide.supervision.summary.fact_counter import FactCounter
 from ebbtide.supervision.summary.findings import LoopNote, OtherNotes, most_expensive_first
+from ebbtide.supervision.summary.headline import is_for_a_person
 from ebbtide.supervision.summary.ladder_steps import LadderSteps
 from ebbtide.supervision.summary.run_summary import RoundPoint, RunFinding, RunSummary, Saving, Spending
 from ebbtide.supervision.summary.run_title import title_of
@@ -44,6 +46,7 @@ from ebbtide.supervision.verdict import Verdict
 from ebbtide.text.embedding.vectors import Embedder
 
 if TYPE_CHECKING:
+    from ebbtide.claims.last_words import LastWords
     from ebbtide.supervision.summary.run_decisions import RunDecisions
     from ebbtide.supervision.supervisor_snapshot import SupervisorSnapshot
 
@@ -135,6 +138,8 @@ class RunRecorder:
         self._decides = decisions
         self._decisions: RunDecisions | None = None  # before anybody said anything
         self._timeline = Timeline(policies) if timeline else None
+        self._claims = profile.supervision.check_claims
+        self._report: LastWords | None = None  # before the first call of a tool
 
     def record(self, event: Event | Round) -> Verdict:
         """Take one more event or round; the verdict is that of `Supervisor.record`."""
@@ -188,6 +193,8 @@ class RunRecorder:
         if not self._title and isinstance(event, Message) and event.role is Role.USER and event.text:
             self._title = title_of(event.text)
         self._endings.see(event, number)
+        if self._claims:
+            self._hold(event, number)
         review = self._reviewer.review(event, loops) if isinstance(event, ToolCall) else None
         self._facts.see(event, loops, review)
         self._bill.add(event, number, None if event.usage is None else tally.last_cost, review)
@@ -207,6 +214,18 @@ class RunRecorder:
                 self._decisions.call(event.args, self._policies.get(event.name), number)
         elif isinstance(event, ModelCall | Message) and event.text:
             self._say(event.text, event.agent, number, event.ts, by_person=isinstance(event, Message))
+
+    def _hold(self, event: Event, number: int) -> None:
+        """Takes an event as a fact that the last words of the run can be held against."""
+        if self._report is None:
+            # Its tables take their time to import, and a run that only talks does not need them.
+            from ebbtide.claims.last_words import LastWords
+
+            self._report = LastWords()
+        self._report.see(event, number)
+
+    def _checked_claims(self) -> tuple[ClaimCheck, ...]:
+        return () if self._report is None else self._report.check()
 
     def _add_news(self, chain_id: str, number: int) -> None:
         self._news[chain_id] = (*self._news.get(chain_id, _NO_NEWS)[1:], number)
@@ -313,10 +332,12 @@ class RunRecorder:
             ignored=len(self._ignored),
             rounds=tuple(sorted(self._points, key=lambda point: point.event)),
             converged=signals[-1].value if signals else None,
+            open_loop=_open_loop(snapshot.active),
             saving=self._saving(),
             steps=self._steps.listed(),
             decisions=self._decisions.listed() if self._decisions else (),
             decisions_left_out=self._decisions.left_out if self._decisions else 0,
+            claims=self._checked_claims(),
             chains=tuple(self._histories),
             timed=self.supervisor.tally.first_ts is not None,
             began_s=self.supervisor.tally.first_ts,
@@ -401,3 +422,11 @@ class RunRecorder:
         ]
         after = together(parts)
         return Saving(verdict=self._stretches[0].verdict, after=after) if after.events else None
+
+
+def _open_loop(active: Iterable[Verdict]) -> str | None:
+    """Returns the kind of a loop that is to end the run: one that a model cannot mend before others."""
+    loops = [verdict for verdict in active if verdict.cause is Cause.DIVERGENCE and verdict.ends]
+    return (
+        max(loops, key=lambda verdict: (is_for_a_person(verdict.kind), verdict.rank)).kind if loops else None
+    )

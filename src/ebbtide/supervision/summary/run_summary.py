@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ebbtide.budget.bill.bill import Bill
+from ebbtide.claims.claim import ClaimCheck
 from ebbtide.codec import to_wire
 from ebbtide.supervision.ladder import Action, Cause
 from ebbtide.supervision.summary.ending import RunEnding
@@ -248,6 +249,10 @@ class RunSummary:
         inherited: The calls in its record that another run owns, such as the one it is a fork of; they are no
             part of `spent`. None where there are none, or nothing is known of other runs.
         began_from: The record of the run that owns most of them.
+        id: The session of a coding agent that it is, as ``claude:UUID``; None where its record names none.
+        parent: The id of the run that it comes from; None for one of its own.
+        role: Its place beside that one: ``session``, ``sub-agent``, ``thread``, ``child session``, ``fork``.
+        name: Its name among those that come from the same run, such as its kind of agent; empty for none.
         spent: What it took.
         facts: What is known about its calls beside loops, and what was not recorded.
         findings: The most expensive first, then the longest.
@@ -255,10 +260,12 @@ class RunSummary:
         rounds: One a round that was read; empty where no model said anything. Of a very long conversation
             those are the first 1,000, and those on which a verdict could depend.
         converged: The last signal of the convergence engine; None where there was no round.
+        open_loop: Kind of the loop that it was to be ended for, and that still went on at its end.
         saving: None where nothing would have ended the run before its end.
         steps: Where the verdict became stricter than ever before, from nudge on, in order.
         decisions: In the order of the run, the first 2,000.
         decisions_left_out: How many more there were.
+        claims: What its last words assert, and what its record says of each.
         chains: Names of its chains.
         timed: Whether events had times; rates are off where they had none.
         began_s: Time of the first event, on the clock of the trace; None where no event has a time.
@@ -280,15 +287,21 @@ class RunSummary:
     ending: RunEnding = field(default_factory=RunEnding)
     inherited: Spending | None = None
     began_from: str | None = None
+    id: str | None = None
+    parent: str | None = None
+    role: str = "session"
+    name: str = ""
     recovered: bool | None = None
     findings: tuple[RunFinding, ...] = ()
     ignored: int = 0
     rounds: tuple[RoundPoint, ...] = ()
     converged: str | None = None
+    open_loop: str | None = None
     saving: Saving | None = None
     steps: tuple[LadderStep, ...] = ()
     decisions: tuple[RunDecision, ...] = ()
     decisions_left_out: int = 0
+    claims: tuple[ClaimCheck, ...] = ()
     chains: tuple[str, ...] = ()
     timed: bool = True
     began_s: float | None = None
@@ -304,7 +317,12 @@ class RunSummary:
     def headline(self) -> Headline:
         """The run in one word: how it ended, or how it went where its end is not known."""
         word = headline(
-            self.ending.ending, self.verdict, self.latest, course=self.course, signal=self.converged
+            self.ending.ending,
+            self.verdict,
+            self.latest,
+            course=self.course,
+            signal=self.converged,
+            loop=self.open_loop,
         )
         return Headline.GOING_ON if word in OF_AN_END and not self.over else word
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
@@ -18,11 +17,11 @@ from pathlib import Path
 
 from ebbtide.errors import TranscriptError
 from ebbtide.traces.input.json_value import json_value
+from ebbtide.traces.input.opencode_names import is_session_file
 from ebbtide.traces.input.source import begins_with, readable
 from ebbtide.traces.records.fields import identifier, mapping, seconds, text
 
 SQLITE = b"SQLite format 3\0"
-_SESSION_FILE = re.compile(r"ses_\w+\.json")
 # By the end of each, so that a sub-session comes before the answer of the call that began it.
 _MESSAGES = """
 WITH RECURSIVE tree(id) AS (
@@ -70,12 +69,6 @@ def is_in_database(path: str | os.PathLike[str]) -> bool:
     return is_database(Path(path).parent)
 
 
-def is_session_file(path: str | os.PathLike[str]) -> bool:
-    """Whether a path is the file of a session in such folders; its messages stand in others."""
-    file = Path(path)
-    return _SESSION_FILE.fullmatch(file.name) is not None and file.parts[-4:-2] == ("storage", "session")
-
-
 def is_stored(path: str | os.PathLike[str]) -> bool:
     """Whether a path names a session in either, or a database."""
     return is_database(path) or is_in_database(path) or is_session_file(path)
@@ -118,7 +111,8 @@ def stored_session(path: str | os.PathLike[str]) -> StoredSession:
             raise TranscriptError("no such session in this database", source=os.fspath(path))
         head = {"id": file.name, "parentID": row[0], "directory": row[1], "time": {"updated": row[2]}}
     else:
-        head = dict(mapping(json_value(_text_of(file))))
+        whole = mapping(json_value(_text_of(file)))
+        head = dict(mapping(whole.get("info")) or whole)  # an export has it beside the messages
     return StoredSession(
         id=identifier(head.get("id")) or file.stem,
         path=os.fspath(path),

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import gc
 import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator
 from typing import BinaryIO
 
-from ebbtide.budget.ledger.call_ledger import CallLedger, CallPlace
+from ebbtide.budget.ledger.call_ledger import CallLedger, CallPlace, CountedCall
+from ebbtide.budget.ledger.call_price import StatedCost, settled
+from ebbtide.budget.prices import Prices
 from ebbtide.errors import TranscriptError
 from ebbtide.traces.input.lines import LineSplitter
+from ebbtide.traces.input.opencode_names import is_session_file
 from ebbtide.traces.input.source import unpacked_pieces
 from ebbtide.traces.money import claude, codex
+from ebbtide.traces.money.file_cache import stamp_of
 from ebbtide.traces.money.file_calls import FileCalls
 from ebbtide.traces.money.money_cache import KnownFile, MoneyCache
 from ebbtide.traces.sessions.agent_homes import CodingAgent
@@ -34,6 +37,7 @@ class MachineCalls:
     Attributes:
         ledger: Every call once.
         places: The files, as the ledger knows them, by path.
+        stated: What files state that all of their calls cost.
         unread: Files that cannot be read, and why.
         empty: Sessions in which no call is recorded.
     """
@@ -41,6 +45,7 @@ class MachineCalls:
     def __init__(self) -> None:
         self.ledger = CallLedger()
         self.places: dict[str, CallPlace] = {}
+        self.stated: dict[CallPlace, StatedCost] = {}
         self.unread: dict[str, str] = {}
         self.empty: set[str] = set()
 
@@ -53,42 +58,39 @@ class MachineCalls:
             cache: What is known of them; it is saved.
         """
         machine = cls()
-        was_enabled = gc.isenabled()
-        gc.disable()  # many small objects that live to the end: looking for circles doubles the time
-        try:
-            machine._read(list(files), cache)
-        finally:
-            if was_enabled:
-                gc.enable()
+        machine._read(list(files), cache)
         cache.save()
         return machine
 
+    def calls(self, prices: Prices) -> Iterator[CountedCall]:
+        """Every call, once; what files state that they cost is settled.
+
+        Args:
+            prices: Prices of tokens.
+        """
+        return settled(self.ledger.calls(), self.stated, prices)
+
     def _read(self, files: list[SessionFile], cache: MoneyCache) -> None:
-        known: list[tuple[SessionFile, KnownFile]] = []
+        known: list[tuple[SessionFile, KnownFile, SessionOrigin]] = []
         for file in files:
             if file.obstacle:
                 self.unread[file.path] = file.obstacle
                 continue
             try:
-                known.append((file, _known(file, cache)))
+                known.append((file, known_file(file, cache), cache.origin(file)))
             except (TranscriptError, OSError, RecursionError) as error:
                 self.unread[file.path] = str(error)
         origins: dict[CodingAgent, dict[str, SessionOrigin]] = {}
-        for file, item in known:
-            origin = SessionOrigin(id=item.session, parent=item.parent, project=item.project)
-            origins.setdefault(file.agent, {})[item.session] = origin
-        for file, item in known:
+        for file, _, origin in known:
+            origins.setdefault(file.agent, {})[origin.id] = origin
+        for file, item, origin in known:
             of_agent = origins[file.agent]
-            root = root_session(of_agent[item.session], of_agent)
-            place = CallPlace(
-                run=f"{file.agent.value}:{file.path}",
-                began=item.found.began,
-                path=file.path,
-                session=root,
-                project=(of_agent[root].project if root in of_agent else None) or item.project,
-                agent=file.agent.value,
-            )
+            root = root_session(origin, of_agent)
+            project = of_agent[root].project if root in of_agent else None
+            place = place_of(file, item, root, project or origin.project)
             self.places[file.path] = place
+            if (stated := item.found.stated_cost) is not None:
+                self.stated[place] = stated
             if not item.found.calls:
                 self.empty.add(root)
             sight = self.ledger.sight
@@ -96,8 +98,34 @@ class MachineCalls:
                 sight(place, call)
 
 
-def _known(file: SessionFile, cache: MoneyCache) -> KnownFile:
-    """What a file gives: of the cache where it has not changed, of its end where it has grown."""
+def place_of(file: SessionFile, known: KnownFile, root: str, project: str | None) -> CallPlace:
+    """The place of the calls of a file.
+
+    Args:
+        file: The file.
+        known: What it gave.
+        root: The session that it belongs to.
+        project: The folder of that session, where it is known.
+    """
+    return CallPlace(
+        run=f"{file.agent.value}:{file.path}",
+        began=known.found.began,
+        path=file.path,
+        session=root,
+        project=project or known.project,
+        agent=file.agent.value,
+    )
+
+
+def known_file(file: SessionFile, cache: MoneyCache) -> KnownFile:
+    """Returns what a file gives: of the cache where it has not changed, of its end where it has grown.
+
+    Raises:
+        TranscriptError: It cannot be read.
+        OSError: Likewise.
+    """
+    if is_session_file(file.path):
+        return _whole(file, None)  # its messages have files of their own
     before = cache.get(file.path)
     adding = _LINES.get(file.agent)
     try:
@@ -107,7 +135,7 @@ def _known(file: SessionFile, cache: MoneyCache) -> KnownFile:
             raise
         # A session in a database has no file of its own; it is read anew.
         return _whole(file, None)
-    if before is not None and _stamp(status) == (before.size, before.modified_ns, before.inode):
+    if before is not None and stamp_of(status) == (before.size, before.modified_ns, before.inode):
         return before
     if adding is None or file.path.endswith(".zst"):
         known = _whole(file, status)
@@ -128,7 +156,9 @@ def _grown(
     if before is not None and before.inode == status.st_ino and before.found.offset <= status.st_size:
         found = before.found
         if _tail(source, found.offset) == before.tail:
-            origin = SessionOrigin(id=before.session, parent=before.parent, project=before.project)
+            origin = SessionOrigin(
+                id=before.session, parent=before.parent, project=before.project, role=before.role
+            )
             source.seek(found.offset)
             adding(found, _whole_lines(source, found))
             return _kept(status, origin, found, _tail(source, found.offset))
@@ -168,12 +198,10 @@ def _whole(file: SessionFile, status: os.stat_result | None) -> KnownFile:
 
 
 def _kept(status: os.stat_result | None, origin: SessionOrigin, found: FileCalls, tail: bytes) -> KnownFile:
-    size, modified, inode = (0, 0, 0) if status is None else _stamp(status)
-    return KnownFile(size, modified, inode, tail, origin.id, origin.parent, origin.project, found)
-
-
-def _stamp(status: os.stat_result) -> tuple[int, int, int]:
-    return status.st_size, status.st_mtime_ns, status.st_ino
+    size, modified, inode = (0, 0, 0) if status is None else stamp_of(status)
+    return KnownFile(
+        size, modified, inode, tail, origin.id, origin.parent, origin.project, origin.role, found
+    )
 
 
 def _tail(source: BinaryIO, end: int) -> bytes:
