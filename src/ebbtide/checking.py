@@ -18,6 +18,7 @@ from ebbtide.events.model_call_id import CallId
 from ebbtide.events.transcript import Round
 from ebbtide.processes import LostProcessError, results, worthwhile
 from ebbtide.supervision.run_options import RunOptions
+from ebbtide.supervision.summary.heard_rounds import HeardRounds, HearingRecorder
 from ebbtide.supervision.summary.recorder import RunRecorder
 from ebbtide.supervision.summary.run_summary import RunSummary
 from ebbtide.supervision.summary.run_title import LONGEST
@@ -162,10 +163,36 @@ def check_trace(
     recorder = new_recorder(options)
     share = None if inherited is None else _RunShare(inherited, options.prices)
     _feed(recorder, trace if share is None else map(share.own, trace), progress)
+    summary = _summary_of(recorder, trace)
+    summary = summary if share is None else share.of(summary)
+    return redacted(summary) if options.redact else summary
+
+
+def hear(
+    trace: Trace, options: RunOptions = _DEFAULTS, *, items: Iterable[Event | Round] | None = None
+) -> HeardRounds:
+    """Checks a run whose trace is open, and returns its rounds with its summary.
+
+    Args:
+        trace: As for `check_trace`.
+        options: By what it is judged.
+        items: Its events, where it was read already.
+
+    Raises:
+        TranscriptError: Nothing in it can be read.
+    """
+    recorder = HearingRecorder(options)
+    _feed(recorder, trace if items is None else items, None)
+    summary = _summary_of(recorder, trace)
+    return recorder.heard(redacted(summary) if options.redact else summary)
+
+
+def _summary_of(recorder: RunRecorder, trace: Trace) -> RunSummary:
+    """Returns what a run came to whose trace was read to its end."""
     refuse_nothing(trace.source, trace.events, trace.faults)
     summary = recorder.summary(trace.source, trace.format.name, advice=trace.capture_advice)
     faults = (*map(str, trace.faults), *summary.faults)[:_FAULTS]
-    summary = dataclasses.replace(
+    return dataclasses.replace(
         summary,
         title=one_line(trace.title, LONGEST) or summary.title,
         project=trace.project,
@@ -173,8 +200,6 @@ def check_trace(
         faults=faults,
         degraded=summary.degraded + trace.fault_count,
     )
-    summary = summary if share is None else share.of(summary)
-    return redacted(summary) if options.redact else summary
 
 
 def refuse_nothing(source: str, events: int, faults: Sequence[TranscriptError]) -> None:
@@ -203,6 +228,7 @@ def check_events(
     source: str = "<events>",
     form: str = "events",
     advice: str = "",
+    over: bool = True,
     progress: Callable[[int], object] | None = None,
     inherited: InheritedCalls | None = None,
 ) -> RunSummary:
@@ -214,6 +240,7 @@ def check_events(
         source: What the summary calls the run.
         form: What the summary calls the format of the events.
         advice: What to switch on where the run holds too little; empty where that is not known.
+        over: Whether nothing more comes.
         progress: As for `check`.
         inherited: As for `check`.
 
@@ -228,7 +255,7 @@ def check_events(
     recorder = new_recorder(options)
     share = None if inherited is None else _RunShare(inherited, options.prices)
     _feed(recorder, events if share is None else map(share.own, events), progress)
-    summary = recorder.summary(source, form, advice=advice)
+    summary = recorder.summary(source, form, advice=advice, over=over)
     summary = summary if share is None else share.of(summary)
     return redacted(summary) if options.redact else summary
 

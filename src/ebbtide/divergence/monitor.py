@@ -365,6 +365,8 @@ def _signal(chain: LoopState, loop: Loop, event: Event, measure: Measurement | N
         threshold=loop.at,
         calls=loop.calls,
         relapses=loop.relapses,
+        earlier_copies=loop.earlier_count,
+        earlier_last=loop.earlier_last,
         first_event=loop.first_event,
         last_event=loop.last_event,
         cost_usd=None if tally.cost is None else (tally.cost - loop.cost_before) / UNITS,

@@ -94,6 +94,8 @@ class LoopSignal:
         threshold: Count from which the rule speaks.
         calls: Calls that belong to it.
         relapses: Times that it had ended and come back.
+        earlier_copies: Of the stretch before, where it came back.
+        earlier_last: Number of the last event of that in the chain.
         first_event: Number of its first event in the chain.
         last_event: Number of its last event so far.
         cost_usd: Spent between the two; None where no cost is known.
@@ -115,6 +117,8 @@ class LoopSignal:
     threshold: float
     calls: int
     relapses: int = 0
+    earlier_copies: int = 0
+    earlier_last: int = 0
     first_event: int
     last_event: int
     cost_usd: float | None = None

@@ -472,6 +472,7 @@ class LiveRun:
             self.stream.source,
             form.name if form else "format not known yet",
             advice=self.stream.capture_advice,
+            over=self._over,
         )
         summary = dataclasses.replace(
             summary,
@@ -480,7 +481,6 @@ class LiveRun:
             timed=self.stream.timed,
             faults=(*map(str, self.stream.faults), *summary.faults),
             degraded=summary.degraded + self.stream.fault_count,
-            over=self._over,
         )
         return redacted(summary) if self._redacts else summary
 

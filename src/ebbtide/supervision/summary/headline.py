@@ -58,24 +58,27 @@ MEANINGS: Final[Mapping[Headline, str]] = {
 #: The second words that each first word allows: what it says itself, or would deny, is not said. A run that
 #: failed, or that a limit ended, was not healthy; one that is stuck repeated itself.
 SECOND: Final[Mapping[Headline, frozenset[Course]]] = {
-    **dict.fromkeys(
-        (Headline.CONVERGED, Headline.FINISHED, Headline.GOING_ON, Headline.HANDED_BACK), frozenset(Course)
-    ),
+    **dict.fromkeys((Headline.CONVERGED, Headline.FINISHED, Headline.HANDED_BACK), frozenset(Course)),
     **dict.fromkeys(
         (Headline.CUT_OFF, Headline.BLOCKED, Headline.FAILED), frozenset(Course) - {Course.HEALTHY}
     ),
     Headline.LIMIT: frozenset((Course.NOISY, Course.COSTLY)),
     Headline.STUCK: frozenset((Course.COSTLY,)),
-    **dict.fromkeys(map(Headline, Course), frozenset()),
+    **dict.fromkeys((Headline.GOING_ON, *map(Headline, Course)), frozenset()),
 }
-#: Words that say nothing of a run that is not over: its latest words may look like an end.
-OF_AN_END: Final = frozenset((Headline.FINISHED, Headline.CUT_OFF, *map(Headline, Course)))
 _BY_ENDING: Final[Mapping[EndKind, Headline]] = {
     EndKind.FINISHED: Headline.FINISHED,
     EndKind.HANDED_BACK: Headline.HANDED_BACK,
     EndKind.BLOCKED: Headline.BLOCKED,
     EndKind.FAILED: Headline.FAILED,
     EndKind.LIMIT: Headline.LIMIT,
+}
+#: Kinds of verdicts that hold a run which is in no circle.
+_HELD_BY: Final[Mapping[str, Headline]] = {
+    "limit": Headline.LIMIT,
+    "limit_unknown": Headline.UNKNOWN,
+    "budget": Headline.LIMIT,
+    "person": Headline.CUT_OFF,
 }
 
 
@@ -97,6 +100,22 @@ def course(steps: Iterable[tuple[Action, Cause]], *, blind: bool = False) -> Cou
     if not causes:
         return Course.UNKNOWN if blind else Course.HEALTHY
     return Course.COSTLY if causes == {Cause.SPENDING} else Course.NOISY
+
+
+def live_word(action: Action, kind: str | None) -> Headline:
+    """Returns the word for a run that is not over: what holds of it now, since nobody knows how it ends.
+
+    Args:
+        action: That of the verdict that holds.
+        kind: Its kind.
+
+    >>> live_word(Action.ALLOW, None).value, live_word(Action.STOP, "repeat").value
+    ('GOING ON', 'STUCK')
+    """
+    if action in (Action.ESCALATE, Action.STOP):
+        return _HELD_BY.get(kind or "", Headline.STUCK)
+    is_ready = action is Action.FINALIZE and kind == "ready_rounds"
+    return Headline.CONVERGED if is_ready else Headline.GOING_ON
 
 
 def headline(
@@ -125,7 +144,7 @@ def headline(
     if loop is not None and _is_stuck(loop, ending):
         return Headline.STUCK
     if highest.action is Action.STOP and highest.cause is Cause.LIMIT:
-        return Headline.UNKNOWN if highest.kind == "limit_unknown" else Headline.LIMIT
+        return _HELD_BY.get(highest.kind or "", Headline.LIMIT)
     if signal == "SHIP" and ending in (EndKind.FINISHED, EndKind.UNKNOWN):
         return Headline.CONVERGED
     if ending in _BY_ENDING:

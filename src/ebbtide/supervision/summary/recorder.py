@@ -82,6 +82,8 @@ class RunRecorder:
         timeline: Keep one cell an event, for a report; else memory does not grow with it.
         decisions: Look for decisions.
         timezone: By whose calendar a day of the bill begins, by name; None takes that of this machine.
+        eager_rounds: Rounds that are read for the summary alone; later ones are read where a verdict needs
+            them.
 
     >>> from ebbtide.events.event import ToolCall
     >>> from ebbtide.events.usage import Usage
@@ -104,6 +106,7 @@ class RunRecorder:
         timeline: bool = False,
         decisions: bool = True,
         timezone: str | None = None,
+        eager_rounds: int = EAGER_ROUNDS,
     ) -> None:
         self.supervisor = Supervisor(
             profile,
@@ -112,7 +115,7 @@ class RunRecorder:
             prices=prices,
             shadow=shadow,
             embedder=embedder,
-            eager_rounds=EAGER_ROUNDS,
+            eager_rounds=eager_rounds,
             listener=self,
         )
         self._refuses_unknown = limits is not None and limits.refuses_unknown
@@ -289,15 +292,17 @@ class RunRecorder:
             return  # a limit that is near is no finding
         self._others.add(verdict, first_event)
 
-    def summary(self, source: str, form: str, *, advice: str = "") -> RunSummary:
-        """What has come of the run so far; what a model said last counts as a round.
+    def summary(self, source: str, form: str, *, advice: str = "", over: bool = True) -> RunSummary:
+        """What has come of the run so far.
 
         Args:
             source: The file, or what else it was read from.
             form: Name of its format.
             advice: What to switch on, so that arguments, answers and words are recorded.
+            over: Whether nothing more comes: what a model said last is a round then.
         """
-        self.supervisor.settle()
+        if over:
+            self.supervisor.settle()
         snapshot = self.supervisor.snapshot()
         latest = self.supervisor.verdict()
         if latest.rank > self._highest.rank:
@@ -344,6 +349,7 @@ class RunRecorder:
             ended_s=self.supervisor.tally.latest_ts,
             faults=self._faults(snapshot),
             degraded=snapshot.degraded,
+            over=over,
             timeline=tuple(self._timeline.cells) if self._timeline else (),
         )
 

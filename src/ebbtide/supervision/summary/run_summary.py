@@ -14,7 +14,7 @@ from ebbtide.claims.claim import ClaimCheck
 from ebbtide.codec import to_wire
 from ebbtide.supervision.ladder import Action, Cause
 from ebbtide.supervision.summary.ending import RunEnding
-from ebbtide.supervision.summary.headline import OF_AN_END, SECOND, Course, Headline, course, headline
+from ebbtide.supervision.summary.headline import SECOND, Course, Headline, course, headline, live_word
 from ebbtide.supervision.summary.run_facts import RunFacts
 from ebbtide.supervision.verdict import Verdict
 
@@ -64,6 +64,14 @@ class Spending:
     seconds: float | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class EventSpan:
+    """A stretch of a run, by the numbers of its first and its last event."""
+
+    first: int
+    last: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunFinding:
     """One thing that went wrong, from its first to its last event.
@@ -81,12 +89,13 @@ class RunFinding:
         tools: Names of the calls of one turn.
         first_event: Number of its first event in the run.
         last_event: Number of its last.
-        copies: What its rule counts.
+        copies: What its rule counts, in all of them.
         cost_usd: Spent between the two, in its chain; None where unknown. Of a loop that ended and came back,
             the time in between is left out; so for tokens and seconds.
         tokens: Tokens of all classes between the two.
         seconds: Time between the two.
         evidence: The latest call, cut, or the measured value.
+        parts: Its stretches, where it ended and came back; empty where it is one, or they are too many.
     """
 
     id: str
@@ -104,6 +113,12 @@ class RunFinding:
     tokens: int | None = None
     seconds: float | None = None
     evidence: str = ""
+    parts: tuple[EventSpan, ...] = ()
+
+    @property
+    def spans(self) -> tuple[EventSpan, ...]:
+        """Its stretches; one, where it never came back."""
+        return self.parts or (EventSpan(self.first_event, self.last_event),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -316,7 +331,9 @@ class RunSummary:
     @property
     def headline(self) -> Headline:
         """The run in one word: how it ended, or how it went where its end is not known."""
-        word = headline(
+        if not self.over:
+            return live_word(self.latest.action, self.latest.kind)
+        return headline(
             self.ending.ending,
             self.verdict,
             self.latest,
@@ -324,7 +341,6 @@ class RunSummary:
             signal=self.converged,
             loop=self.open_loop,
         )
-        return Headline.GOING_ON if word in OF_AN_END and not self.over else word
 
     @property
     def course(self) -> Course:
@@ -341,7 +357,9 @@ class RunSummary:
     @property
     def _is_blind(self) -> bool:
         coverage = self.facts.coverage
-        return not self.spent.events or coverage.lacks_arguments or coverage.lacks_words
+        spent = self.spent
+        is_empty = not (spent.tool_calls or spent.llm_calls or self.rounds)
+        return is_empty or coverage.lacks_arguments or coverage.lacks_words
 
     def to_dict(self) -> dict[str, Any]:
         """The wire form, without the timeline."""
