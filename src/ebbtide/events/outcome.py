@@ -358,6 +358,31 @@ def counts_deeds(answer: str) -> bool:
     return bool(_DEEDS.search(answer[:_TOP_READ]))
 
 
+_CANCELLED: Final = ("Sibling tool call errored", "Cancelled: parallel tool call")
+_CANCELLED_READ: Final = 100  # characters in which a harness says so
+
+
+def is_cancelled(answer: str) -> bool:
+    """Returns True if the harness did not make a call, since another one of its batch failed.
+
+    >>> is_cancelled("<tool_use_error>Sibling tool call errored</tool_use_error>")
+    True
+    """
+    head = answer[:_CANCELLED_READ]
+    return any(words in head for words in _CANCELLED)
+
+
+def begins_with_failure(answer: str) -> bool:
+    r"""Returns True if a short answer begins with what a program prints of its own failure.
+
+    >>> begins_with_failure("fatal: bad revision"), begins_with_failure("1: import os\n2: os.exit(1)")
+    (True, False)
+    """
+    if len(answer) > _LONG:
+        return False
+    return any(_STRONG_START.match(line) for line in answer.strip().splitlines()[:1])
+
+
 def _is_strong(line: str) -> bool:
     """Returns True if a line is what a program prints of its own failure."""
     if line.isascii():
