@@ -1,15 +1,28 @@
 """Dataclasses as plain data and back."""
 
 import json
+import re
+from collections import deque
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ebbtide.codec import Codec, WireError, WireForm, from_wire, to_wire
+from ebbtide.codec import (
+    As,
+    Codec,
+    Record,
+    Rounded,
+    State,
+    WireError,
+    WireForm,
+    from_whole_wire,
+    from_wire,
+    to_wire,
+)
 
 
 class Colour(StrEnum):
@@ -148,7 +161,7 @@ def test_an_error_names_the_place(table, message):
         PLAIN.from_wire(Shape, table)
 
 
-@pytest.mark.parametrize("hint", [set[str], int | str, tuple[int, str], object])
+@pytest.mark.parametrize("hint", [complex, int | Point, list, object])
 def test_types_without_a_wire_form(hint):
     """A type that JSON has no place for is refused when the class is first seen."""
     kind = dataclass(type("Odd", (), {"__annotations__": {"value": hint}}))
@@ -164,3 +177,110 @@ def test_only_dataclasses():
         PLAIN.to_wire({"a": 1})
     with pytest.raises(TypeError):
         PLAIN.from_wire(dict, {"a": 1})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lap(Record):
+    _WIRE: ClassVar = "x=start.x length is_long colour"
+    _SCHEMA: ClassVar = 2
+
+    start: Point
+    length: Rounded
+    colour: Colour = Colour.RED
+
+    @property
+    def is_long(self) -> bool:
+        return self.length > 5
+
+
+def test_a_record_writes_itself():
+    """Keys stand in their order: of fields, of properties, and of parts; a rounded number is rounded."""
+    lap = Lap(start=Point(x=1), length=2 / 3)
+    assert json.dumps(lap.to_dict()) == (
+        '{"schema": 2, "x": 1, "length": 0.666667, "is_long": false, "colour": "red"}'
+    )
+    assert from_wire(Lap, to_wire(lap)) == Lap(start=Point(x=1), length=0.666667)
+
+
+def test_nothing_may_be_missing_of_a_whole_record():
+    """A default takes the place of no key that was lost."""
+    assert from_whole_wire(Owner, {"name": "ann", "team": None}) == Owner(name="ann")
+    with pytest.raises(WireError, match="the key 'team' is missing"):
+        from_whole_wire(Owner, {"name": "ann"})
+
+
+class Place(NamedTuple):
+    row: int
+    colour: Colour | None = None
+
+
+class Counter(State):
+    __slots__ = ("count", "step")
+
+    count: int
+
+    def __init__(self, step: int = 1) -> None:
+        self.count = 0
+        self.step = step
+
+
+class Watch(State):
+    """A state of every kind of attribute; what only `__init__` knows is no part of it."""
+
+    _keys: dict[bytes, None]
+    _by_place: dict[int, tuple[str, float]]
+    _by_name: dict[str, Owner]
+    _latest: deque[Place]
+    seen: set[str]
+    name: str | int | None
+    backwards: Annotated[str, As(lambda text: text[::-1], lambda text: text[::-1])]
+    counter: Counter
+    spare: Counter | None
+
+    def __init__(self, most: int = 2) -> None:
+        self._keys, self._by_place, self._by_name, self.seen = {}, {}, {}, set()
+        self._latest = deque(maxlen=most)
+        self.name, self.backwards = None, ""
+        self.counter = Counter(step=most)
+        self.spare = None
+
+
+@given(
+    keys=st.lists(st.binary(max_size=9), unique=True),
+    tables=st.tuples(
+        st.dictionaries(st.integers(), st.tuples(st.text(), NUMBERS)), st.dictionaries(st.text(), OWNERS)
+    ),
+    latest=st.lists(st.builds(Place, st.integers(), st.none() | st.sampled_from(Colour))),
+    seen=st.sets(st.text()),
+    name=st.none() | st.text() | st.integers(),
+)
+def test_a_state_is_what_the_class_declares(keys, tables, latest, seen, name):
+    """An object that takes up a state, in whatever order of keys, has all of it, and keeps its bounds."""
+    (places, names), watch = tables, Watch()
+    watch._keys, watch._by_place, watch._by_name, watch.seen = dict.fromkeys(keys), places, names, seen
+    watch._latest.extend(latest)
+    watch.name, watch.backwards, watch.counter.count = name, "abc", 7
+    state = json.loads(json.dumps(watch.to_state(), sort_keys=True))
+    again = Watch()
+    again.restore(state)
+    assert again.to_state() == watch.to_state()
+    assert list(again._keys) == keys
+    assert list(again._by_name.items()) == list(names.items())
+    assert (again._by_place, again._latest, again.seen) == (places, watch._latest, seen)
+    assert (again._latest.maxlen, again.counter.count, again.counter.step) == (2, 7, 2)
+    assert (again.name, again.backwards, state["backwards"], again.spare) == (name, "abc", "cba", None)
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"count": "two"}, "counter.count: expected a whole number, found 'two'"),
+        ({}, "counter: the key 'count' is missing"),
+        (3, "counter: expected an object, found 3"),
+    ],
+    ids=str,
+)
+def test_a_state_that_does_not_fit_is_refused(change, problem):
+    """What is wrong is named with its place."""
+    with pytest.raises(WireError, match=re.escape(problem)):
+        Watch().restore({**Watch().to_state(), "counter": change})

@@ -18,8 +18,9 @@ from copy import copy
 from hashlib import blake2b
 from marshal import dumps
 from math import isfinite
-from typing import Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
+from ebbtide.codec import As
 from ebbtide.errors import ConfigError, error_text, shown
 
 _MOST = 256_000_000  # bytes that a state may unfold to
@@ -42,9 +43,9 @@ class EngineState:
     that: prices, policies and an embedder are not copied.
     """
 
-    _MAGIC: bytes  # what the bytes are, and the version of their form
-    _SCHEMA: int  # the version of `content`
-    _OWNER: str  # whose state it is, in messages
+    _MAGIC: ClassVar[bytes]  # what the bytes are, and the version of their form
+    _SCHEMA: ClassVar[int]  # the version of `content`
+    _OWNER: ClassVar[str]  # whose state it is, in messages
 
     def content(self) -> dict[str, Any]:
         """Returns all that the object depends on, as plain data for JSON, without a version or a seal."""
@@ -149,6 +150,13 @@ def unpack_keys(texts: Sequence[str]) -> list[bytes]:
         keys.append(data[start : start + length])
         start += length
     return keys
+
+
+#: Keys in the order in which they came, as two texts in a state.
+PackedKeys = Annotated[
+    dict[bytes, None],
+    As(lambda keys: pack_keys(list(keys)), lambda texts: dict.fromkeys(unpack_keys(texts))),
+]
 
 
 def sealed(state: Mapping[str, Any]) -> dict[str, Any]:

@@ -118,15 +118,15 @@ def test_a_state_of_another_version_is_refused(state: dict[str, Any]) -> None:
             {"novelty_low_rounds": "two", "rounds_needed": 2},
             "novelty_low_rounds: expected a whole number",
         ),
-        ("rounds", [{"round": 1}], "the key 'agent' is missing"),
+        ("rounds", [[1, {"round": 1}]], "the key 'agent' is missing"),
         (
             "flags",
             [{"kind": "cheating", "round": 1, "rule": "r", "evidence": "e"}],
             "kind: 'cheating' is none",
         ),
         ("latest", [1], "expected an object"),
-        ("low_run", ["soon"], "'soon' is not a valid Readiness"),
-        ("said", {"said": [[3]]}, "not the state of a meter"),
+        ("low_run", ["soon"], "'soon' is none of"),
+        ("claims", {"claims": [[3]]}, "not the state of a meter"),
     ],
 )
 def test_a_damaged_state_is_refused(key: str, damage: object, message: str) -> None:

@@ -9,8 +9,15 @@ from hypothesis import strategies as st
 from ebbtide.decision_log.deliberation.deliberation import Deliberation
 from ebbtide.decision_log.log.decision_log import DecisionLog
 from ebbtide.decision_log.record.particulars import Particulars, RecordOption, RecordStatus
-from ebbtide.decision_log.record.record import DecisionOutcome, DecisionScope, Relation, Review, Status
-from ebbtide.decision_log.record.results import Change, Decision
+from ebbtide.decision_log.record.record import (
+    Decision,
+    DecisionOutcome,
+    DecisionScope,
+    Relation,
+    Review,
+    Status,
+)
+from ebbtide.decision_log.record.results import Change
 from ebbtide.decision_log.record.review import outcome_of
 from ebbtide.decisions.assessment import Assessment, Layer, RuleFired
 from ebbtide.decisions.candidate import Candidate, Reason, Source, Stakes

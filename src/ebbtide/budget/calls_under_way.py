@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from ebbtide.codec import State
 
 _CHAINS = 4096
 
 
-class CallsUnderWay:
+class CallsUnderWay(State):
     """Counts, for each chain, the model calls that were asked for since its latest one was recorded.
 
     So agents that ask at the same time share what is left, and a run whose model calls nobody records is
@@ -19,8 +19,11 @@ class CallsUnderWay:
 
     __slots__ = ("_chains", "count")
 
+    _chains: dict[str | None, int]
+    count: int
+
     def __init__(self) -> None:
-        self._chains: dict[str | None, int] = {}
+        self._chains = {}
         self.count = 0
 
     def add(self, chain_id: str | None) -> None:
@@ -33,12 +36,3 @@ class CallsUnderWay:
     def end(self, chain_id: str) -> None:
         """A call of a chain was recorded: of those before it nothing more comes."""
         self.count -= self._chains.pop(chain_id, 0) + self._chains.pop(None, 0)
-
-    def to_state(self) -> list[Any]:
-        """All that later counts depend on."""
-        return [[chain_id, count] for chain_id, count in self._chains.items()]
-
-    def restore(self, state: list[Any]) -> None:
-        """Take up what `to_state` gave."""
-        self._chains = dict(state)
-        self.count = sum(self._chains.values())

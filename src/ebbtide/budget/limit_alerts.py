@@ -14,6 +14,7 @@ from ebbtide.budget.calls_under_way import CallsUnderWay
 from ebbtide.budget.limits import LimitKind, Limits, Missing, require_limits
 from ebbtide.budget.tally import UNITS, Tally, is_model_call, units
 from ebbtide.budget.uncounted import UncountedLimits
+from ebbtide.codec import State
 from ebbtide.events.event import Event, ModelCall, Notice, NoticeKind, ToolCall, is_spending
 from ebbtide.events.identity import identify, key_of
 
@@ -54,7 +55,7 @@ class LimitAlert:
     subject: str = ""
 
 
-class LimitAlerts:
+class LimitAlerts(State):
     """Comparison of what a run took with its limits."""
 
     __slots__ = (
@@ -73,6 +74,15 @@ class LimitAlerts:
         "nearness_reported",
     )
 
+    _last: list[float]  # what one more call of the model takes
+    _failed: dict[bytes, None]
+    _retries: int
+    _asked_first: float | None  # where no event had a time
+    _wall_s: float
+    _uncounted: UncountedLimits
+    _under_way: CallsUnderWay
+    nearness_reported: dict[int, Nearness]
+
     def __init__(self, limits: Limits, tally: Tally) -> None:
         self.limits = limits
         self._tally = tally
@@ -80,15 +90,15 @@ class LimitAlerts:
         if limits.cost_usd is not None:
             self._limits[_COST] = units(limits.cost_usd)
         self._warn = inf if limits.warn_at is None else limits.warn_at
-        self._last: list[float] = [0, 0, 1, 1, 0, 0, 0]  # what one more call of the model takes
-        self._failed: dict[bytes, None] = {}
+        self._last = [0, 0, 1, 1, 0, 0, 0]
+        self._failed = {}
         self._retries = 0
-        self._asked_first: float | None = None  # where no event had a time
+        self._asked_first = None
         self._wall_s = 0.0
         self._uncounted = UncountedLimits(limits, tally)
         self._under_way = CallsUnderWay()
         self._at = [inf] * len(_KINDS)  # value from which there is something to report
-        self.nearness_reported: dict[int, Nearness] = {}
+        self.nearness_reported = {}
         self._mark()
 
     def left(self, kind: LimitKind) -> float | None:
@@ -186,35 +196,19 @@ class LimitAlerts:
             self._wall_s = max(self._wall_s, now - (self._asked_first if first is None else first))
         return self._alerts()
 
-    def to_state(self) -> list[Any]:
-        """Returns all that later alerts depend on, beside the tally."""
-        nearnesses = {str(place): nearness.value for place, nearness in self.nearness_reported.items()}
-        return [
-            self._last,
-            self._retries,
-            self._asked_first,
-            self._wall_s,
-            nearnesses,
-            list(map(bytes.hex, self._failed)),
-            self._uncounted.to_state(),
-            self._under_way.to_state(),
-            [kind.value for kind, limit in zip(_KINDS, self._limits, strict=True) if limit is not None],
-        ]
+    def to_state(self) -> Any:
+        """Returns all that later alerts depend on, beside the tally, and the kinds of the limits."""
+        kinds = [kind.value for kind, limit in zip(_KINDS, self._limits, strict=True) if limit is not None]
+        return {**super().to_state(), "kinds": kinds}
 
-    def restore(self, state: list[Any]) -> None:
+    def restore(self, state: Any) -> None:
         """Takes up what `to_state` gave.
 
         Raises:
             ConfigError: There was a limit of a kind that has none now.
         """
-        last, self._retries, self._asked_first, self._wall_s, nearnesses, failed, *others = state
-        uncounted, under_way, kinds = others
-        require_limits(kinds, self.limits)
-        self._uncounted.restore(uncounted)
-        self._under_way.restore(under_way)
-        self._last = list(last)
-        self.nearness_reported = {int(place): Nearness(nearness) for place, nearness in nearnesses.items()}
-        self._failed = dict.fromkeys(map(bytes.fromhex, failed))
+        require_limits(state["kinds"], self.limits)
+        super().restore(state)
         self._mark()
 
     def _values(self) -> tuple[float, ...]:

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from ebbtide.budget.prices import Prices
 from ebbtide.budget.reconciling import ModelSum, Settlement, settle
+from ebbtide.codec import State
 from ebbtide.errors import ConfigError, error_text, expect
 from ebbtide.events.event import Event, ModelCall, ModelPart, Notice, ToolCall
 from ebbtide.events.usage import CLASSES, MOST_TOKENS, Usage, is_cost, possible_part
@@ -51,7 +52,7 @@ def is_model_call(event: Event) -> bool:
     return isinstance(event, ModelCall) and event.part in _CALLS
 
 
-class Tally:
+class Tally(State):
     """Amounts that one chain took, or a whole run. None stands for what no event stated.
 
     The tallies of several chains add up in the one of their run; a copy stands alone. A number that cannot be
@@ -98,6 +99,22 @@ class Tally:
         "unpriced_models",
     )
 
+    events: int
+    tool_calls: int
+    model_calls: int
+    cost: int | None
+    tokens: int | None
+    by_class: list[int | None]
+    unpriced_calls: int
+    unpriced_models: dict[str, None]
+    faults: int
+    first_ts: float | None
+    latest_ts: float | None
+    last_cost: int | None
+    last_tokens: int | None
+    last_cache_read: int
+    by_model: dict[str, ModelSum]
+
     def __init__(self, prices: Prices | None = None, run: Tally | None = None) -> None:
         expect("prices", prices, Prices, optional=True)
         expect("run", run, Tally, optional=True)
@@ -106,18 +123,18 @@ class Tally:
         self.events = 0
         self.tool_calls = 0
         self.model_calls = 0
-        self.cost: int | None = None
-        self.tokens: int | None = None
-        self.by_class: list[int | None] = [None] * 4
+        self.cost = None
+        self.tokens = None
+        self.by_class = [None] * 4
         self.unpriced_calls = 0
-        self.unpriced_models: dict[str, None] = {}
+        self.unpriced_models = {}
         self.faults = 0
-        self.first_ts: float | None = None
-        self.latest_ts: float | None = None
-        self.last_cost: int | None = None
-        self.last_tokens: int | None = None
+        self.first_ts = None
+        self.latest_ts = None
+        self.last_cost = None
+        self.last_tokens = None
         self.last_cache_read = 0
-        self.by_model: dict[str, ModelSum] = {}
+        self.by_model = {}
         self.settlement: Settlement | None = None
 
     def add(self, event: Event, ts: float | None = None) -> None:
@@ -281,36 +298,14 @@ class Tally:
             if len(self.unpriced_models) < _MODELS:
                 self.unpriced_models[unpriced] = None
 
-    def to_state(self) -> list[Any]:
-        """Returns all that later counts depend on."""
-        return [
-            [self.events, self.tool_calls, self.model_calls, self.unpriced_calls, self.faults],
-            [
-                self.cost,
-                self.tokens,
-                list(self.by_class),
-                self.last_cost,
-                self.last_tokens,
-                self.last_cache_read,
-            ],
-            [self.first_ts, self.latest_ts],
-            list(self.unpriced_models),
-            [[model, part.cost, part.unpriced, list(part.counts)] for model, part in self.by_model.items()],
-        ]
-
-    def restore(self, state: list[Any]) -> None:
+    def restore(self, state: Any) -> None:
         """Takes up what `to_state` gave.
 
         Raises:
             ConfigError: It is no such state.
         """
         try:
-            counts, money, (self.first_ts, self.latest_ts), models, by_model = state
-            self.events, self.tool_calls, self.model_calls, self.unpriced_calls, self.faults = counts
-            self.cost, self.tokens, by_class, self.last_cost, self.last_tokens, self.last_cache_read = money
-            self.by_class = list(by_class)
-            self.unpriced_models = dict.fromkeys(models)
-            self.by_model = {name: ModelSum(*amounts) for name, *amounts in by_model}
+            super().restore(state)
         except Exception as error:
             raise ConfigError(f"not the state of a tally: {error_text(error)}") from error
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ebbtide.budget.limits import LimitKind, Limits, Missing
 from ebbtide.budget.tally import Tally, is_model_call
+from ebbtide.codec import State
 from ebbtide.events.event import Event, NoticeKind, is_spending
 
 _CHAINS, _SUBJECT = 4096, 200  # chains whose latest model call came without usage; characters of a name
 
 
-class UncountedLimits:
+class UncountedLimits(State):
     """Looks for what has to be known to count the limits.
 
     Tokens without a known cost are missing their price at once. The usage of a model call may come later: it
@@ -27,12 +26,16 @@ class UncountedLimits:
 
     __slots__ = ("_bare", "_limits", "_owed", "_tally", "marks")
 
+    marks: dict[LimitKind, tuple[Missing, str]]
+    _bare: dict[str, dict[LimitKind, str]]  # by chain: limits, and the call without usage
+    _owed: dict[LimitKind, int]  # calls without usage for which none came later
+
     def __init__(self, limits: Limits, tally: Tally) -> None:
         self._limits = limits
         self._tally = tally
-        self._bare: dict[str, dict[LimitKind, str]] = {}  # by chain: limits, and the call without usage
-        self._owed: dict[LimitKind, int] = {}  # calls without usage for which none came later
-        self.marks: dict[LimitKind, tuple[Missing, str]] = {}
+        self._bare = {}
+        self._owed = {}
+        self.marks = {}
 
     def see(self, event: Event, *, clocked: bool) -> bool:
         """Take an event.
@@ -114,16 +117,3 @@ class UncountedLimits:
     def _mark(self, kind: LimitKind, missing: Missing, subject: str) -> None:
         if missing is Missing.PRICE or kind not in self.marks:  # a usage may come late, and no price
             self.marks[kind] = (missing, subject)
-
-    def to_state(self) -> list[Any]:
-        """All that later answers depend on."""
-        marks = [[kind.value, missing.value, subject] for kind, (missing, subject) in self.marks.items()]
-        bare = [[chain, list(map(list, kinds.items()))] for chain, kinds in self._bare.items()]
-        return [marks, bare, list(map(list, self._owed.items()))]
-
-    def restore(self, state: list[Any]) -> None:
-        """Take up what `to_state` gave."""
-        marks, bare, owed = state
-        self.marks = {LimitKind(kind): (Missing(missing), subject) for kind, missing, subject in marks}
-        self._bare = {chain: {LimitKind(kind): name for kind, name in kinds} for chain, kinds in bare}
-        self._owed = {LimitKind(kind): calls for kind, calls in owed}

@@ -10,11 +10,11 @@ Source: ours; see docs/convergence.md.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from functools import partial
+from typing import Annotated, Any, Final
 
-from ebbtide.codec import from_wire, to_wire
+from ebbtide.codec import As, Record, State, from_wire, to_wire
 from ebbtide.convergence.answers import CONCLUSION_RULES, Answer, AnswerKind
 from ebbtide.convergence.novelty import claim_tokens
 from ebbtide.convergence.semantic import cosine_at_least
@@ -51,7 +51,7 @@ class Position:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConsensusReading:
+class ConsensusReading(Record):
     """Positions of the agents after a circle.
 
     Args:
@@ -78,10 +78,6 @@ class ConsensusReading:
     old_rounds: int
     rule: str
 
-    def to_dict(self) -> dict[str, Any]:
-        """Returns the reading in the wire form."""
-        return to_wire(self)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Party:
@@ -91,7 +87,16 @@ class _Party:
     passed: int = 0  # circles in a row without a word
 
 
-class ConsensusMeter:
+def _alone_wire(turn: Round | Voice) -> dict[str, Any] | None:
+    voice = next(iter(_voices(turn)), None)
+    return None if voice is None else to_wire(voice)
+
+
+# All that later turns need of a turn is what its first voice says.
+_Turn = Annotated[Round | Voice, As(_alone_wire, partial(from_wire, Voice))]
+
+
+class ConsensusMeter(State):
     """Comparison of the answers of agents, circle by circle.
 
     Args:
@@ -105,21 +110,31 @@ class ConsensusMeter:
     (0.666667, [('80', ('1', '2')), ('75', ('3',))])
     """
 
+    _speakers: dict[str, _Party]
+    _in_circle: list[str]  # in the open circle
+    _answered: bool  # whether anybody gave an answer in it
+    _answered_before: bool  # or in the one before
+    _alone: _Turn | None  # the latest turn of the only agent that has spoken
+    _ever: dict[str, None]  # every answer that was given, the oldest first
+    _before: dict[str, Answer]  # answers after the circle before
+    _circle: int
+    latest: ConsensusReading | None
+
     def __init__(
         self, rules: ConsensusRules, *, alike: NoveltyRules | None = None, embedder: Embedder | None = None
     ) -> None:
         self.rules = rules
         self._alike = alike or NoveltyRules()
         self._embedder = embedder
-        self._speakers: dict[str, _Party] = {}
-        self._in_circle: list[str] = []  # in the open circle
-        self._answered = False  # whether anybody gave an answer in it
-        self._answered_before = False  # or in the one before
-        self._alone: Round | Voice | None = None  # the latest turn of the only agent that has spoken
-        self._ever: dict[str, None] = {}  # every answer that was given, the oldest first
-        self._before: dict[str, Answer] = {}  # answers after the circle before
+        self._speakers = {}
+        self._in_circle = []
+        self._answered = False
+        self._answered_before = False
+        self._alone = None
+        self._ever = {}
+        self._before = {}
         self._circle = 0
-        self.latest: ConsensusReading | None = None
+        self.latest = None
 
     def update(self, item: Round) -> ConsensusReading | None:
         """Takes a round; returns the positions after the circle that it completes, if it completes one."""
@@ -135,30 +150,6 @@ class ConsensusMeter:
         """True if two agents or more stated answers, and some lately, so that these decide."""
         stated = sum(answer.rule not in CONCLUSION_RULES for answer in self._answers().values())
         return stated > 1 and (self._answered or self._answered_before)
-
-    def to_state(self) -> dict[str, Any]:
-        """Returns everything that it knows, as plain data."""
-        alone = None if self._alone is None else next(iter(_voices(self._alone)), None)
-        return {
-            "alone": to_wire(alone) if alone else None,
-            "speakers": [[agent, to_wire(speaker)] for agent, speaker in self._speakers.items()],
-            "in_circle": list(self._in_circle),
-            "answered": [self._answered, self._answered_before],
-            "ever": list(self._ever),
-            "before": [[agent, to_wire(answer)] for agent, answer in self._before.items()],
-            "circle": self._circle,
-            "latest": to_wire(self.latest) if self.latest else None,
-        }
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        """Takes up what `to_state` of another meter gave."""
-        self._alone = from_wire(Voice, state["alone"]) if state["alone"] else None
-        self._speakers = {agent: from_wire(_Party, speaker) for agent, speaker in state["speakers"]}
-        self._in_circle, self._ever = list(state["in_circle"]), dict.fromkeys(state["ever"])
-        self._answered, self._answered_before = state["answered"]
-        self._before = {agent: from_wire(Answer, answer) for agent, answer in state["before"]}
-        self._circle = state["circle"]
-        self.latest = from_wire(ConsensusReading, state["latest"]) if state["latest"] else None
 
     def _is_alone(self, item: Round) -> bool:
         """Returns True if one agent has spoken so far: its latest turn is read when another one speaks."""

@@ -11,9 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
-from ebbtide.codec import to_wire
+from ebbtide.codec import Record
 from ebbtide.convergence.novelty import Novelty, RoundNovelty
 from ebbtide.convergence.readiness import Readiness, RoundReadiness
 from ebbtide.events.transcript import Round
@@ -34,7 +33,7 @@ class Gaming(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GamingFlag:
+class GamingFlag(Record):
     """One suspicion, with what it rests on.
 
     Args:
@@ -49,10 +48,6 @@ class GamingFlag:
     rule: str
     evidence: str
     texts: tuple[str, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Returns the flag in the wire form."""
-        return to_wire(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ from enum import StrEnum
 from functools import partial
 from typing import Any
 
-from ebbtide.codec import to_wire
+from ebbtide.codec import Record
 from ebbtide.convergence.llm_agreement import LlmAgreement, agreement_by_llm
 from ebbtide.events.transcript import Round
 from ebbtide.text.extraction.turn import Extraction, ItemKind
@@ -44,7 +44,7 @@ _COMPARED = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Disagreement:
+class Disagreement(Record):
     """Difference between a model and the rules in a round.
 
     Args:
@@ -57,10 +57,6 @@ class Disagreement:
     about: JudgedSubject
     judge: tuple[str, ...]
     rules: tuple[str, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Returns the difference in the wire form."""
-        return to_wire(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Self
 
-from ebbtide.codec import from_wire, to_wire
+from ebbtide.codec import restore_state, state_of
 from ebbtide.convergence.agreement import AgreementReading, read_agreement
 from ebbtide.convergence.composite import Composite
 from ebbtide.convergence.consensus import ConsensusMeter, ConsensusReading
@@ -79,6 +79,18 @@ class ConvergenceMeter(EngineState):
     _SCHEMA = 2
     _OWNER = "a meter"
 
+    _claims: NoveltyMeter
+    _question_novelty: NoveltyMeter
+    _consensus: ConsensusMeter | None
+    _stability: StabilityMeter | None
+    _outcome: WorkOutcome | None
+    _composite: Composite
+    _rounds: dict[int, RoundSummary]
+    _flags: list[GamingFlag]
+    _questions: tuple[str, ...]
+    _low_run: list[Readiness]
+    _latest: Recommendation | None
+
     def __init__(
         self, profile: Profile = Profile.DEFAULT, *, explain: bool = False, embedder: Embedder | None = None
     ) -> None:
@@ -99,11 +111,11 @@ class ConvergenceMeter(EngineState):
         self._deferrals = Deferrals(embedder) if embedder else None
         self._outcome = WorkOutcome() if profile.stop.needs_witness else None
         self._composite = Composite(rounds_needed=profile.novelty.low_rounds)
-        self._rounds: dict[int, RoundSummary] = {}
-        self._flags: list[GamingFlag] = []
-        self._questions: tuple[str, ...] = ()
-        self._low_run: list[Readiness] = []
-        self._latest: Recommendation | None = None
+        self._rounds = {}
+        self._flags = []
+        self._questions = ()
+        self._low_run = []
+        self._latest = None
 
     def update(self, item: Round) -> RoundReading | None:
         """Learns one more round.
@@ -221,36 +233,13 @@ class ConvergenceMeter(EngineState):
         """Returns everything that the meter knows, as plain data that JSON can carry."""
         return {
             "profile": self._profile.to_dict(),
-            "said": self._claims.to_state(),
-            "asked": self._question_novelty.to_state(),
-            "latest_texts": self._stability.to_state() if self._stability else None,
-            "consensus": self._consensus.to_state() if self._consensus else None,
-            "composite": to_wire(self._composite),
-            "outcome": self._outcome.to_state() if self._outcome else None,
-            "rounds": [to_wire(summary) for summary in self._rounds.values()],
-            "flags": [to_wire(flag) for flag in self._flags],
-            "questions": list(self._questions),
-            "low_run": list(self._low_run),
-            "latest": to_wire(self._latest) if self._latest else None,
+            "semantic": self._embedder is not None,
+            **state_of(self),
         }
 
     def restore(self, content: Mapping[str, Any]) -> None:
         """Takes up what `content` gave; for a meter of the same profile that has read nothing yet."""
-        self._claims.restore(content["said"])
-        self._question_novelty.restore(content["asked"])
-        if self._stability:
-            self._stability.restore(content["latest_texts"])
-        if self._consensus:
-            self._consensus.restore(content["consensus"])
-        self._composite = from_wire(Composite, content["composite"])
-        if self._outcome:
-            self._outcome.restore(content["outcome"])
-        self._rounds = {entry["round"]: from_wire(RoundSummary, entry) for entry in content["rounds"]}
-        self._flags = [from_wire(GamingFlag, entry) for entry in content["flags"]]
-        self._questions = tuple(content["questions"])
-        self._low_run = [Readiness(name) for name in content["low_run"]]
-        latest = content["latest"]
-        self._latest = from_wire(Recommendation, latest) if latest else None
+        restore_state(self, content)
 
     @classmethod
     def _blank_for(
@@ -260,7 +249,7 @@ class ConvergenceMeter(EngineState):
 
         Vectors are not in it: every claim is embedded again.
         """
-        if (content["latest_texts"] is None) != (embedder is None):
+        if content["semantic"] != (embedder is not None):
             had = "without" if embedder else "with"
             raise ConfigError(f"the state is of a meter {had} an embedder; give it back the same way")
         profile = Profile.from_dict({"base": "spec", **content["profile"]})

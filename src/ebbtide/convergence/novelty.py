@@ -8,12 +8,13 @@ Source: novelty spec, section 2 (clauses N01 to N12).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
+from ebbtide.codec import State
 from ebbtide.convergence.semantic import SemanticIndex, SemanticReading, cosine_at_least
 from ebbtide.profile.convergence import LowBy, NoveltyRules, TokenForm
 from ebbtide.text.contrast.guard import Contrast, contradicts, contrast
@@ -231,7 +232,7 @@ class _Verdict(NamedTuple):
     reversal: tuple[Nearest, Contrast] | None
 
 
-class NoveltyMeter:
+class NoveltyMeter(State):
     """Memory of every claim said so far, which finds how new the claims of the next round are.
 
     The work grows with the length of a round and not with its square, also where its claims are all alike, as
@@ -244,12 +245,16 @@ class NoveltyMeter:
         embedder: Adds L2.
     """
 
+    _claims: list[tuple[str, int]]  # normal form and the round that said it first, by number
+    _peaks: list[int]
+    _new_so_far: int
+
     def __init__(
         self, rules: NoveltyRules, *, explain: bool = False, embedder: Embedder | None = None
     ) -> None:
         self._rules = rules
         self._explain = explain
-        self._claims: list[tuple[str, int]] = []  # normal form and the round that said it first, by number
+        self._claims = []
         self._numbers: dict[str, int] = {}  # normal form -> its number in both indexes
         self._index = JaccardIndex(rules.jaccard_at_least, crowd=_ALIKE)
         self._meanings = SemanticIndex(embedder, cosine_at_least(rules, embedder.model)) if embedder else None
@@ -303,28 +308,19 @@ class NoveltyMeter:
             readings=readings,
         )
 
-    def to_state(self) -> dict[str, Any]:
-        """Returns everything said so far and the counts, as plain data."""
-        return {
-            "said": [list(entry) for entry in self._claims],
-            "peaks": self._peaks,
-            "new_so_far": self._new_so_far,
-        }
-
-    def restore(self, state: Mapping[str, Any]) -> None:
+    def restore(self, state: Any) -> None:
         """Takes up what `to_state` of another meter with the same rules gave.
 
         With an embedder, every claim is embedded again; one with a cache on disk makes that cheap.
         """
-        for form, number in state["said"]:
-            self._remember(form, number)
+        super().restore(state)
+        for number, (form, _) in enumerate(self._claims):
+            self._numbers[form] = number
             self._index.add(claim_tokens(form, self._rules.tokens))
         if self._meanings:
             self._meanings.add(list(self._numbers))
-        self._peaks = [int(peak) for peak in state["peaks"]]
         if len(self._peaks) != len(_NO_PEAKS):
             raise ValueError(f"{len(self._peaks)} peaks: expected {len(_NO_PEAKS)}")
-        self._new_so_far = int(state["new_so_far"])
 
     def _reading(self, form: str, claim: str, number: int, meaning: SemanticReading | None) -> ClaimReading:
         first = self._numbers.get(form)

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import ClassVar
 
-from ebbtide.codec import to_wire
+from ebbtide.codec import Record
 from ebbtide.convergence.novelty import Novelty
 from ebbtide.convergence.outcomes import OutcomeReading
 from ebbtide.convergence.readiness import ActionKind, Readiness, RoundReadiness
@@ -29,7 +29,7 @@ _HINTS = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recommendation:
+class Recommendation(Record):
     """Signal, and the facts that decided it.
 
     Args:
@@ -44,6 +44,11 @@ class Recommendation:
         witness: The reason for a SHIP; None if there is none, or none is asked for.
     """
 
+    _WIRE: ClassVar = """
+        signal novelty_classification=novelty readiness_classification=readiness
+        k_consecutive_low_novelty=low_run rule caveat too_short_to_judge=too_short rationale witness
+    """
+
     signal: Signal
     rule: str
     novelty: Novelty
@@ -54,20 +59,6 @@ class Recommendation:
     rationale: str
     hint: str
     witness: Witness | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Returns the wire form, by the names of the spec."""
-        return {
-            "signal": self.signal,
-            "novelty_classification": self.novelty,
-            "readiness_classification": self.readiness,
-            "k_consecutive_low_novelty": self.low_run,
-            "rule": self.rule,
-            "caveat": self.caveat,
-            "too_short_to_judge": self.too_short,
-            "rationale": self.rationale,
-            "witness": None if self.witness is None else to_wire(self.witness),
-        }
 
 
 def recommend(

@@ -6,8 +6,9 @@ Source: rubric, section 4 (clause B03).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from ebbtide.codec import State
 from ebbtide.events.transcript import Round
 from ebbtide.text.embedding.vectors import Embedder
 from ebbtide.text.normal_form import normal_form
@@ -30,7 +31,7 @@ class Stability:
     agents: float | None
 
 
-class StabilityMeter:
+class StabilityMeter(State):
     """Comparison of each round with the one before it.
 
     A round stands for its summary, or else for the mean direction of its claims.
@@ -39,9 +40,11 @@ class StabilityMeter:
         embedder: Source of the vectors. A cache in it makes claims free that were embedded for L2.
     """
 
+    _latest: dict[str | None, tuple[str, ...]]  # by agent, the one that spoke last at the end
+
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
-        self._latest: dict[str | None, tuple[str, ...]] = {}  # by agent, the one that spoke last at the end
+        self._latest = {}
 
     def update(self, item: Round) -> Stability:
         """Compares a round, and remembers it."""
@@ -58,14 +61,6 @@ class StabilityMeter:
             rounds=self._cosine(here, before),
             agents=self._cosine(here, others[-1] if others else None),
         )
-
-    def to_state(self) -> list[Any]:
-        """Returns what each agent said last, as plain data."""
-        return [[agent, list(texts)] for agent, texts in self._latest.items()]
-
-    def restore(self, state: list[Any]) -> None:
-        """Takes up what `to_state` of another meter gave."""
-        self._latest = {agent: tuple(texts) for agent, texts in state}
 
     def _direction(self, texts: tuple[str, ...]) -> npt.NDArray[np.float32]:
         mean: npt.NDArray[np.float32] = self._embedder.embed(texts).mean(axis=0)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from ebbtide.codec import from_wire, to_wire
+from ebbtide.codec import State
 from ebbtide.convergence.outcome_rules import SIGNALS
 from ebbtide.convergence.outcomes import OutcomeReading, read_outcome
 from ebbtide.convergence.readiness import ActionKind, RoundReadiness
@@ -59,19 +59,21 @@ class Standing:
     dry_rounds: int
 
 
-class WorkOutcome:
+class WorkOutcome(State):
     """Memory of the latest report of an outcome, round by round.
 
     A turn that brings something new is read once a round that brings nothing follows it: till then nothing
     depends on what it reports.
     """
 
+    _latest: OutcomeReading | None
+    _actions: Witness | None  # of the latest round that had any, until something is open again
+    _dry_rounds: int
+
     def __init__(self) -> None:
-        self._latest: OutcomeReading | None = None
+        self._latest = None
         self._unread: tuple[str, Speaker] | None = None  # the latest turn that brought something new
-        self._actions: Witness | None = (
-            None  # of the latest round that had any, until something is open again
-        )
+        self._actions = None
         self._dry_rounds = 0
 
     def update(self, item: Round, readiness: RoundReadiness, *, low: bool, dry: bool) -> Standing | None:
@@ -110,20 +112,10 @@ class WorkOutcome:
         self._read()
         return self._latest
 
-    def to_state(self) -> dict[str, Any]:
+    def to_state(self) -> Any:
         """Returns what later rounds depend on, as plain data."""
         self._read()
-        return {
-            "latest": to_wire(self._latest) if self._latest else None,
-            "dry_rounds": self._dry_rounds,
-            "actions": to_wire(self._actions) if self._actions else None,
-        }
-
-    def restore(self, state: dict[str, Any]) -> None:
-        """Takes up what `to_state` gave."""
-        self._latest = from_wire(OutcomeReading, state["latest"]) if state["latest"] else None
-        self._actions = from_wire(Witness, state["actions"]) if state["actions"] else None
-        self._dry_rounds = int(state["dry_rounds"])
+        return super().to_state()
 
     def _read(self) -> None:
         """Reads the turn that was put off."""

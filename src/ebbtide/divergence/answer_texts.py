@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+from ebbtide.codec import State
 from ebbtide.engine_state import pack_keys, unpack_keys
 from ebbtide.events.identity import Key, canonical, key_of, settled
 from ebbtide.text.noise import without_fresh_names, without_noise
@@ -20,7 +21,7 @@ class Likeness(IntEnum):
     NOISE = 2  #: they differ in times, durations and the like, which mean nothing
 
 
-class AnswerTexts:
+class AnswerTexts(State):
     """The latest answers of the calls that came last.
 
     An answer is kept as it is until it has to be compared, since taking the noise out costs more than

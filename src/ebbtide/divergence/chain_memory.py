@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final, TypeVar
+from typing import Final
 
 from ebbtide.budget.tally import Tally
+from ebbtide.codec import State
 from ebbtide.divergence.loop_registry import Finding, LoopRegistry
 from ebbtide.divergence.moment import Moment
 from ebbtide.divergence.repetition import Repetition
-from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.event import ToolCall
 from ebbtide.events.identity import Key
 from ebbtide.events.usage import Usage
 from ebbtide.profile.divergence import LoopRules
-
-_T = TypeVar("_T")
 
 
 @dataclass(slots=True)
@@ -29,7 +26,7 @@ class Spread:
     reported: bool = False
 
 
-class SessionMemory:
+class SessionMemory(State):
     """What the chains of one session share.
 
     Attributes:
@@ -39,28 +36,15 @@ class SessionMemory:
 
     __slots__ = ("several", "spreads")
 
+    several: bool
+    spreads: dict[Key, Spread]
+
     def __init__(self) -> None:
         self.several = False
-        self.spreads: dict[Key, Spread] = {}
-
-    def to_state(self) -> list[Any]:
-        """All that later findings depend on."""
-        spreads = [
-            [key.hex(), spread.first_event, spread.weights, spread.reported]
-            for key, spread in self.spreads.items()
-        ]
-        return [self.several, spreads]
-
-    def restore(self, state: list[Any]) -> None:
-        """Take up what `to_state` gave."""
-        self.several, spreads = state
-        self.spreads = {
-            bytes.fromhex(key): Spread(first, dict(weights), reported)
-            for key, first, weights, reported in spreads
-        }
+        self.spreads = {}
 
 
-class ChainMemory:
+class ChainMemory(State):
     """What the detectors of one chain share.
 
     Args:
@@ -91,6 +75,11 @@ class ChainMemory:
         "tally",
     )
 
+    registry: LoopRegistry
+    repetition: Repetition
+    runs: int
+    callers: dict[str | None, None]
+
     def __init__(self, name: str, rules: LoopRules, session: SessionMemory, tally: Tally) -> None:
         self.name = name
         self.rules = rules
@@ -100,7 +89,7 @@ class ChainMemory:
         self.repetition = Repetition(rules)
         self.runs = 0
         self.searches = False
-        self.callers: dict[str | None, None] = {}
+        self.callers = {}
         self.take_deed: Callable[[ToolCall], Finding | None] = _take_nothing
 
     def patience(self, moment: Moment | None) -> int:
@@ -112,7 +101,7 @@ def _take_nothing(_: ToolCall) -> Finding | None:
     return None
 
 
-class Detector:
+class Detector(State):
     """What finds loops: it sees one event after the other, in bounded memory.
 
     Args:
@@ -137,49 +126,6 @@ class Detector:
 
     def reset(self) -> None:
         """Begin afresh."""
-
-    def to_state(self) -> Any:
-        """All that later findings depend on, as plain data."""
-        return None
-
-    def restore(self, state: Any) -> None:
-        """Take up what `to_state` gave."""
-
-
-# How the fields that JSON cannot carry are written, and read again.
-_WRITTEN: dict[type, Callable[[Any], Any]] = {
-    bytes: bytes.hex,
-    frozenset: lambda items: sorted(item.hex() if isinstance(item, bytes) else item for item in items),
-    dict: lambda errors: [error.hex() for error in errors],
-}
-_READ: dict[str, Callable[[Any], Any]] = {
-    "key": bytes.fromhex,
-    "answer": bytes.fromhex,
-    "grown_start": bytes.fromhex,
-    "kind": LoopKind,
-    "tools": tuple,
-    "numbers": tuple,
-    "ranges": lambda ranges: [(start, end) for start, end in ranges],
-    "words": lambda words: None if words is None else frozenset(words),
-    "members": lambda members: frozenset(map(bytes.fromhex, members)),
-    "errors": lambda errors: dict.fromkeys(map(bytes.fromhex, errors)),
-}
-
-
-def fields_of(item: Any) -> dict[str, Any]:
-    """The fields of a record, as plain data that JSON can carry."""
-    values = {field.name: getattr(item, field.name) for field in dataclasses.fields(item)}
-    return {
-        name: _WRITTEN[type(value)](value) if type(value) in _WRITTEN else value
-        for name, value in values.items()
-    }
-
-
-def item_of(kind: type[_T], values: Mapping[str, Any]) -> _T:
-    """The record that `fields_of` described."""
-    if any(type(value) is dict for value in values.values()):
-        raise TypeError(f"{kind.__name__}: a table among its fields")
-    return kind(**{name: _READ[name](value) if name in _READ else value for name, value in values.items()})
 
 
 PROBE: Final = "ebbtide_probe"  #: the name of the tool

@@ -5,8 +5,9 @@ from __future__ import annotations
 import base64
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Generic, Protocol, Self, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
+from ebbtide.codec import State
 from ebbtide.engine_state import pack_state, unpack_state
 
 LIVE_CHAINS = 64  #: chains of one run that are kept at hand; those that were silent longer are packed
@@ -24,7 +25,7 @@ _C = TypeVar("_C", bound=Chain)
 _N = TypeVar("_N")
 
 
-class ChainTable(Generic[_C, _N]):
+class ChainTable(State, Generic[_C, _N]):
     """Chains by name, the one that was silent longest first.
 
     A chain that is packed comes back as it was when it is asked for: some hundred microseconds. So a run may
@@ -141,13 +142,12 @@ class ChainTable(Generic[_C, _N]):
             "losses": self.losses,
         }
 
-    def restore(self, state: Mapping[str, Any]) -> Self:
+    def restore(self, state: Mapping[str, Any]) -> None:
         """Take up what `to_state` gave."""
         self.losses = state["losses"]
         self.archive = {name: base64.b64decode(text) for name, text in state["archive"]}
         for name, entry in state["chains"]:
             self._unpack(self.take(name), entry)
-        return self
 
     def _unpacked(self, name: str, data: bytes | None) -> _C:
         chain = self._new(name)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ebbtide.codec import State
 from ebbtide.divergence.moment import Moment
 from ebbtide.divergence.signals import LoopKind, Measurement
 from ebbtide.events.identity import Key
@@ -89,13 +90,15 @@ class Loop:
 CARRIED_ON = Finding(kind=LoopKind.REPEAT, key=b"", count=0, at=1, calls=0, first_event=0, begins=False)
 
 
-class LoopRegistry:
+class LoopRegistry(State):
     """The loops of one chain by their identity; the one that was silent longest is forgotten first."""
 
     __slots__ = ("loops",)
 
+    loops: dict[Key, Loop]
+
     def __init__(self) -> None:
-        self.loops: dict[Key, Loop] = {}
+        self.loops = {}
 
     def carry(self, key: Key, count: int, now: int, event: int) -> bool:
         """Count on in a loop that is known; False where something is to be reported, or the loop is new.

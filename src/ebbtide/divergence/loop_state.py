@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable
+from typing import Annotated, Any, TypeVar
 
 from ebbtide.budget.tally import Tally
+from ebbtide.codec import As, State
 from ebbtide.divergence.answer_texts import AnswerTexts, Likeness, text_of
-from ebbtide.divergence.chain_memory import ChainMemory, Detector, SessionMemory, fields_of, item_of
+from ebbtide.divergence.chain_memory import ChainMemory, Detector, SessionMemory
 from ebbtide.divergence.detector_table import DETECTORS, EVERYTHING, DetectorRow, Restart, Sees, Trait
 from ebbtide.divergence.detectors.failing import FailingTools
 from ebbtide.divergence.detectors.hand_offs import HandOffs
@@ -46,24 +47,19 @@ _KNOWN, _LOOK, _NUMBERS, _CHANGE, _NO_READ, _FAILURE = (int(trait) for trait in 
 _READ, _CHANGES = Effect.READ, Effect.CHANGE
 _CYCLES = (LoopKind.REPEAT, LoopKind.CYCLE)
 
-_PLAIN = (
-    "event",
-    "ts",
-    "gap_s",
-    "has_time_passed",
-    "unreadable",
-    "unrecorded",
-    "has_spoken",
-    "spending",
-    "retried",
-)
-
 _D = TypeVar("_D", bound=Detector)
 # A detector's `see`, the bit that stands for it, and the bits of those that it excuses.
 _Listener = tuple[Callable[[Moment], Finding | None], int, int]
 
 
-class _UnreadCommands:
+# What a command did is all that is kept of one that waits.
+_Waiting = Annotated[
+    Command,
+    As(lambda command: command[0].effect_of(command[1]), lambda effect: (ToolPolicy(effect=effect), None)),
+]
+
+
+class _UnreadCommands(State):
     """The commands of a chain whose effect is not known yet: what they did is found out when it matters.
 
     Reading a command line takes longer than everything else that is done with a call, and most are new.
@@ -74,9 +70,11 @@ class _UnreadCommands:
 
     __slots__ = ("_repetition", "_waiting")
 
+    _waiting: list[tuple[int, _Waiting]]  # with their places
+
     def __init__(self, repetition: Repetition) -> None:
         self._repetition = repetition
-        self._waiting: list[tuple[int, Command]] = []  # with their places
+        self._waiting = []
 
     @property
     def is_full(self) -> bool:
@@ -89,14 +87,6 @@ class _UnreadCommands:
             return False
         self._waiting.append((moment.now, moment.command))
         return True
-
-    def to_state(self) -> list[list[Any]]:
-        """All that later findings depend on: the commands that wait, each with what it did."""
-        return [[now, policy.effect_of(args)] for now, (policy, args) in self._waiting]
-
-    def restore(self, state: list[list[Any]]) -> None:
-        """Take up what `to_state` gave."""
-        self._waiting = [(now, (ToolPolicy(effect=effect), None)) for now, effect in state]
 
     def settle(self) -> bool:
         """Find out what those that wait did; whether one of them changed something.
@@ -123,7 +113,7 @@ class _UnreadCommands:
         return has_changed
 
 
-class LoopState:
+class LoopState(State):
     """What is known about one chain, in bounded memory.
 
     Args:
@@ -141,6 +131,24 @@ class LoopState:
         outcome: What the answer of the latest call says.
         same_since: Its place with the same answer before, or 0.
     """
+
+    memory: ChainMemory
+    tally: Tally
+    numbering: Numbering
+    _batch: Batch
+    _texts: AnswerTexts
+    _effects: _UnreadCommands
+    event: int
+    ts: float | None
+    gap_s: float | None
+    has_time_passed: bool  # since the latest call
+    unreadable: int
+    unrecorded: int  # calls whose arguments are not known
+    latest_user: Key
+    has_spoken: bool  # whether `Speech` has anything to forget
+    spending: bool
+    retried: bool
+    before_calls: deque[tuple[int, int]]  # units of money, and tokens, spent before each of the latest calls
 
     def __init__(self, name: str, rules: LoopRules, session: SessionMemory, tally: Tally) -> None:
         self.name = name
@@ -168,16 +176,15 @@ class LoopState:
         self._batch = Batch()
         self.numbering = Numbering()
         self.event = 0
-        self.ts: float | None = None
-        self.gap_s: float | None = None
-        self.has_time_passed = False  # since the latest call
+        self.ts = None
+        self.gap_s = None
+        self.has_time_passed = False
         self.unreadable = 0
-        self.unrecorded = 0  # calls whose arguments are not known
-        self.latest_user: Key = UNKNOWN
-        self.has_spoken = False  # whether `Speech` has anything to forget
+        self.unrecorded = 0
+        self.latest_user = UNKNOWN
+        self.has_spoken = False
         self.spending = False
-        # Units of money, and tokens, spent before each of the latest calls.
-        self.before_calls: deque[tuple[int, int]] = deque(maxlen=rules.max_period)
+        self.before_calls = deque(maxlen=rules.max_period)
         self.moment: Moment | None = None
         self.outcome: CallOutcome | None = None
         self.same_since = 0
@@ -451,43 +458,17 @@ class LoopState:
         back = next((back for back in backs if self.repetition.event_of(back) >= event), None)
         return self.spend.before(self.event) if back is None else self.before_calls[-back]
 
-    def to_state(self) -> dict[str, Any]:
+    def to_state(self) -> Any:
         """Everything that later findings about the chain depend on."""
-        return {
-            **{name: getattr(self, name) for name in _PLAIN},
-            "runs": self.memory.runs,
-            "callers": list(self.memory.callers),
-            "numbering": self.numbering.to_state(),
-            "latest_user": self.latest_user.hex(),
-            "batch": self._batch.to_state(),
-            "before_calls": [list(amounts) for amounts in self.before_calls],
-            "tally": self.tally.to_state(),
-            "repetition": self.repetition.to_state(),
-            "texts": self._texts.to_state(),
-            "commands": self._effects.to_state(),
-            "detectors": {name: detector.to_state() for name, detector in self.detectors.items()},
-            "loops": [fields_of(loop) for loop in self.registry.loops.values()],
-        }
+        detectors = {name: detector.to_state() for name, detector in self.detectors.items()}
+        return {**super().to_state(), "detectors": detectors}
 
-    def restore(self, state: Mapping[str, Any]) -> None:
+    def restore(self, state: Any) -> None:
         """Make a new chain what `to_state` described; it knows calls by their settled keys alone."""
         self.settle = self.has_failures = True  # that it was so costs a look more, and changes nothing
-        for name in _PLAIN:
-            setattr(self, name, state[name])
-        self.memory.runs = state["runs"]
-        self.memory.callers.update(dict.fromkeys(state["callers"]))
-        self.numbering.restore(state["numbering"])
-        self.latest_user = bytes.fromhex(state["latest_user"])
-        self._batch.restore(state["batch"])
-        self.before_calls.extend((cost, tokens) for cost, tokens in state["before_calls"])
-        self.tally.restore(state["tally"])
-        self.repetition.restore(state["repetition"])
-        self._texts.restore(state["texts"])
-        self._effects.restore(state["commands"])
+        super().restore(state)
         for name, detector in self.detectors.items():
             detector.restore(state["detectors"][name])
-        loops = (item_of(Loop, loop) for loop in state["loops"])
-        self.registry.loops = {loop.key: loop for loop in loops}
 
 
 def _explain(moment: Moment, listeners: Iterable[_Listener]) -> Finding | None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ebbtide.budget.prices import Prices
 from ebbtide.budget.tally import UNITS, Tally
+from ebbtide.codec import restore_state, state_of
 from ebbtide.divergence.chain_memory import SessionMemory
 from ebbtide.divergence.chain_table import LIVE_CHAINS, MOST_CHAINS, ChainTable
 from ebbtide.divergence.loop_registry import CARRIED_ON, Finding, Loop
@@ -73,6 +74,13 @@ class LoopMonitor(EngineState):
     _SCHEMA = 3
     _OWNER = "a monitor"
 
+    _session: SessionMemory
+    tally: Tally
+    chains: ChainTable[LoopState, None]
+    degraded: int
+    last_fault: str | None
+    _duplicates: int
+
     def __init__(
         self,
         profile: Profile = Profile.DEFAULT,
@@ -99,7 +107,7 @@ class LoopMonitor(EngineState):
         self._rules = profile.divergence
         self._tools = tools_of(tools, self._rules)
         self._prices = prices
-        self.chains: ChainTable[LoopState, None] = ChainTable(
+        self.chains = ChainTable(
             self._new_chain, LoopState.to_state, LoopState.restore, live=live_chains, most=max_chains
         )
         self.tally = Tally(prices)
@@ -245,20 +253,12 @@ class LoopMonitor(EngineState):
     def content(self) -> dict[str, Any]:
         """Everything that later signals depend on, as plain data that JSON can carry."""
         with self._lock:
-            return {
-                "chains": self.chains.to_state(),
-                "tally": self.tally.to_state(),
-                "across": self._session.to_state(),
-                "counts": [self.degraded, self.last_fault, self._duplicates],
-            }
+            return state_of(self)
 
     def restore(self, content: Mapping[str, Any]) -> None:
         """Take up what `content` gave; for a monitor that has seen nothing yet."""
-        self._session.restore(content["across"])
-        self.tally.restore(content["tally"])
-        self.chains.restore(content["chains"])
+        restore_state(self, content)
         self.latest = self.chains.latest
-        self.degraded, self.last_fault, self._duplicates = content["counts"]
         self._warns = not self.degraded
 
     def _settings(self) -> dict[str, Any]:

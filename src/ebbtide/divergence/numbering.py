@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from ebbtide.engine_state import pack_keys, unpack_keys
-from ebbtide.events.identity import Key, settled
+from ebbtide.codec import State
+from ebbtide.events.identity import Key, SettledKey
 
 _CALLS = 64  # of one batch that are distinguished
 _AT_ONCE = 8  # equal calls of one turn that a model may ask for; with more, turns are miscounted
 
 
-class Batch:
+class Batch(State):
     """The calls of one chain that were asked for at once, by the number that their caller gave or by turn."""
 
     __slots__ = ("_copies", "_name")
 
+    _name: str | int | None
+    _copies: dict[SettledKey, int]
+
     def __init__(self) -> None:
-        self._name: str | int | None = None
-        self._copies: dict[Key, int] = {}
+        self._name = None
+        self._copies = {}
 
     def has(self, key: Key, number: str | int | None, turn: int | None) -> bool:
         """Whether a call was counted already, since it was asked for several times at once.
@@ -43,21 +44,12 @@ class Batch:
             copies[key] = count + 1
         return count > 0
 
-    def to_state(self) -> list[Any]:
-        """All that later calls depend on."""
-        return [self._name, pack_keys(list(map(settled, self._copies))), list(self._copies.values())]
-
-    def restore(self, state: list[Any]) -> None:
-        """Take up what `to_state` gave."""
-        self._name, keys, counts = state
-        self._copies = dict(zip(unpack_keys(keys), counts, strict=True))
-
 
 _BACK = 64  # numbers back from the highest within which a late event differs from a repeated one
 _WINDOW = (1 << _BACK) - 1
 
 
-class Numbering:
+class Numbering(State):
     """Takes the numbers of one chain's events, from whatever the first one is.
 
     >>> numbering = Numbering()
@@ -67,11 +59,16 @@ class Numbering:
 
     __slots__ = ("expected", "has_begun", "in_order", "late")
 
+    has_begun: bool
+    expected: int  # the number after the highest
+    in_order: bool  # whether nothing was passed over lately
+    late: int  # bit d: the number d + 1 below `expected` was passed over
+
     def __init__(self) -> None:
         self.has_begun = False
-        self.expected = 0  # the number after the highest
-        self.in_order = False  # whether nothing was passed over lately
-        self.late = 0  # bit d: the number d + 1 below `expected` was passed over
+        self.expected = 0
+        self.in_order = False
+        self.late = 0
 
     def take(self, number: int) -> bool:
         """Whether the event of that number comes for the first time.
@@ -93,12 +90,3 @@ class Numbering:
         self.expected = number + 1
         self.in_order = not self.late
         return True
-
-    def to_state(self) -> list[Any]:
-        """All that later answers depend on."""
-        return [self.has_begun, self.expected, self.late]
-
-    def restore(self, state: list[Any]) -> None:
-        """Take up what `to_state` gave."""
-        self.has_begun, self.expected, self.late = state
-        self.in_order = self.has_begun and not self.late

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from itertools import islice
 from typing import Any, cast
 
+from ebbtide.codec import State
 from ebbtide.divergence.cycles import CycleDetector
 from ebbtide.divergence.loop_registry import Finding
 from ebbtide.divergence.progress import Answers, CallMemory
@@ -21,7 +22,7 @@ _KNOWN = 128  # calls whose answers are remembered at least
 _NAME = 32  # characters of a name that are kept in a state
 
 
-class Repetition:
+class Repetition(State):
     """The calls of one chain with their answers, as a stream and as a bounded memory.
 
     Args:

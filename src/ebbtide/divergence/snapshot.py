@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
 from ebbtide.budget.tally import UNITS, usd
-from ebbtide.codec import to_wire
+from ebbtide.codec import Record
 from ebbtide.divergence.loop_registry import Loop
 from ebbtide.divergence.loop_state import LoopState
 from ebbtide.divergence.signals import LoopKind
@@ -98,7 +98,7 @@ class ChainSnapshot:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MonitorSnapshot:
+class MonitorSnapshot(Record):
     """A session as it is now.
 
     Args:
@@ -109,12 +109,10 @@ class MonitorSnapshot:
         dropped_chains: Chains that made room for others.
     """
 
+    _SCHEMA: ClassVar = 1
+
     chains: tuple[ChainSnapshot, ...]
     degraded: int
     last_fault: str | None
     duplicates: int
     dropped_chains: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """The wire form."""
-        return {"schema": 1, **to_wire(self)}

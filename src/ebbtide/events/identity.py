@@ -17,7 +17,9 @@ import re
 from collections.abc import Callable, Mapping
 from hashlib import blake2b
 from operator import itemgetter
-from typing import Any
+from typing import Annotated, Any
+
+from ebbtide.codec import As
 
 Key = bytes  #: stands for a call or a loop: eight bytes where it is settled, more where it is the call itself
 Answer = bytes | str  #: stands for an answer: bytes where it is settled, the text itself where it is not
@@ -109,6 +111,10 @@ def settled(key: Key) -> Key:
     return key if len(key) == _SETTLED else blake2b(key).digest()[:_SETTLED]
 
 
+#: A key in a state: what others can know it by.
+SettledKey = Annotated[Key, As(lambda key: settled(key).hex(), bytes.fromhex)]
+
+
 def settled_answer(answer: Answer) -> bytes:
     """Returns the identity of an answer as every process has it."""
     if isinstance(answer, bytes):
@@ -118,6 +124,10 @@ def settled_answer(answer: Answer) -> bytes:
     except UnicodeEncodeError:
         data = answer.encode("utf-8", "surrogatepass")
     return blake2b(data).digest()[:_SETTLED]
+
+
+#: An answer in a state, likewise.
+SettledAnswer = Annotated[Answer, As(lambda answer: settled_answer(answer).hex(), bytes.fromhex)]
 
 
 def is_failed(answer: Answer) -> bool:

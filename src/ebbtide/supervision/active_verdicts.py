@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ebbtide.codec import State
 from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.verdict import Verdict
 
@@ -36,17 +37,20 @@ class ActiveVerdict:
         return self.handed_over_at is not None and self.verdict.action is Action.FINALIZE
 
 
-class ActiveVerdicts:
+class ActiveVerdicts(State):
     """The verdicts that hold, by what they are about; the highest of them counts, of equals the latest."""
 
     __slots__ = ("ending", "highest", "items", "silent_until")
 
+    #: Advice up to which a person lets the run go on, whatever holds.
+    silent_until: int
+    items: dict[Subject, ActiveVerdict]
+
     def __init__(self) -> None:
-        self.items: dict[Subject, ActiveVerdict] = {}
+        self.items = {}
         self.highest: ActiveVerdict | None = None
         #: The finalize, escalate or stop that holds, unless a person has silenced it.
         self.ending: Verdict | None = None
-        #: Advice up to which a person lets the run go on, whatever holds.
         self.silent_until = -1  # no turn: the first is number 0
 
     def put(self, subject: Subject, verdict: Verdict, turn: int) -> None:
@@ -87,21 +91,9 @@ class ActiveVerdicts:
         verdict = None if self.highest is None else self.highest.verdict
         self.ending = verdict if verdict is not None and verdict.ends else None
 
-    def to_state(self) -> list[Any]:
-        """All that later verdicts depend on."""
-        items = [
-            [*subject, item.verdict.to_dict(), item.turn, item.handed_over_at]
-            for subject, item in self.items.items()
-        ]
-        return [self.silent_until, items]
-
-    def restore(self, state: list[Any]) -> None:
+    def restore(self, state: Any) -> None:
         """Take up what `to_state` gave."""
-        self.silent_until, items = state
-        self.items = {
-            (about, name): ActiveVerdict(Verdict.from_dict(verdict), turn, handed_over_at)
-            for about, name, verdict, turn, handed_over_at in items
-        }
+        super().restore(state)
         self._rank()
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
+from ebbtide.codec import State
 from ebbtide.divergence.detectors.spend import SpentSoFar
 from ebbtide.divergence.loop_state import LoopState
 from ebbtide.divergence.signals import SPENDING, LoopKind
@@ -19,7 +19,7 @@ _REPORTED = 64  # subjects that are known to have been reported
 _ANSWERED = 256  # tools that are known to have answered; with more of them, all count as such
 
 
-class ChainState:
+class ChainState(State):
     """What holds for one chain, and its conversation.
 
     Args:
@@ -42,18 +42,29 @@ class ChainState:
         "turn",
     )
 
+    turn: int
+    batch: str | int | None
+    active: ActiveVerdicts
+    rounds: ChainRounds
+    progress: SpentSoFar  # when a round or a person last brought something new
+    latest_message: bytes  # key of what a person said last
+    fresh_turn: int  # in which something new came, from a tool, a round or a person
+    excused: bool  # whether a person lets dry rounds go on until something new comes
+    _reported: dict[Subject, int]
+    answering_tools: set[str]  # whose answers were known at least once
+
     def __init__(self, name: str, profile: Profile, embedder: Embedder | None = None) -> None:
         self.name = name
         self.turn = 0
-        self.batch: str | int | None = None
+        self.batch = None
         self.active = ActiveVerdicts()
         self.rounds = ChainRounds(profile, embedder)
-        self.progress = SpentSoFar()  # when a round or a person last brought something new
-        self.latest_message = b""  # key of what a person said last
-        self.fresh_turn = 0  # in which something new came, from a tool, a round or a person
-        self.excused = False  # whether a person lets dry rounds go on until something new comes
-        self._reported: dict[Subject, int] = {}
-        self.answering_tools: set[str] = set()  # whose answers were known at least once
+        self.progress = SpentSoFar()
+        self.latest_message = b""
+        self.fresh_turn = 0
+        self.excused = False
+        self._reported = {}
+        self.answering_tools = set()
 
     @property
     def awaits_round(self) -> bool:
@@ -146,32 +157,6 @@ class ChainState:
             self.forget(subject)
         self.excused = ROUNDS in self.active.items
         self.active.lift(endings)
-
-    def to_state(self) -> dict[str, Any]:
-        """All that later verdicts depend on."""
-        return {
-            "turn": self.turn,
-            "batch": self.batch,
-            "active": self.active.to_state(),
-            "rounds": self.rounds.to_state(),
-            "progress": list(self.progress),
-            "latest_message": self.latest_message.hex(),
-            "excused": self.excused,
-            "fresh_turn": self.fresh_turn,
-            "reported": [[*subject, turn] for subject, turn in self._reported.items()],
-            "answering_tools": sorted(self.answering_tools),
-        }
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        """Take up what `to_state` gave."""
-        self.turn, self.batch = state["turn"], state["batch"]
-        self.active.restore(state["active"])
-        self.rounds.restore(state["rounds"])
-        self.progress = SpentSoFar(*state["progress"])
-        self.latest_message = bytes.fromhex(state["latest_message"])
-        self.excused, self.fresh_turn = state["excused"], state["fresh_turn"]
-        self._reported = {(about, name): turn for about, name, turn in state["reported"]}
-        self.answering_tools = set(state["answering_tools"])
 
 
 def _holds(item: ActiveVerdict, loops: LoopState) -> bool:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 from ebbtide.budget.limit_alerts import LimitAlert
 from ebbtide.budget.shared.budget_refusal import BudgetRefusal
-from ebbtide.codec import Codec, WireForm
+from ebbtide.codec import As, Codec, WireForm
 from ebbtide.divergence.signals import LoopSignal, Measurement
 
 
@@ -148,3 +148,7 @@ def facts_from_dict(wire: Mapping[str, Any]) -> Facts:
     if kind is None:
         raise ValueError(wire["about"])
     return _CODEC.from_wire(kind, wire)
+
+
+#: Facts that a record of the wire holds.
+WireFacts = Annotated[Facts, As(facts_to_dict, facts_from_dict)]

@@ -12,10 +12,11 @@ novelty of all its rounds counts, so that it is judged as the convergence engine
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ebbtide.codec import State
 from ebbtide.convergence.signal import Signal
 from ebbtide.divergence.detectors.spend import SpentSoFar
 from ebbtide.events.transcript import Round
@@ -78,7 +79,7 @@ class ReadRound(NamedTuple):
     moment: RoundMoment
 
 
-class ChainRounds:
+class ChainRounds(State):
     """The rounds of one chain.
 
     Args:
@@ -111,31 +112,42 @@ class ChainRounds:
         "without_new_claims_since",
     )
 
+    _number: int
+    _explicit: int  # number of the latest round that the caller numbered
+    _latest_news: int  # place of the latest new answer when the latest round came
+    _waiting: deque[Utterance]
+    pending_turn: Utterance | None  # the turn that is a round unless a call follows
+    person: bool  # whether a person has said something new since the latest round
+    idle: int  # rounds in a row with nothing new before them
+    # Rounds in a row that were read, brought nothing new, and had nothing new before them.
+    rounds_without_new_claims: int
+    without_new_claims_since: int  # the event that completed the first of them
+    low_run: int  # rounds in a row that brought nothing new, by the meter
+    rounds_read: int  # rounds that were read
+    latest: Signal | None
+    turns: int  # turns of models and people
+    calls: int  # calls of tools
+    # Rounds in a row, of whomever, that brought nothing new, with no new answer before them.
+    flat_rounds: int
+    flat_rounds_since: int  # the event that completed the first of them
+    cut_texts: int  # turns of which only the beginning and the end are read
+    claims_left_out: int  # claims of rounds that state too many of them
+
     def __init__(self, profile: Profile, embedder: Embedder | None = None) -> None:
         self._profile = profile
         self._rules = profile.supervision
         self._embedder = embedder
         self._reader: RoundReader | None = None  # made for the first round that is read
-        self._number = 0
-        self._explicit = 0  # number of the latest round that the caller numbered
-        self._latest_news = 0  # place of the latest new answer when the latest round came
-        self._waiting: deque[Utterance] = deque(maxlen=_WAITING)
-        self.pending_turn: Utterance | None = None  # the turn that is a round unless a call follows
-        self.person = False  # whether a person has said something new since the latest round
-        self.idle = 0  # rounds in a row with nothing new before them
-        # Rounds in a row that were read, brought nothing new, and had nothing new before them.
-        self.rounds_without_new_claims = 0
-        self.without_new_claims_since = 0  # the event that completed the first of them
-        self.low_run = 0  # rounds in a row that brought nothing new, by the meter
-        self.rounds_read = 0  # rounds that were read
-        self.latest: Signal | None = None
-        self.turns = 0  # turns of models and people
-        self.calls = 0  # calls of tools
-        # Rounds in a row, of whomever, that brought nothing new, with no new answer before them.
-        self.flat_rounds = 0
-        self.flat_rounds_since = 0  # the event that completed the first of them
-        self.cut_texts = 0  # turns of which only the beginning and the end are read
-        self.claims_left_out = 0  # claims of rounds that state too many of them
+        self._number = self._explicit = self._latest_news = 0
+        self._waiting = deque(maxlen=_WAITING)
+        self.pending_turn = None
+        self.person = False
+        self.idle = self.rounds_without_new_claims = self.without_new_claims_since = 0
+        self.low_run = self.rounds_read = 0
+        self.latest = None
+        self.turns = self.calls = 0
+        self.flat_rounds = self.flat_rounds_since = 0
+        self.cut_texts = self.claims_left_out = 0
 
     @property
     def talk(self) -> bool:
@@ -256,51 +268,14 @@ class ChainRounds:
         self.latest = reading.recommendation.signal
         yield ReadRound(reading, item, turn.event, turn.moment)
 
-    def to_state(self) -> dict[str, Any]:
+    def to_state(self) -> Any:
         """All that later readings depend on."""
         reader = self._reader
-        claims = 0 if reader is None else reader.claims
-        counts = (
-            self._number,
-            self._explicit,
-            claims,
-            self._latest_news,
-            self.idle,
-            self.rounds_without_new_claims,
-            self.without_new_claims_since,
-        )
-        return {
-            "meter": None if reader is None else reader.to_state(),
-            "counts": list(counts),
-            "talk": [self.turns, self.calls, self.flat_rounds, self.flat_rounds_since],
-            "read": [self.low_run, self.rounds_read, self.latest],
-            "left_out": [self.cut_texts, self.claims_left_out],
-            "person": self.person,
-            "waiting": list(map(_plain, self._waiting)),
-            "held": _plain(self.pending_turn) if self.pending_turn else None,
-        }
+        meter = None if reader is None else [reader.to_state(), reader.claims]
+        return {**super().to_state(), "meter": meter}
 
-    def restore(self, state: Mapping[str, Any]) -> None:
+    def restore(self, state: Any) -> None:
         """Take up what `to_state` gave."""
-        self._number, self._explicit, claims, self._latest_news, *rest = state["counts"]
+        super().restore(state)
         if state["meter"] is not None:
-            self._loaded_reader().restore(state["meter"], claims)
-        self.idle, self.rounds_without_new_claims, self.without_new_claims_since = rest
-        self.turns, self.calls, self.flat_rounds, self.flat_rounds_since = state["talk"]
-        self.low_run, self.rounds_read, latest = state["read"]
-        self.latest = None if latest is None else Signal(latest)
-        self.cut_texts, self.claims_left_out = state["left_out"]
-        self.person = state["person"]
-        self._waiting.extend(map(_restored, state["waiting"]))
-        self.pending_turn = _restored(state["held"]) if state["held"] else None
-
-
-def _plain(turn: Utterance) -> list[Any]:
-    *fields, moment = turn
-    return [*fields, moment.turn, *moment.spent]
-
-
-def _restored(state: Sequence[Any]) -> Utterance:
-    text, agent, event, fresh, answered, counts, talk, person, turn, *spent = state
-    moment = RoundMoment(turn, SpentSoFar(*spent))
-    return Utterance(text, agent, event, fresh, answered, counts, talk, person, moment)
+            self._loaded_reader().restore(*state["meter"])

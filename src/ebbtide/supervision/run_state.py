@@ -278,7 +278,7 @@ class RunState:
             if state["alerts"] is not None:
                 self.alerts.restore(state["alerts"])
         elif state["alerts"] is not None:
-            require_limits(state["alerts"][-1], None)
+            require_limits(state["alerts"]["kinds"], None)
         self.checked = state["checked"]
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
-from ebbtide.codec import to_wire
+from ebbtide.codec import Record
 from ebbtide.convergence.signal import Signal
 from ebbtide.divergence.snapshot import MonitorSnapshot
 from ebbtide.supervision.verdict import Verdict
@@ -35,7 +35,7 @@ class ConversationSnapshot:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SupervisorSnapshot:
+class SupervisorSnapshot(Record):
     """A run as it is now.
 
     Args:
@@ -48,6 +48,8 @@ class SupervisorSnapshot:
         last_fault: What was wrong with one of the latest of them.
     """
 
+    _SCHEMA: ClassVar = 1
+
     verdict: Verdict
     active: tuple[Verdict, ...]
     events: int
@@ -55,7 +57,3 @@ class SupervisorSnapshot:
     calls: MonitorSnapshot
     degraded: int
     last_fault: str | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """The wire form."""
-        return {"schema": 1, **to_wire(self)}

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
+from ebbtide.codec import Record, from_whole_wire
 from ebbtide.supervision import wording
-from ebbtide.supervision.facts import Facts, LoopFacts, facts_from_dict, facts_to_dict
+from ebbtide.supervision.facts import LoopFacts, WireFacts
 from ebbtide.supervision.ladder import Action, Cause
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class Verdict(Record):
     """What to do now.
 
     Args:
@@ -28,10 +29,15 @@ class Verdict:
             what they did.
     """
 
+    _WIRE: ClassVar = """
+        action cause kind reason nudge event chain_id loop_id last_call_made shadow dropped_chains facts more
+    """
+    _SCHEMA: ClassVar = 1
+
     action: Action = Action.ALLOW
     cause: Cause = Cause.NONE
-    facts: Facts | None = None
-    more: tuple[Facts, ...] = ()
+    facts: WireFacts | None = None
+    more: tuple[WireFacts, ...] = ()
     last_call_made: bool = False
     event: int | None = None
     chain_id: str | None = None
@@ -73,25 +79,6 @@ class Verdict:
         texts = dict.fromkeys(wording.nudge(facts) for facts in (*self.more, self.facts))
         return " ".join(texts)
 
-    def to_dict(self) -> dict[str, Any]:
-        """The wire form: facts, and the sentences made of them."""
-        return {
-            "schema": 1,
-            "action": self.action.value,
-            "cause": self.cause.value,
-            "kind": self.kind,
-            "reason": self.reason,
-            "nudge": self.nudge,
-            "event": self.event,
-            "chain_id": self.chain_id,
-            "loop_id": self.loop_id,
-            "last_call_made": self.last_call_made,
-            "shadow": self.shadow,
-            "dropped_chains": self.dropped_chains,
-            "facts": None if self.facts is None else facts_to_dict(self.facts),
-            "more": [facts_to_dict(facts) for facts in self.more],
-        }
-
     @classmethod
     def from_dict(cls, wire: Mapping[str, Any]) -> Verdict:
         """Read the wire form back; its sentences are made anew.
@@ -99,15 +86,4 @@ class Verdict:
         Raises:
             KeyError, TypeError, ValueError: A field is missing, or cannot be.
         """
-        facts = wire["facts"]
-        return cls(
-            action=Action(wire["action"]),
-            cause=Cause(wire["cause"]),
-            facts=None if facts is None else facts_from_dict(facts),
-            more=tuple(map(facts_from_dict, wire["more"])),
-            last_call_made=wire["last_call_made"],
-            event=wire["event"],
-            chain_id=wire["chain_id"],
-            shadow=wire["shadow"],
-            dropped_chains=wire["dropped_chains"],
-        )
+        return from_whole_wire(cls, wire)

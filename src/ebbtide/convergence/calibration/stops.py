@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ebbtide.codec import to_wire
+from ebbtide.codec import Record
 from ebbtide.convergence.calibration.folds import fold_numbers
 from ebbtide.convergence.calibration.labelled import LabelledTranscript
 from ebbtide.convergence.calibration.threshold_fit import LEAST_LABELS
@@ -49,7 +49,7 @@ class StopOutcome:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StopAgreement:
+class StopAgreement(Record):
     """Agreement with the labels over many conversations.
 
     Args:
@@ -90,13 +90,9 @@ class StopAgreement:
         """Labels that there are."""
         return self.signal.total + self.stop_round.total
 
-    def to_dict(self) -> dict[str, Any]:
-        """The wire form."""
-        return to_wire(self)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StopFit:
+class StopFit(Record):
     """Settings that were fitted, and what they are worth.
 
     Args:
@@ -112,16 +108,6 @@ class StopFit:
     fitted_on: StopAgreement
     held_out: StopAgreement
     fold_settings: tuple[tuple[float, int], ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """The wire form."""
-        return {
-            "low_below": self.low_below,
-            "low_rounds": self.low_rounds,
-            "fitted_on": self.fitted_on.to_dict(),
-            "held_out": self.held_out.to_dict(),
-            "fold_settings": [list(setting) for setting in self.fold_settings],
-        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from ebbtide.codec import to_wire
+from ebbtide.codec import Record
 from ebbtide.convergence.calibration.confusion import Confusion
 from ebbtide.convergence.calibration.curves import best_threshold, threshold_curve
 from ebbtide.convergence.calibration.folds import fold_numbers
@@ -16,7 +15,7 @@ LEAST_LABELS = 30  #: of either kind, below which nothing is fitted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fit:
+class Fit(Record):
     """A threshold that was fitted, and what it is worth.
 
     Args:
@@ -31,10 +30,6 @@ class Fit:
     fitted_on: Confusion
     held_out: Confusion
     fold_thresholds: tuple[float | None, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """The wire form."""
-        return to_wire(self)
 
 
 def too_little_to_fit(labels: Sequence[bool], groups: Sequence[str]) -> str | None:

@@ -12,8 +12,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from ebbtide.codec import Record, Rounded
 from ebbtide.errors import ConfigError
 
 
@@ -32,7 +33,7 @@ class Forecast(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Brier:
+class Brier(Record):
     """The Brier score of forecasts, and what it is made of.
 
     `score` is `reliability` - `resolution` + `uncertainty` + `within`, up to rounding.
@@ -54,33 +55,15 @@ class Brier:
     """
 
     n: int
-    score: float
-    base_rate: float
-    uncertainty: float
-    reliability: float
-    resolution: float
-    within: float
-    skill: float | None
-    log_score: float | None
+    score: Rounded
+    base_rate: Rounded
+    uncertainty: Rounded
+    reliability: Rounded
+    resolution: Rounded
+    within: Rounded
+    skill: Rounded | None
+    log_score: Rounded | None
     certain_and_wrong: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """The wire form."""
-        wire: dict[str, Any] = {"n": self.n}
-        for name in (
-            "score",
-            "base_rate",
-            "uncertainty",
-            "reliability",
-            "resolution",
-            "within",
-            "skill",
-            "log_score",
-        ):
-            value = getattr(self, name)
-            wire[name] = None if value is None else round(value, 6)
-        wire["certain_and_wrong"] = self.certain_and_wrong
-        return wire
 
 
 def brier_score(forecasts: Sequence[Forecast]) -> float:

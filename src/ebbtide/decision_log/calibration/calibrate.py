@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import accumulate
 from operator import itemgetter
-from typing import Any
+from typing import Annotated, ClassVar
 
-from ebbtide.codec import to_wire
+from ebbtide.codec import As, Record, Rounded
 from ebbtide.decision_log.calibration.brier import Brier, Forecast, read_brier, squared_error
 from ebbtide.decision_log.calibration.reliability import (
     Binning,
@@ -35,7 +35,7 @@ LEAST = 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scores:
+class Scores(Record):
     """Scores of forecasts.
 
     Args:
@@ -44,17 +44,11 @@ class Scores:
         error: The calibration error over these bins.
     """
 
+    _WIRE: ClassVar = "brier calibration_error=error bins"
+
     brier: Brier
     bins: tuple[ReliabilityBin, ...]
     error: CalibrationError
-
-    def to_dict(self) -> dict[str, Any]:
-        """The wire form."""
-        return {
-            "brier": self.brier.to_dict(),
-            "calibration_error": self.error.to_dict(),
-            "bins": [row.to_dict() for row in self.bins],
-        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,8 +66,33 @@ class GroupScores:
     scores: Scores | None
 
 
+class Exclusion(StrEnum):
+    """Reasons why a decision does not count; the first that holds, in this order."""
+
+    OPENED = "opened"  #: still being thought about
+    ABANDONED = "abandoned"  #: never taken; that is a status, not an outcome
+    QUARANTINED = "quarantined"  #: refused
+    PURGED = "purged"
+    NO_CONFIDENCE = "no_confidence"
+    DEFAULT_CONFIDENCE = "default_confidence"  #: nobody thought about it
+    DERIVED_CONFIDENCE = "derived_confidence"  #: computed from something else
+    NO_OUTCOME = "no_outcome"  #: nobody looked
+    CONFLICT = "conflict"  #: signals contradict each other, and no person has looked
+    INFERRED = "inferred"  #: nobody saw it, a signal only concluded it
+    UNKNOWN = "unknown"  #: somebody looked and could not tell
+    NOT_A_DECISION = "not_a_decision"
+    PARTIAL = "partial"  #: left out by the policy
+
+
+# An object on the wire.
+_Counts = Annotated[
+    tuple[tuple[Exclusion, int], ...],
+    As(lambda counts: {reason.value: count for reason, count in counts}, lambda table: tuple(table.items())),
+]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Calibration:
+class Calibration(Record):
     """Calibration of the stated confidence of decisions against their outcomes.
 
     What was reviewed is no random sample of what was decided: what went wrong is looked at more often.
@@ -91,9 +110,11 @@ class Calibration:
         least: Forecasts under which nothing is said of a group.
     """
 
+    _SCHEMA: ClassVar = 1
+
     decisions: int
     n: int
-    excluded: tuple[tuple[Exclusion, int], ...]
+    excluded: _Counts
     partial: PartialPolicy
     binning: Binning
     scores: Scores | None
@@ -101,22 +122,6 @@ class Calibration:
     by_category: tuple[GroupScores, ...]
     by_agent: tuple[GroupScores, ...]
     least: int = LEAST
-
-    def to_dict(self) -> dict[str, Any]:
-        """The wire form."""
-        return {
-            "schema": 1,
-            "decisions": self.decisions,
-            "n": self.n,
-            "excluded": {reason.value: count for reason, count in self.excluded},
-            "partial": self.partial.value,
-            "binning": self.binning.value,
-            "scores": None if self.scores is None else self.scores.to_dict(),
-            "drift": None if self.drift is None else self.drift.to_dict(),
-            "by_category": [to_wire(group) for group in self.by_category],
-            "by_agent": [to_wire(group) for group in self.by_agent],
-            "least": self.least,
-        }
 
 
 def score_forecasts(
@@ -206,7 +211,7 @@ _TERMS = 50  # of the series of the distribution
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Drift:
+class Drift(Record):
     """A test that the squared errors of forecasts in time have one mean.
 
     It says that the error changed, not why: the agent, its confidence or its work may have.
@@ -222,12 +227,14 @@ class Drift:
         below: The p-value under which there is a change.
     """
 
+    _WIRE: ClassVar = "n changed worse p_value threshold=below place ts before after"
+
     n: int
-    p_value: float
+    p_value: Rounded
     place: int
     ts: float
-    before: float
-    after: float
+    before: Rounded
+    after: Rounded
     below: float
 
     @property
@@ -239,20 +246,6 @@ class Drift:
     def worse(self) -> bool:
         """True where there is a change, and the error is larger after it."""
         return self.changed and self.after > self.before
-
-    def to_dict(self) -> dict[str, Any]:
-        """The wire form."""
-        return {
-            "n": self.n,
-            "changed": self.changed,
-            "worse": self.worse,
-            "p_value": round(self.p_value, 6),
-            "threshold": self.below,
-            "place": self.place,
-            "ts": self.ts,
-            "before": round(self.before, 6),
-            "after": round(self.after, 6),
-        }
 
 
 def find_drift(forecasts: Sequence[Forecast], *, below: float = 0.01) -> Drift | None:
@@ -301,24 +294,6 @@ class PartialPolicy(StrEnum):
 
     HALF = "half"  #: half a success
     EXCLUDE = "exclude"  #: nothing: the strict score knows right and wrong only
-
-
-class Exclusion(StrEnum):
-    """Reasons why a decision does not count; the first that holds, in this order."""
-
-    OPENED = "opened"  #: still being thought about
-    ABANDONED = "abandoned"  #: never taken; that is a status, not an outcome
-    QUARANTINED = "quarantined"  #: refused
-    PURGED = "purged"
-    NO_CONFIDENCE = "no_confidence"
-    DEFAULT_CONFIDENCE = "default_confidence"  #: nobody thought about it
-    DERIVED_CONFIDENCE = "derived_confidence"  #: computed from something else
-    NO_OUTCOME = "no_outcome"  #: nobody looked
-    CONFLICT = "conflict"  #: signals contradict each other, and no person has looked
-    INFERRED = "inferred"  #: nobody saw it, a signal only concluded it
-    UNKNOWN = "unknown"  #: somebody looked and could not tell
-    NOT_A_DECISION = "not_a_decision"
-    PARTIAL = "partial"  #: left out by the policy
 
 
 _BY_STATUS = {

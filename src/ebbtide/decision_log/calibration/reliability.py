@@ -15,8 +15,9 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import ClassVar
 
+from ebbtide.codec import Record, Rounded
 from ebbtide.decision_log.calibration.brier import Forecast, check
 from ebbtide.errors import ConfigError
 from ebbtide.rate import Rate
@@ -34,7 +35,7 @@ class Binning(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReliabilityBin:
+class ReliabilityBin(Record):
     """The forecasts with about one confidence.
 
     Args:
@@ -46,11 +47,13 @@ class ReliabilityBin:
         interval: Wilson interval of the rate, 95 %. A partial outcome widens it.
     """
 
-    low: float
-    high: float
+    _WIRE: ClassVar = "low high n mean_confidence rate interval_95=interval"
+
+    low: Rounded
+    high: Rounded
     n: int
-    mean_confidence: float
-    rate: float
+    mean_confidence: Rounded
+    rate: Rounded
     interval: tuple[float, float]
 
     @property
@@ -63,20 +66,9 @@ class ReliabilityBin:
         """True where the interval of the rate holds the mean confidence."""
         return self.interval[0] <= self.mean_confidence <= self.interval[1]
 
-    def to_dict(self) -> dict[str, Any]:
-        """The wire form."""
-        return {
-            "low": round(self.low, 6),
-            "high": round(self.high, 6),
-            "n": self.n,
-            "mean_confidence": round(self.mean_confidence, 6),
-            "rate": round(self.rate, 6),
-            "interval_95": list(self.interval),
-        }
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CalibrationError:
+class CalibrationError(Record):
     """The expected calibration error, and how much of it is to be expected of nobody's fault.
 
     Args:
@@ -88,24 +80,15 @@ class CalibrationError:
             chance.
     """
 
-    value: float
-    largest: float
-    expected: float
-    usual_below: float
+    value: Rounded
+    largest: Rounded
+    expected: Rounded
+    usual_below: Rounded
 
     @property
     def is_chance(self) -> bool:
         """True where a perfectly calibrated forecaster would usually show as much."""
         return self.value <= self.usual_below
-
-    def to_dict(self) -> dict[str, Any]:
-        """The wire form."""
-        return {
-            "value": round(self.value, 6),
-            "largest": round(self.largest, 6),
-            "expected": round(self.expected, 6),
-            "usual_below": round(self.usual_below, 6),
-        }
 
 
 def split(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import ClassVar
 
-from ebbtide.decision_log.record.record import Decision, Mode
-from ebbtide.decision_log.record.wire import decision_document
+from ebbtide.codec import Record
+from ebbtide.decision_log.record.record import Mode
+from ebbtide.decision_log.record.wire import WireDecision
 from ebbtide.decisions.assessment import Assessment
 from ebbtide.decisions.repeats.duplicate_verdict import DuplicateVerdict
 
@@ -23,7 +24,7 @@ class DecisionVerdict(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DecisionAnswer:
+class DecisionAnswer(Record):
     """The verdict on a candidate, and the reason.
 
     Args:
@@ -36,9 +37,12 @@ class DecisionAnswer:
         degraded: Why the gate could not be asked, so that the candidate was kept; None where it could.
     """
 
+    _WIRE: ClassVar = "verdict id kept mode reason assessment duplicate reversals degraded decision"
+    _SCHEMA: ClassVar = 1
+
     verdict: DecisionVerdict
     mode: Mode
-    decision: Decision | None = None
+    decision: WireDecision | None = None
     assessment: Assessment | None = None
     duplicate: DuplicateVerdict | None = None
     degraded: str | None = None
@@ -72,19 +76,3 @@ class DecisionAnswer:
         ):
             return ()
         return (duplicate.of,)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The wire form."""
-        return {
-            "schema": 1,
-            "verdict": self.verdict.value,
-            "id": self.id,
-            "kept": self.kept,
-            "mode": self.mode.value,
-            "reason": self.reason,
-            "assessment": None if self.assessment is None else self.assessment.to_dict(),
-            "duplicate": None if self.duplicate is None else self.duplicate.to_dict(),
-            "reversals": list(self.reversals),
-            "degraded": self.degraded,
-            "decision": None if self.decision is None else decision_document(self.decision),
-        }

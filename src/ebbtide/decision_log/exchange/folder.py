@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import ClassVar
 
-from ebbtide.codec import to_wire
+from ebbtide.codec import Record
 from ebbtide.decision_log.exchange.madr import folder_naming, title_of, write_madr
 from ebbtide.decision_log.exchange.record_edits import edited_record
 from ebbtide.decision_log.exchange.record_fields import number_of, record_fields
@@ -20,7 +20,7 @@ from ebbtide.errors import ConfigError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Exported:
+class Exported(Record):
     """The result of an export.
 
     Args:
@@ -29,13 +29,11 @@ class Exported:
         changed: How many pages are new or say something else than before.
     """
 
+    _SCHEMA: ClassVar = 1
+
     files: Mapping[str, str]
     new: int
     changed: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """The wire form."""
-        return {"schema": 1, **to_wire(self)}
 
 
 def export_folder(decisions: Iterable[Decision], folder: Path) -> Exported:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any
+from typing import ClassVar
 
-from ebbtide.codec import to_wire
+from ebbtide.codec import Record
 from ebbtide.decision_log.exchange.arrivals import Arrival, Broken
 from ebbtide.decision_log.log.decision_log import DecisionLog
 from ebbtide.decision_log.record.identifiers import is_id, origin_id
@@ -17,7 +17,7 @@ _BATCH = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Imported:
+class Imported(Record):
     """The result of an import of one file or several.
 
     Args:
@@ -26,13 +26,11 @@ class Imported:
         broken: What could not be read.
     """
 
+    _SCHEMA: ClassVar = 1
+
     created: tuple[str, ...]
     present: int
     broken: tuple[Broken, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """The wire form."""
-        return {"schema": 1, **to_wire(self)}
 
 
 def import_decisions(log: DecisionLog, arrivals: Iterable[Arrival]) -> Imported:

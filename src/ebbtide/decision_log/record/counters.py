@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, ClassVar
 
+from ebbtide.codec import As, Record
 from ebbtide.decision_log.record.record import Decision, DecisionOutcome
 from ebbtide.decision_log.record.review import outcome_of
 from ebbtide.rate import Rate
@@ -17,8 +18,13 @@ _KEPT = frozenset({"kept"})
 _REFUSED = frozenset({"quarantined", "duplicate"})
 
 
+# An empty text is null on the wire, and a decision there is its id.
+_Text = Annotated[str, As(lambda text: text or None, lambda text: text or "")]
+_Ids = Annotated[tuple[Decision, ...], As(lambda decisions: [each.id for each in decisions], tuple)]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Count:
+class Count(Record):
     """A count of one kind of verdict.
 
     Args:
@@ -32,25 +38,15 @@ class Count:
         times: How often.
     """
 
+    _WIRE: ClassVar = "source frame mode layer rule verdict count=times"
+
     source: str
     frame: str
     mode: str
-    layer: str
-    rule: str
+    layer: _Text
+    rule: _Text
     verdict: str
     times: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """The wire form."""
-        return {
-            "source": self.source,
-            "frame": self.frame,
-            "mode": self.mode,
-            "layer": self.layer or None,
-            "rule": self.rule or None,
-            "verdict": self.verdict,
-            "count": self.times,
-        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,7 +183,7 @@ def _escape(value: str) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sample:
+class Sample(Record):
     """Decisions to be looked at, of those the gate kept and of those that it was against.
 
     They are drawn by the hash of their ids: everybody gets the same ones, a larger sample has the smaller
@@ -200,8 +196,13 @@ class Sample:
         refused_of: How many the second ones stand for.
     """
 
-    kept_decisions: tuple[Decision, ...]
-    refused_decisions: tuple[Decision, ...]
+    _WIRE: ClassVar = """
+        noise missed kept_of refused_of kept=kept_decisions refused=refused_decisions unreviewed
+    """
+    _SCHEMA: ClassVar = 1
+
+    kept_decisions: _Ids
+    refused_decisions: _Ids
     kept_of: int
     refused_of: int
 
@@ -218,24 +219,11 @@ class Sample:
         return Rate(hits=verdicts.count(True), total=len(verdicts))
 
     @property
-    def unreviewed(self) -> tuple[Decision, ...]:
+    def unreviewed(self) -> _Ids:
         """The decisions that nobody has looked at yet."""
         return tuple(
             each for each in (*self.kept_decisions, *self.refused_decisions) if is_decision(each) is None
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """The wire form."""
-        return {
-            "schema": 1,
-            "noise": self.noise.to_dict(),
-            "missed": self.missed.to_dict(),
-            "kept_of": self.kept_of,
-            "refused_of": self.refused_of,
-            "kept": [each.id for each in self.kept_decisions],
-            "refused": [each.id for each in self.refused_decisions],
-            "unreviewed": [each.id for each in self.unreviewed],
-        }
 
 
 def is_decision(decision: Decision) -> bool | None:

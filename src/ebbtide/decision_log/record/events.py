@@ -11,9 +11,9 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, ClassVar
 
-from ebbtide.codec import to_wire
+from ebbtide.codec import Record
 
 #: What stands before the first event of a stream.
 GENESIS = ""
@@ -47,7 +47,7 @@ ERASING = frozenset({EventKind.REDACTED, EventKind.PURGED})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LogEvent:
+class LogEvent(Record):
     """One event of a stream.
 
     Args:
@@ -63,6 +63,8 @@ class LogEvent:
         hash: SHA-256 over the previous hash and everything above.
     """
 
+    _SCHEMA: ClassVar = 1
+
     tenant: str
     agent: str
     seq: int
@@ -77,10 +79,6 @@ class LogEvent:
     def at(self) -> float:
         """The reading of the clock, or the time that the caller gave."""
         return float(self.body["at"]) if self.body is not None and "at" in self.body else self.ts
-
-    def to_dict(self) -> dict[str, Any]:
-        """The wire form."""
-        return {"schema": 1, **to_wire(self)}
 
 
 def canonical_json(value: Any) -> str:
@@ -140,7 +138,7 @@ class Fault:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verification:
+class Verification(Record):
     """The result of checking streams.
 
     Args:
@@ -151,6 +149,9 @@ class Verification:
         purged: Bodies that are missing because an event says so.
     """
 
+    _WIRE: ClassVar = "ok faults events heads purged"
+    _SCHEMA: ClassVar = 1
+
     faults: tuple[Fault, ...]
     events: int
     heads: dict[str, str]
@@ -160,10 +161,6 @@ class Verification:
     def ok(self) -> bool:
         """True where everything is as it was written."""
         return not self.faults
-
-    def to_dict(self) -> dict[str, Any]:
-        """The wire form."""
-        return {"schema": 1, "ok": self.ok, **to_wire(self)}
 
 
 class StreamCheck:

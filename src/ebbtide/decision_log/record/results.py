@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import ClassVar
 
-from ebbtide.decision_log.record.record import (
-    Decision,
-)
-from ebbtide.decision_log.record.wire import decision_document
+from ebbtide.codec import Record, Rounded
+from ebbtide.decision_log.record.wire import WireDecision
 from ebbtide.decisions.assessment import Assessment
 
 
@@ -41,7 +39,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
+class Page(Record):
     """Some decisions of a longer list.
 
     Args:
@@ -49,16 +47,10 @@ class Page:
         cursor: Where the next page begins; None at the end.
     """
 
-    decisions: tuple[Decision, ...]
-    cursor: str | None = None
+    _SCHEMA: ClassVar = 1
 
-    def to_dict(self) -> dict[str, Any]:
-        """The wire form."""
-        return {
-            "schema": 1,
-            "decisions": [decision_document(decision) for decision in self.decisions],
-            "cursor": self.cursor,
-        }
+    decisions: tuple[WireDecision, ...]
+    cursor: str | None = None
 
 
 class FoundBy(StrEnum):
@@ -69,7 +61,7 @@ class FoundBy(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SearchHit:
+class SearchHit(Record):
     """A decision that was found.
 
     Args:
@@ -78,15 +70,9 @@ class SearchHit:
         found_by: By its words, by its meaning, or both.
     """
 
-    decision: Decision
-    rank: float
-    found_by: tuple[FoundBy, ...] = (FoundBy.WORDS,)
+    _WIRE: ClassVar = "rank found_by decision"
+    _SCHEMA: ClassVar = 1
 
-    def to_dict(self) -> dict[str, Any]:
-        """The wire form."""
-        return {
-            "schema": 1,
-            "rank": round(self.rank, 6),
-            "found_by": [way.value for way in self.found_by],
-            "decision": decision_document(self.decision),
-        }
+    decision: WireDecision
+    rank: Rounded
+    found_by: tuple[FoundBy, ...] = (FoundBy.WORDS,)

@@ -12,8 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any, ClassVar
 
+from ebbtide.codec import As, Record
 from ebbtide.decision_log.record.record import Decision, DecisionOutcome, Review, Status
 from ebbtide.decisions.candidate import Stakes
 
@@ -42,8 +43,21 @@ def basis_of(review: Review) -> Basis:
     return Basis.OBSERVED if review.observed else Basis.INFERRED
 
 
+def _review_dict(review: Review) -> dict[str, Any]:
+    return {
+        "outcome": review.outcome.value,
+        "by": review.by,
+        "basis": basis_of(review).value,
+        "evidence": review.evidence,
+        "ts": review.ts,
+    }
+
+
+_Reviews = Annotated[tuple[Review, ...], As(lambda reviews: list(map(_review_dict, reviews)), tuple)]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Resolution:
+class Resolution(Record):
     """The result of all reviews of a decision.
 
     Args:
@@ -54,27 +68,19 @@ class Resolution:
         conflict: Whether reviews of one basis contradict each other, so that a person has to look.
     """
 
+    _WIRE: ClassVar = "outcome basis conflict held_by against"
+    _SCHEMA: ClassVar = 1
+
     outcome: DecisionOutcome | None = None
     basis: Basis | None = None
-    held_by: tuple[Review, ...] = ()
-    against: tuple[Review, ...] = ()
+    held_by: _Reviews = ()
+    against: _Reviews = ()
     conflict: bool = False
 
     @property
     def agreed(self) -> bool:
         """True where there is an outcome, and nobody's latest word is another one."""
         return self.outcome is not None and not self.against
-
-    def to_dict(self) -> dict[str, Any]:
-        """The wire form."""
-        return {
-            "schema": 1,
-            "outcome": None if self.outcome is None else self.outcome.value,
-            "basis": None if self.basis is None else self.basis.value,
-            "conflict": self.conflict,
-            "held_by": [_review_dict(review) for review in self.held_by],
-            "against": [_review_dict(review) for review in self.against],
-        }
 
 
 def resolve(reviews: Sequence[Review]) -> Resolution:
@@ -126,13 +132,19 @@ def _resolution(outcome: DecisionOutcome, basis: Basis, latest: Sequence[Review]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Overdue:
+class Overdue(Record):
     """A decision that should have been looked at by now.
 
     Args:
         late_s: Seconds since its review date.
         resolution: What is known so far.
     """
+
+    _WIRE: ClassVar = """
+        id=decision.id description=decision.candidate.description stakes=decision.candidate.stakes
+        review_by=decision.review_by late_s why
+    """
+    _SCHEMA: ClassVar = 1
 
     decision: Decision
     late_s: float
@@ -144,19 +156,6 @@ class Overdue:
         if self.resolution.conflict:
             return "the signals contradict each other"
         return "nobody looked" if self.resolution.outcome is None else "not known yet"
-
-    def to_dict(self) -> dict[str, Any]:
-        """The wire form; the decision by its id."""
-        stakes = self.decision.candidate.stakes
-        return {
-            "schema": 1,
-            "id": self.decision.id,
-            "description": self.decision.candidate.description,
-            "stakes": None if stakes is None else stakes.value,
-            "review_by": self.decision.review_by,
-            "late_s": self.late_s,
-            "why": self.why,
-        }
 
 
 def overdue(decisions: Iterable[Decision], now: float) -> tuple[Overdue, ...]:
@@ -196,13 +195,3 @@ def _waits(item: Overdue) -> bool:
 def _age(review: Review) -> tuple[bool, float]:
     """Returns the sort key of a review, the oldest first; an undated one came with the decision."""
     return review.ts is not None, review.ts or 0.0
-
-
-def _review_dict(review: Review) -> dict[str, Any]:
-    return {
-        "outcome": review.outcome.value,
-        "by": review.by,
-        "basis": basis_of(review).value,
-        "evidence": review.evidence,
-        "ts": review.ts,
-    }

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from functools import partial
+from typing import Annotated, Any, TypeVar
 
-from ebbtide.codec import Codec, WireError, WireForm
+from ebbtide.codec import As, Codec, WireError, WireForm
 from ebbtide.decision_log.record.particulars import Particulars, RecordOption, unpack
 from ebbtide.decision_log.record.record import Decision, SourceDocument, Status
 from ebbtide.decisions.assessment import Assessment, RuleFired
@@ -98,3 +99,7 @@ def decision_json(decision: Decision) -> str:
 def decision_document(decision: Decision) -> dict[str, Any]:
     """A decision with the version of its wire form, as it stands in files and on the command line."""
     return {"schema": 1, **to_wire(decision)}
+
+
+#: A decision that stands in another record as its document.
+WireDecision = Annotated[Decision, As(decision_document, partial(from_wire, Decision))]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ebbtide.codec import to_wire
+from ebbtide.codec import Record
 from ebbtide.decisions.learning.decision_label import Draw
 from ebbtide.decisions.learning.features import (
     LOGITS_A_POINT,
@@ -53,7 +53,7 @@ class LearningPoint:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TrainingReport:
+class TrainingReport(Record):
     """The labels that a model was trained on, and the rates that they bring.
 
     Args:
@@ -73,10 +73,6 @@ class TrainingReport:
     by_document: bool
     curve: tuple[LearningPoint, ...]
     honest: LearningPoint | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """The wire form."""
-        return to_wire(self)
 
 
 class LabelledTable:

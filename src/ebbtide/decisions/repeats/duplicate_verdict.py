@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import ClassVar
 
-from ebbtide.codec import to_wire
+from ebbtide.codec import Record, Rounded
 from ebbtide.decisions.repeats.differences import Difference
 
 
@@ -38,7 +38,7 @@ class Sureness(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Contained:
+class Contained(Record):
     """Advice: most of the words of the smaller of two texts stand in the larger one.
 
     Args:
@@ -49,13 +49,9 @@ class Contained:
     of: str
     share: float
 
-    def to_dict(self) -> dict[str, Any]:
-        """The wire form."""
-        return {"of": self.of, "share": round(self.share, 6)}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DuplicateVerdict:
+class DuplicateVerdict(Record):
     """The relation of a text to the decisions before it, and the reason.
 
     Args:
@@ -71,6 +67,12 @@ class DuplicateVerdict:
         compared: Earlier decisions of the window that it was compared with.
         truncated: Whether some of these were compared by their normal form alone.
     """
+
+    _WIRE: ClassVar = """
+        repeat of measure score fraction=_fraction sure difference contradicts contained window_s
+        compared truncated
+    """
+    _SCHEMA: ClassVar = 1
 
     repeat: Repeat
     of: str | None = None
@@ -99,28 +101,12 @@ class DuplicateVerdict:
         return self.difference is not None and self.difference.kind.is_contrast
 
     @property
-    def score(self) -> float | None:
+    def _fraction(self) -> str | None:
+        return None if self.shared is None or self.union is None else f"{self.shared}/{self.union}"
+
+    @property
+    def score(self) -> Rounded | None:
         """The similarity, 0 to 1: 1 for one normal form, else shared / union; None for a new one."""
         if self.measure is Measure.FINGERPRINT:
             return 1.0
         return None if self.shared is None or not self.union else self.shared / self.union
-
-    def to_dict(self) -> dict[str, Any]:
-        """The wire form."""
-        score = self.score
-        counted = self.shared is not None and self.union is not None
-        return {
-            "schema": 1,
-            "repeat": self.repeat.value,
-            "of": self.of,
-            "measure": None if self.measure is None else self.measure.value,
-            "score": None if score is None else round(score, 6),
-            "fraction": f"{self.shared}/{self.union}" if counted else None,
-            "sure": None if self.sure is None else self.sure.value,
-            "difference": None if self.difference is None else to_wire(self.difference),
-            "contradicts": self.contradicts,
-            "contained": None if self.contained is None else self.contained.to_dict(),
-            "window_s": self.window_s,
-            "compared": self.compared,
-            "truncated": self.truncated,
-        }

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, ClassVar
 
+from ebbtide.codec import Record
 from ebbtide.decisions.assessment import Assessment
 from ebbtide.decisions.candidate import Candidate, Reason, Source
 from ebbtide.decisions.repeats.duplicate_verdict import DuplicateVerdict
@@ -43,7 +44,7 @@ class SpokenTurn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FilteredCandidate:
+class FilteredCandidate(Record):
     """A sentence that states a choice, and what becomes of it.
 
     Args:
@@ -58,6 +59,13 @@ class FilteredCandidate:
         carried_out: Number of the event that carries it out; None where none is known to.
     """
 
+    _WIRE: ClassVar = """
+        id turn=turn.number speaker=turn.speaker ts=turn.ts text=sentence.text
+        chosen=sentence.choice over=sentence.over why=sentence.why accepted carried_out
+        found_by=sentence.rule start=sentence.start end=sentence.end fate=disposition
+        reason=assessment.reason rule=_rule reverses assessment duplicate
+    """
+
     id: str
     turn: SpokenTurn
     sentence: TurnCandidate
@@ -66,6 +74,10 @@ class FilteredCandidate:
     duplicate: DuplicateVerdict | None = None
     accepted: int | None = None
     carried_out: int | None = None
+
+    @property
+    def _rule(self) -> str | None:
+        return None if self.assessment.primary is None else self.assessment.primary.id
 
     @property
     def reverses(self) -> str | None:
@@ -79,30 +91,6 @@ class FilteredCandidate:
     def candidate(self) -> Candidate:
         """Returns the candidate that would be recorded."""
         return candidate_of(self.sentence)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The wire form."""
-        return {
-            "id": self.id,
-            "turn": self.turn.number,
-            "speaker": self.turn.speaker,
-            "ts": self.turn.ts,
-            "text": self.sentence.text,
-            "chosen": self.sentence.choice,
-            "over": self.sentence.over,
-            "why": self.sentence.why,
-            "accepted": self.accepted,
-            "carried_out": self.carried_out,
-            "found_by": self.sentence.rule,
-            "start": self.sentence.start,
-            "end": self.sentence.end,
-            "fate": self.disposition.value,
-            "reason": self.assessment.reason,
-            "rule": None if self.assessment.primary is None else self.assessment.primary.id,
-            "reverses": self.reverses,
-            "assessment": self.assessment.to_dict(),
-            "duplicate": None if self.duplicate is None else self.duplicate.to_dict(),
-        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ebbtide.divergence.chain_memory import ChainMemory, Detector, probe_call
 from ebbtide.divergence.loop_registry import CARRIED_ON, Finding
 from ebbtide.divergence.moment import Moment
 from ebbtide.divergence.progress import CallMemory
 from ebbtide.divergence.signals import LoopKind
-from ebbtide.engine_state import pack_keys, unpack_keys
 from ebbtide.events.event import ToolCall
 from ebbtide.events.identity import UNKNOWN, Key, key_of, settled
 
@@ -23,11 +20,15 @@ class Again(Detector):
 
     __slots__ = ("_idle", "_idle_calls", "_idle_last")
 
+    _idle: int  # highest count in the stretch of idle calls that goes on
+    _idle_last: int  # place of its latest call
+    _idle_calls: set[Key]
+
     def __init__(self, memory: ChainMemory) -> None:
         super().__init__(memory)
-        self._idle = 0  # highest count in the stretch of idle calls that goes on
-        self._idle_last = 0  # place of its latest call
-        self._idle_calls: set[Key] = set()
+        self._idle = 0
+        self._idle_last = 0
+        self._idle_calls = set()
 
     def see(self, moment: Moment) -> Finding | None:
         """Take a call that came before."""
@@ -89,15 +90,6 @@ class Again(Detector):
             members=frozenset(self._idle_calls),
             is_proof=moment.is_certain_look and known.answer != UNKNOWN and key not in repetition.loose,
         )
-
-    def to_state(self) -> list[Any]:
-        """All that later findings depend on."""
-        return [self._idle, self._idle_last, pack_keys(sorted(self._idle_calls))]
-
-    def restore(self, state: list[Any]) -> None:
-        """Take up what `to_state` gave."""
-        self._idle, self._idle_last, calls = state
-        self._idle_calls.update(unpack_keys(calls))
 
 
 def repeated(

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-from ebbtide.divergence.chain_memory import ChainMemory, Detector, fields_of, item_of, probe_call
+from ebbtide.divergence.chain_memory import ChainMemory, Detector, probe_call
 from ebbtide.divergence.loop_registry import Finding
 from ebbtide.divergence.moment import Moment
 from ebbtide.divergence.near_duplicates import argument_text
@@ -43,9 +42,11 @@ class FailingTools(Detector):
 
     __slots__ = ("tools",)
 
+    tools: dict[str, Failures]
+
     def __init__(self, memory: ChainMemory) -> None:
         super().__init__(memory)
-        self.tools: dict[str, Failures] = {}
+        self.tools = {}
 
     def reset(self) -> None:
         """Begin afresh: what failed may have been mended."""
@@ -122,14 +123,6 @@ class FailingTools(Detector):
                     is_proof=certain and kind is LoopKind.SAME_ERROR,
                 )
         return None
-
-    def to_state(self) -> list[Any]:
-        """All that later findings depend on."""
-        return [[name, fields_of(failures)] for name, failures in self.tools.items()]
-
-    def restore(self, state: list[Any]) -> None:
-        """Take up what `to_state` gave."""
-        self.tools = {name: item_of(Failures, failures) for name, failures in state}
 
 
 def _without_arguments(answer: object, args: object) -> str:

@@ -21,11 +21,13 @@ class Monotony(Detector):
 
     __slots__ = ("_is_uniform", "_stale", "_window")
 
+    _is_uniform: bool  # whether the last window that was measured hardly varied
+
     def __init__(self, memory: ChainMemory) -> None:
         super().__init__(memory)
         self._stale = memory.rules.stale or _NEVER
         self._window = memory.rules.entropy_window
-        self._is_uniform = False  # whether the last window that was measured hardly varied
+        self._is_uniform = False
 
     def see(self, moment: Moment) -> Finding | None:
         """Take a call that nothing else explains."""
@@ -62,14 +64,6 @@ class Monotony(Detector):
             measure=measure,
             is_proof=False,
         )
-
-    def to_state(self) -> bool:
-        """All that later findings depend on."""
-        return self._is_uniform
-
-    def restore(self, state: bool) -> None:  # noqa: FBT001
-        """Take up what `to_state` gave."""
-        self._is_uniform = state
 
 
 def known_monotony(number: int) -> ToolCall:

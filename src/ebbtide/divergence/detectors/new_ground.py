@@ -13,9 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import StrEnum
-from typing import Any, Final
+from typing import Final
 
-from ebbtide.engine_state import pack_keys, unpack_keys
+from ebbtide.codec import State
+from ebbtide.engine_state import PackedKeys
 from ebbtide.events.identity import Key, key_of
 from ebbtide.events.outcome import Ending, outcome_of
 from ebbtide.events.told_actions import ToldAction
@@ -33,7 +34,7 @@ class Ground(StrEnum):
     KNOWN = "known"  #: anything else
 
 
-class NewGround:
+class NewGround(State):
     """The steps since one last led to new ground.
 
     Attributes:
@@ -43,8 +44,12 @@ class NewGround:
 
     __slots__ = ("_memory", "has_begun", "steps")
 
+    steps: int
+    has_begun: bool
+    _memory: PackedKeys
+
     def __init__(self) -> None:
-        self._memory: dict[Key, None] = {}
+        self._memory = {}
         self.steps = 0
         self.has_begun = False
 
@@ -85,15 +90,6 @@ class NewGround:
             del self._memory[next(iter(self._memory))]
         self._memory[key] = None
         return True
-
-    def to_state(self) -> list[Any]:
-        """All that later steps depend on."""
-        return [self.steps, self.has_begun, pack_keys(list(self._memory))]
-
-    def restore(self, state: list[Any]) -> None:
-        """Take up what `to_state` gave."""
-        self.steps, self.has_begun, keys = state
-        self._memory = dict.fromkeys(unpack_keys(keys))
 
 
 def _keys(action: ToldAction) -> Iterator[Key]:

@@ -17,8 +17,7 @@ of. So it is a suspicion, and never proof.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 from ebbtide.divergence.chain_memory import ChainMemory, Detector, probe_call
@@ -26,7 +25,7 @@ from ebbtide.divergence.loop_registry import Finding
 from ebbtide.divergence.moment import Moment
 from ebbtide.divergence.near_duplicates import words_of
 from ebbtide.divergence.signals import LoopKind
-from ebbtide.engine_state import pack_keys, unpack_keys
+from ebbtide.engine_state import PackedKeys
 from ebbtide.events.event import ToolCall
 from ebbtide.events.identity import Key, key_of
 from ebbtide.events.outcome import CallOutcome
@@ -55,8 +54,8 @@ class AttemptRow:
     common: frozenset[int] | None = None  # of them, those that each attempt has
     lowest: list[float] = field(default_factory=list)
     highest: list[float] = field(default_factory=list)
-    templates: dict[Key, None] = field(default_factory=dict)
-    wordings: dict[Key, None] = field(default_factory=dict)
+    templates: PackedKeys = field(default_factory=dict)
+    wordings: PackedKeys = field(default_factory=dict)
 
     def is_apart(self, words: frozenset[int], share: float) -> bool:
         """Whether an attempt is about another thing than those before; it is one of them from now on.
@@ -102,25 +101,6 @@ class AttemptRow:
         if self.varied == 1:
             self.varied_event = event
 
-    def to_state(self) -> dict[str, Any]:
-        """All that later counts depend on."""
-        state = {item.name: getattr(self, item.name) for item in fields(self)}
-        for name in ("templates", "wordings"):
-            state[name] = pack_keys(list(state[name]))
-        state["words"] = sorted(self.words)
-        state["common"] = None if self.common is None else sorted(self.common)
-        return state
-
-    @classmethod
-    def restored(cls, state: Mapping[str, Any]) -> AttemptRow:
-        """The attempts that `to_state` described."""
-        values = dict(state)
-        for name in ("templates", "wordings"):
-            values[name] = dict.fromkeys(unpack_keys(values[name]))
-        values["words"] = frozenset(values["words"])
-        values["common"] = None if values["common"] is None else frozenset(values["common"])
-        return cls(**values)
-
     def forget(self) -> None:
         """Something got better."""
         self.stale = self.varied = 0
@@ -142,9 +122,11 @@ class Recurrences(Detector):
 
     __slots__ = ("heads",)
 
+    heads: dict[str, AttemptRow]
+
     def __init__(self, memory: ChainMemory) -> None:
         super().__init__(memory)
-        self.heads: dict[str, AttemptRow] = {}
+        self.heads = {}
 
     def reset(self) -> None:
         """Begin afresh: another task, or another run."""
@@ -209,13 +191,9 @@ class Recurrences(Detector):
                 )
         return None
 
-    def to_state(self) -> list[Any]:
-        """All that later findings depend on."""
-        return [[head, attempts.to_state()] for head, attempts in self.heads.items()]
-
-    def restore(self, state: list[Any]) -> None:
+    def restore(self, state: Any) -> None:
         """Take up what `to_state` gave."""
-        self.heads = {head: AttemptRow.restored(attempts) for head, attempts in state}
+        super().restore(state)
         self._memory.searches = any(attempts.empty for attempts in self.heads.values())
 
 

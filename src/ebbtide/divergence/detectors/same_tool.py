@@ -8,9 +8,8 @@ takes more of them. All of it is a suspicion.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-from ebbtide.divergence.chain_memory import ChainMemory, Detector, fields_of, item_of, probe_call
+from ebbtide.divergence.chain_memory import ChainMemory, Detector, probe_call
 from ebbtide.divergence.loop_registry import Finding
 from ebbtide.divergence.moment import Moment
 from ebbtide.divergence.near_duplicates import (
@@ -22,14 +21,22 @@ from ebbtide.divergence.near_duplicates import (
 from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.effect import Effect
 from ebbtide.events.event import ToolCall
-from ebbtide.events.identity import UNKNOWN, Answer, Key, canonical, key_of, settled, settled_answer
+from ebbtide.events.identity import (
+    UNKNOWN,
+    Key,
+    SettledAnswer,
+    SettledKey,
+    canonical,
+    key_of,
+    settled_answer,
+)
 
 _CONTENT = 160  # characters from which an answer says something, and does not only acknowledge
 _COMPARED = 100_000  # characters of a growing call that are compared
 
 
 #: A call as the next one needs to know it: tool, key, bytes of text, key of the answer, number of the event.
-Latest = tuple[str, Key, int, Answer, int]
+Latest = tuple[str, SettledKey, int, SettledAnswer, int]
 NO_CALL: Latest = ("", UNKNOWN, 0, UNKNOWN, 0)
 
 
@@ -65,6 +72,9 @@ class SameTool(Detector):
     """Watches the run of one tool that the latest call belongs to."""
 
     __slots__ = ("latest", "run")
+
+    run: ToolRun
+    latest: Latest
 
     def __init__(self, memory: ChainMemory) -> None:
         super().__init__(memory)
@@ -170,20 +180,6 @@ class SameTool(Detector):
         answer = UNKNOWN if kind is LoopKind.GROWING_CALL else settled_answer(moment.answer)
         key = key_of(kind, stem_of(moment.name), answer)
         return self._registry.streak(kind, key, moment, count=count, at=at, first=first)
-
-    def to_state(self) -> list[Any]:
-        """All that later findings depend on."""
-        name, key, size, answer, event = self.latest
-        return [
-            fields_of(self.run),
-            [name, settled(key).hex(), size, settled_answer(answer).hex(), event],
-        ]
-
-    def restore(self, state: list[Any]) -> None:
-        """Take up what `to_state` gave."""
-        run, (name, key, size, answer, event) = state
-        self.run = item_of(ToolRun, run)
-        self.latest = (name, bytes.fromhex(key), size, bytes.fromhex(answer), event)
 
 
 def known_same_answer(number: int) -> ToolCall:

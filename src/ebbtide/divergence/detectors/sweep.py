@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import marshal
 from dataclasses import dataclass, field
-from typing import Any
 
-from ebbtide.divergence.chain_memory import ChainMemory, Detector, fields_of, item_of, probe_call
+from ebbtide.divergence.chain_memory import ChainMemory, Detector, probe_call
 from ebbtide.divergence.loop_registry import Finding
 from ebbtide.divergence.moment import Moment
 from ebbtide.divergence.signals import LoopKind
@@ -44,10 +43,13 @@ class Sweeps(Detector):
 
     __slots__ = ("numbers", "readings")
 
+    readings: dict[Key, Reading]
+    numbers: dict[str, tuple[int, ...]]  # tool -> the numbers of its latest call
+
     def __init__(self, memory: ChainMemory) -> None:
         super().__init__(memory)
-        self.readings: dict[Key, Reading] = {}
-        self.numbers: dict[str, tuple[int, ...]] = {}  # tool -> the numbers of its latest call
+        self.readings = {}
+        self.numbers = {}
 
     def reset(self) -> None:
         """Forget what was read: it may have changed."""
@@ -154,18 +156,6 @@ class Sweeps(Detector):
             is_proof=False,
             step=at if kind is LoopKind.COVERED_RANGE else self._rules.sweep_pages,
         )
-
-    def to_state(self) -> dict[str, Any]:
-        """All that later findings depend on."""
-        return {
-            "readings": [[key.hex(), fields_of(reading)] for key, reading in self.readings.items()],
-            "numbers": [[name, list(numbers)] for name, numbers in self.numbers.items()],
-        }
-
-    def restore(self, state: dict[str, Any]) -> None:
-        """Take up what `to_state` gave."""
-        self.readings = {bytes.fromhex(key): item_of(Reading, reading) for key, reading in state["readings"]}
-        self.numbers = {name: tuple(numbers) for name, numbers in state["numbers"]}
 
 
 def known_sweep(number: int) -> ToolCall:

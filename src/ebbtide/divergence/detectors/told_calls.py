@@ -9,10 +9,10 @@ same it is another view.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from zlib import crc32
 
+from ebbtide.codec import State
 from ebbtide.divergence.chain_memory import ChainMemory
 from ebbtide.divergence.detectors.new_ground import TYPE, Ground, NewGround
 from ebbtide.divergence.detectors.speech import may_tell
@@ -46,7 +46,7 @@ class _Order(NamedTuple):
     first_event: int
 
 
-class ToldCalls:
+class ToldCalls(State):
     """The actions that the agents of one chain tell, and the orders that they are given.
 
     Args:
@@ -67,15 +67,22 @@ class ToldCalls:
         "ground",
     )
 
+    ground: NewGround
+    _views: dict[int, _View]
+    _order: _Order | None
+    _is_unanswered: bool  # the latest order
+    _first_event: int  # of the steps over known ground
+    _tools: dict[str, None]  # that they name
+
     def __init__(self, memory: ChainMemory) -> None:
         self._memory = memory
         self._rules = memory.rules
         self.ground = NewGround()
-        self._views: dict[int, _View] = {}
-        self._order: _Order | None = None
-        self._is_unanswered = False  # the latest order
-        self._first_event = 0  # of the steps over known ground
-        self._tools: dict[str, None] = {}  # that they name
+        self._views = {}
+        self._order = None
+        self._is_unanswered = False
+        self._first_event = 0
+        self._tools = {}
 
     def reset(self) -> None:
         """Another task, or another run."""
@@ -200,26 +207,6 @@ class ToldCalls:
             del self._views[next(iter(self._views))]
         self._views[place] = view
         return f"{sight} {view.number}" if view.number else sight
-
-    def to_state(self) -> dict[str, Any]:
-        """All that later findings depend on."""
-        order = self._order
-        return {
-            "ground": self.ground.to_state(),
-            "views": [[place, view.number, sorted(view.words)] for place, view in self._views.items()],
-            "order": None if order is None else [order.agent, sorted(order.words), *order[2:]],
-            "latest": [self._is_unanswered, self._first_event, list(self._tools)],
-        }
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        """Take up what `to_state` gave."""
-        self.ground.restore(state["ground"])
-        self._views = {place: _View(number, frozenset(words)) for place, number, words in state["views"]}
-        if state["order"] is not None:
-            agent, words, *rest = state["order"]
-            self._order = _Order(agent, frozenset(words), *rest)
-        self._is_unanswered, self._first_event, tools = state["latest"]
-        self._tools = dict.fromkeys(tools)
 
 
 def _suspected(finding: Finding) -> Finding:

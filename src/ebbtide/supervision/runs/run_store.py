@@ -6,12 +6,13 @@ import json
 import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any, Protocol
 
 from ebbtide.bounded import Bounded
+from ebbtide.codec import Record, from_whole_wire
 from ebbtide.database.kept_file import KeptFile
 from ebbtide.database.migrating import Schema
 from ebbtide.errors import StoreError
@@ -20,7 +21,7 @@ from ebbtide.supervision.ladder import Action
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunStanding:
+class RunStanding(Record):
     """Standing of one run.
 
     Args:
@@ -50,10 +51,6 @@ class RunStanding:
         """Sort key: runs that go on first, then by the strictest action, the highest cost, the latest."""
         return (not self.ended, self.action.rank, self.cost_usd or 0.0, self.latest)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Returns the wire form."""
-        return asdict(self)
-
     @classmethod
     def from_dict(cls, wire: Mapping[str, Any]) -> RunStanding:
         """Reads the wire form back.
@@ -61,7 +58,7 @@ class RunStanding:
         Raises:
             KeyError, TypeError, ValueError: It is none.
         """
-        return cls(**{**wire, "action": Action(wire["action"])})
+        return from_whole_wire(cls, wire)
 
 
 @dataclass(frozen=True, slots=True)
