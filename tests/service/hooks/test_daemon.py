@@ -338,3 +338,98 @@ def test_the_client_waits_no_longer_for_its_input(state) -> None:
 def test_the_client_of_a_status_line(state) -> None:
     done = state.client("statusline", stdin='{"session_id": "s"}')
     assert done.stdout == "ebbtide: not watching\n"
+
+
+@pytest.mark.parametrize("kills", [{2}, {3}, {4}, {2, 4}, {3, 4, 5}])
+def test_a_loop_that_outlives_the_service_is_told_before_it_ends(state, kills: set[int]) -> None:
+    """SIGKILL after some events of a loop, at once: the note comes, and the run ends after it, not before."""
+    process = state.serve()
+    notes, end = [], None
+    for number in range(12):
+        answer = state.hook("claude", batch(number), "stop")
+        if note(answer) and number not in kills:
+            notes.append(number)
+        if "continue" in answer:
+            end = number
+            break
+        if number in kills:
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            process = state.serve()
+    assert notes
+    assert end is not None
+    assert notes[0] < end
+
+
+@pytest.mark.parametrize("kill", [1, 2, 3])
+def test_a_note_of_a_service_that_died_before_it_was_confirmed_comes_next(state, kill: int) -> None:
+    """The answer went out, and nobody has said that it arrived when the service is killed."""
+    process = state.serve()
+    for number in range(kill):
+        state.hook("claude", batch(number), "stop")
+    path = "/hooks/claude?stop=1"
+    content, ticket = hook_client.ask("POST", path, json.dumps(batch(kill)).encode(), time.monotonic() + 5)
+    assert content is not None
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    state.serve()
+    answers = [state.hook("claude", batch(number), "stop") for number in range(kill + 1, 9)]
+    if ticket:
+        assert note(answers[0])
+    first_note = next(n for n, answer in enumerate(answers) if note(answer)) if kill < 3 else -1
+    end = next(n for n, answer in enumerate(answers) if "continue" in answer)
+    assert first_note < end
+
+
+def test_a_hook_that_ran_into_its_deadline_is_told_next(state) -> None:
+    """The service hangs while the note is due: the client gives up, and the next answer has the note."""
+    process = state.serve()
+    for number in range(2):
+        assert state.hook("claude", batch(number), "stop") == {}
+    process.send_signal(signal.SIGSTOP)
+    try:
+        for number in (2, 3):
+            assert state.client("claude", "--stop", stdin=json.dumps(batch(number))).stdout == "{}\n"
+    finally:
+        process.send_signal(signal.SIGCONT)
+    deadline = time.monotonic() + 10
+    while (state.status() or {}).get("runs", 0) == 0 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(0.5)  # it takes what waited for it
+    told = state.hook("claude", batch(4), "stop")
+    assert note(told)
+    assert "continue" not in told
+    assert state.hook("claude", batch(5), "stop")["continue"] is False
+
+
+def test_the_client_confirms_what_it_has_handed_over(state) -> None:
+    """By the real client: a note comes once, and the run ends after it."""
+    state.serve()
+    answers = []
+    for number in range(6):
+        done = state.client("claude", "--stop", stdin=json.dumps(batch(number)))
+        answers.append(json.loads(done.stdout))
+        time.sleep(0.35)  # a note that is not confirmed would come again
+        if "continue" in answers[-1]:
+            break
+    assert sum(bool(note(answer)) for answer in answers) == 1
+    assert "continue" in answers[-1]
+
+
+def test_a_loop_that_starts_the_service_again_is_told_before_it_ends(state) -> None:
+    """The service is killed in the middle, and the hooks alone start it again while the loop goes on."""
+    process = state.serve()
+    notes, end = [], None
+    for number in range(26):
+        answer = json.loads(state.client("claude", "--stop", stdin=json.dumps(batch(number))).stdout)
+        if note(answer):
+            notes.append(number)
+        if "continue" in answer:
+            end = number
+            break
+        if number == 2:
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+        time.sleep(0.4)
+    assert end is not None
+    assert any(number < end for number in notes)

@@ -107,12 +107,14 @@ class HookReply:
         end: Reason why the run ends now.
         message: Message for the person.
         drops_prompt: True if the person's words were for us alone, and the model is not called.
+        delivery: Number of the note among those of its agent, by which its arrival is confirmed.
     """
 
     note: str | None = None
     end: str | None = None
     message: str | None = None
     drops_prompt: bool = False
+    delivery: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
