@@ -2,8 +2,8 @@
 
     python -m benchmarks.quality.claims [--data DIR] [--misses]
 
-- the labels: a line a report, ``{"session", "event", "claims": [{"kind", "answer"}]}``: the event is that of
-  the report, and no word of it is kept here. The open half was tuned on and its reader knew the answers; the
+- the labels: a line a report, ``{"session", "sha1", "claims": [{"kind", "answer"}]}``: the sum is that of the
+  report, of which no word is kept here. The open half was tuned on and its reader knew the answers; the
   sealed half was labelled before its answers were seen;
 - by answer: how many of those given are right, and how many of the labelled ones are found, with the interval
   of Wilson; a claim counts by its kind;
@@ -14,6 +14,7 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -39,16 +40,23 @@ class Match(NamedTuple):
     kind: str
 
 
-def checks_at(path: Path, event: int) -> tuple[ClaimCheck, ...]:
-    """The claims of the words at an event of a session."""
+def checks_of(path: Path, sha1: str) -> tuple[ClaimCheck, ...]:
+    """The claims of the words with that sum in a session.
+
+    Raises:
+        ValueError: No words of the session have it.
+    """
     record = ClaimRecord()
     for number, item in enumerate(open_trace(path), start=1):
-        if not isinstance(item, Event):
-            continue
-        record.see(item, number)
-        if number == event:
-            return record.check_report(item.text or "") if isinstance(item, ModelCall) else ()
-    return ()
+        if isinstance(item, Event):
+            record.see(item, number)
+        if isinstance(item, ModelCall) and item.text and _sum(item.text) == sha1:
+            return record.check_report(item.text)
+    raise ValueError(f"{path}: no words with the sum {sha1}")
+
+
+def _sum(text: str) -> str:
+    return hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()[:16]
 
 
 def matches(labels: Sequence[dict[str, str]], given: Sequence[ClaimCheck]) -> Iterator[Match]:
@@ -83,7 +91,7 @@ def measure(name: str, data: Path, *, misses: bool) -> None:
     given, right, labelled = Counter[str](), Counter[str](), Counter[str]()
     accused = honest = found = 0
     for report in reports:
-        checks = checks_at(data / "sessions" / f"{report['session']}.jsonl.gz", report["event"])
+        checks = checks_of(data / "sessions" / f"{report['session']}.jsonl.gz", report["sha1"])
         for match in matches(report["claims"], checks):
             given[match.given or ""] += 1
             labelled[match.label or ""] += 1

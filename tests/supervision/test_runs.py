@@ -573,3 +573,12 @@ def test_an_end_stays_one_while_others_save() -> None:
     assert [run.ended for run in store.standings()] == [True]
     registry.record("run 1", ToolCall(name="ls"))
     assert [run.ended for run in registry.standing()] == [False]
+
+
+def test_public_prices_are_used_where_they_are_installed() -> None:
+    """A call that states tokens and a known model costs something, with nobody naming a price."""
+    pytest.importorskip("genai_prices")
+    runs = Runs()
+    usage = Usage(model="gpt-4o", input_tokens=1_000_000)
+    runs.record("run 1", ModelCall(text="Paris.", usage=usage))
+    assert runs.get("run 1").tally.cost

@@ -93,7 +93,7 @@ class ActFact:
 
 
 @dataclass(frozen=True, slots=True)
-class Edit:
+class FileEdit:
     """One change of a file.
 
     Args:
@@ -114,7 +114,7 @@ def suffix_of(path: str) -> str:
     return path.rpartition("/")[2].rpartition(".")[2].lower() if "." in path.rpartition("/")[2] else ""
 
 
-def edits_of(args: Mapping[str, object] | str, event: int) -> Iterator[Edit]:
+def edits_of(args: Mapping[str, object] | str, event: int) -> Iterator[FileEdit]:
     """Yields the edits that a call of an editing tool makes, by its arguments."""
     if isinstance(args, str):
         yield from _patched(args, event)
@@ -126,10 +126,10 @@ def edits_of(args: Mapping[str, object] | str, event: int) -> Iterator[Edit]:
             return
     path = next((args[key] for key in _PATHS if isinstance(args.get(key), str)), None)
     if isinstance(path, str) and any(key in args for key in _TEXTS):
-        yield Edit(event, path, is_cosmetic=suffix_of(path) in CODE and _is_cosmetic(args))
+        yield FileEdit(event, path, is_cosmetic=suffix_of(path) in CODE and _is_cosmetic(args))
 
 
-def shell_edits(text: str, commands: list[SimpleCommand], event: int) -> Iterator[Edit]:
+def shell_edits(text: str, commands: list[SimpleCommand], event: int) -> Iterator[FileEdit]:
     """Yields the edits that a command makes, as far as its words name the files."""
     if "*** Begin Patch" in text:
         yield from _patched(text, event)
@@ -140,22 +140,22 @@ def shell_edits(text: str, commands: list[SimpleCommand], event: int) -> Iterato
         if (
             head in {"sed", "perl", "gsed"} and any(word.startswith(("-i", "-pi")) for word in rest)
         ) or head == "tee":
-            yield from (Edit(event, word) for word in plain if suffix_of(word).isalnum())
+            yield from (FileEdit(event, word) for word in plain if suffix_of(word).isalnum())
         elif head in {"cp", "mv"} and len(plain) > 1:
-            yield Edit(event, plain[-1])
+            yield FileEdit(event, plain[-1])
             if head == "mv":
-                yield from (Edit(event, word, is_deletion=True) for word in plain[:-1])
+                yield from (FileEdit(event, word, is_deletion=True) for word in plain[:-1])
         elif head in {"rm", "unlink", "trash"}:
-            yield from (Edit(event, word, is_deletion=True) for word in plain)
+            yield from (FileEdit(event, word, is_deletion=True) for word in plain)
         elif head == "git" and plain[:1] == ["rm"]:
-            yield from (Edit(event, word, is_deletion=True) for word in plain[1:])
+            yield from (FileEdit(event, word, is_deletion=True) for word in plain[1:])
         elif head == "git" and plain[:1] == ["mv"] and len(plain) > 2:
-            yield Edit(event, plain[-1])
-            yield from (Edit(event, word, is_deletion=True) for word in plain[1:-1])
+            yield FileEdit(event, plain[-1])
+            yield from (FileEdit(event, word, is_deletion=True) for word in plain[1:-1])
         elif head == "git" and (plain[:1] == ["restore"] or (plain[:1] == ["checkout"] and "--" in rest)):
-            yield from (Edit(event, word) for word in plain[1:] if "." in word)
+            yield from (FileEdit(event, word) for word in plain[1:] if "." in word)
     if ">" in text:
-        yield from (Edit(event, match[1]) for match in _REDIRECTED.finditer(text[:6_000]))
+        yield from (FileEdit(event, match[1]) for match in _REDIRECTED.finditer(text[:6_000]))
 
 
 def acts_of(
@@ -191,10 +191,10 @@ def _is_quiet(words: list[str]) -> bool:
     return any(word == "--quiet" or (word[:1] == "-" and word[1:2] != "-" and "q" in word) for word in words)
 
 
-def _patched(text: str, event: int) -> Iterator[Edit]:
+def _patched(text: str, event: int) -> Iterator[FileEdit]:
     for match in _PATCHED.finditer(text):
         path = (match[2] or match[3]).strip()
-        yield Edit(event, path, is_deletion=match[1] == "Delete")
+        yield FileEdit(event, path, is_deletion=match[1] == "Delete")
 
 
 def _is_cosmetic(args: Mapping[str, object]) -> bool:

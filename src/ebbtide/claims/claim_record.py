@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ebbtide.claims.claim import ClaimCheck
+from ebbtide.claims.judging import Judge
 from ebbtide.claims.record_facts import RecordFacts
 
 
@@ -19,6 +20,4 @@ class ClaimRecord(RecordFacts):
 
     def check_report(self, text: str) -> tuple[ClaimCheck, ...]:
         """Returns the claims of a report with what the record says of each, in the order of the report."""
-        from ebbtide.claims.judging import Judge  # not needed while events come
-
         return Judge(self).check(text)

@@ -9,7 +9,7 @@ from typing import Final
 from ebbtide.claims.changes import (
     Act,
     ActFact,
-    Edit,
+    FileEdit,
     acts_of,
     edits_of,
     opened_by_tool,
@@ -51,7 +51,7 @@ class RecordFacts:
 
     def __init__(self) -> None:
         self.runs: deque[CheckRun] = deque(maxlen=_RUNS)
-        self.edits: deque[Edit] = deque(maxlen=_EDITS)
+        self.edits: deque[FileEdit] = deque(maxlen=_EDITS)
         self.acts: deque[ActFact] = deque(maxlen=_ACTS)
         self.commands: deque[tuple[int, str]] = deque(maxlen=_COMMANDS)
         self.reads: dict[
@@ -141,7 +141,7 @@ class RecordFacts:
         elif edits:
             self.refused.append((self.events, edits[0].path))
 
-    def _add_edits(self, edits: list[Edit]) -> None:
+    def _add_edits(self, edits: list[FileEdit]) -> None:
         if len(self.edits) + len(edits) > _EDITS:
             self.is_partial = True
         self.edits.extend(edits)
