@@ -19,6 +19,7 @@ from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.run_options import RunOptions
 from ebbtide.supervision.summary.recorder import RunRecorder
 from ebbtide.supervision.summary.run_summary import RunSummary
+from ebbtide.traces.formats import FORMATS
 from ebbtide.traces.reading import open_trace
 
 
@@ -107,6 +108,8 @@ def test_every_option_reaches_the_run(stuck):
 
 class BrokenTrace:
     """A format whose reader raises what nobody expected."""
+
+    format = FORMATS[0]
 
     def __init__(self, error: Exception) -> None:
         self.error = error

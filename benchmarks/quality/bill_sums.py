@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -155,6 +156,8 @@ def stated(data: Path, pool: ThreadPoolExecutor) -> list[dict[str, Any]]:
 def _stated_row(card: dict[str, Any], sums: Sums) -> dict[str, Any]:
     says, faults = card["stated"], []
     dollars, tokens = says.get("cost_usd"), says.get("tokens")
+    # Nothing is free: $0 beside tokens is what a tool writes that has no price for the model.
+    dollars = dollars or None
     row = {"part": "stated", "kind": card["agent"], "name": card["id"], "stated usd": dollars}
     row |= {"usd": sums.cost, "tokens": sums.all_tokens}
     if sums.unread:
@@ -204,7 +207,7 @@ def _incident_row(folder: Path, case: dict[str, Any]) -> dict[str, Any]:
     if not _same(sums.cost, truth["usd"]):
         faults.append(f"${_text(sums.cost)} for ${_text(truth['usd'])}{_ratio(sums.cost, truth['usd'])}")
     for model, part in truth["by_model"].items():
-        cost, count = sums.models.get(model, [None, 0])
+        cost, count = {_plain(name): row for name, row in sums.models.items()}.get(_plain(model), [None, 0])
         if part["usd"] is not None and not _same(cost, part["usd"]):
             faults.append(f"{model}: ${_text(cost)} for ${_text(part['usd'])}")
         if count != part["tokens"]:
@@ -276,6 +279,11 @@ def _token_faults(sums: Sums, wanted: dict[str, int]) -> list[str]:
         for kind, count in wanted.items()
         if sums.tokens[kind] != count
     ]
+
+
+def _plain(model: str) -> str:
+    """A model without the date of its release: not every agent writes it down."""
+    return re.sub(r"-20\d{6}$", "", model.replace(".", "-"))
 
 
 def _near(cost: float | None, says: float) -> bool:

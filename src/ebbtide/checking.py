@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ebbtide.budget.bill.tree import RunNode, RunRole
+from ebbtide.budget.ledger.call_price import units_of
 from ebbtide.budget.prices import Prices
 from ebbtide.budget.tally import Tally, dollars
 from ebbtide.errors import EbbtideError, TranscriptError, expect
@@ -19,13 +21,17 @@ from ebbtide.supervision.run_options import RunOptions
 from ebbtide.supervision.summary.recorder import RunRecorder
 from ebbtide.supervision.summary.run_summary import RunSummary
 from ebbtide.supervision.summary.run_title import LONGEST
+from ebbtide.supervision.summary.run_tree import with_trees
 from ebbtide.supervision.summary.spending import spending_of
 from ebbtide.text.excerpt import one_line
 from ebbtide.text.redaction import redacted
+from ebbtide.traces.input.source import STDIN
 from ebbtide.traces.reading import Trace, open_trace
+from ebbtide.traces.sessions.session_family import started_by
+from ebbtide.traces.sessions.session_origin import AGENT_OF_FORMAT, SessionOrigin, origin_at
 
 if TYPE_CHECKING:
-    from ebbtide.traces.money.shared_calls import InheritedCalls
+    from ebbtide.traces.money.shared_calls import InheritedCalls, SharedCalls
 
 _DEFAULTS = RunOptions()
 _EVERY = 1_000  # events between two reports of progress
@@ -41,8 +47,12 @@ def check(
     is_named: bool = True,
     is_growing: bool = False,
     inherited: InheritedCalls | None = None,
+    is_alone: bool = True,
 ) -> RunSummary:
     """What the run in a file came to, in bounded memory.
+
+    Of a session of a coding agent the bill has a tree where it started others: their files are looked for
+    beside its own, and a call that stands in both is theirs.
 
     Args:
         path: A trace of any known format, compressed or not; ``-`` for standard input.
@@ -52,6 +62,7 @@ def check(
             beyond doubt.
         is_growing: Whether it may be written at this moment: a broken last line is no fault then.
         inherited: Calls that another run owns: they cost nothing here, and are summed apart.
+        is_alone: Whether nobody else looks for what it started, and for what it inherited.
 
     Raises:
         TranscriptError: It cannot be read, nothing in it can be, or it is in no known format.
@@ -66,7 +77,67 @@ def check(
     ('STUCK', 'ls 6 times in a row, same arguments, same answer')
     """
     trace = open_trace(path, is_named=is_named, is_growing=is_growing)
-    return check_trace(trace, options, progress=progress, inherited=inherited)
+    form = trace.format.name
+    origin = None if os.fspath(path) == STDIN else origin_at(path, form)
+    if origin is None:
+        return check_trace(trace, options, progress=progress, inherited=inherited)
+    family = started_by(Path(path), form) if is_alone else []
+    shared = None
+    if family or (is_alone and origin.parent is not None):
+        from ebbtide.traces.money.shared_calls import SharedCalls
+
+        shared = SharedCalls.of([Path(path), *(file for file, _ in family)])
+        inherited = shared.inherited.get(str(Path(path)))
+    summary = check_trace(trace, options, progress=progress, inherited=inherited)
+    summary = placed(summary, origin, form)
+    if shared is None or not family:
+        return summary if not is_alone else with_trees([summary])[0]
+    nodes = _nodes_of(family, form, shared, options.prices)
+    return with_trees([summary], nodes)[0]
+
+
+def placed(summary: RunSummary, origin: SessionOrigin, form: str) -> RunSummary:
+    """Returns the summary with the place of its session among others.
+
+    Args:
+        summary: What it came to.
+        origin: Where its session comes from.
+        form: The name of its format.
+    """
+    agent = AGENT_OF_FORMAT[form].value
+    return dataclasses.replace(
+        summary,
+        id=f"{agent}:{origin.id}",
+        parent=None if origin.parent is None else f"{agent}:{origin.parent}",
+        role=origin.role,
+        name=origin.name,
+    )
+
+
+def _nodes_of(
+    family: Sequence[tuple[Path, SessionOrigin]], form: str, shared: SharedCalls, prices: Prices | None
+) -> list[RunNode]:
+    """Returns what each file took of its own, as far as its tree needs it."""
+    agent = AGENT_OF_FORMAT[form].value
+    nodes = {
+        str(path): RunNode(
+            key=str(path),
+            id=f"{agent}:{origin.id}",
+            parent=f"{agent}:{origin.parent}",
+            role=RunRole(origin.role),
+            name=origin.name,
+        )
+        for path, origin in family
+    }
+    for call in shared.ledger.calls():
+        node = nodes.get(call.owner.path)
+        if node is None:
+            continue
+        cost = units_of(call, prices)
+        node.tokens += call.usage.tokens or 0
+        if cost is not None:
+            node.cost = cost + (node.cost or 0)
+    return list(nodes.values())
 
 
 def check_trace(
@@ -132,6 +203,7 @@ def check_events(
     form: str = "events",
     advice: str = "",
     progress: Callable[[int], object] | None = None,
+    inherited: InheritedCalls | None = None,
 ) -> RunSummary:
     """What a run came to whose events are at hand.
 
@@ -142,6 +214,7 @@ def check_events(
         form: What the summary calls the format of the events.
         advice: What to switch on where the run holds too little; empty where that is not known.
         progress: As for `check`.
+        inherited: As for `check`.
 
     >>> from ebbtide.events.event import ToolCall
     >>> summary = check_events(ToolCall(name="ls", args={}, result="a.txt") for _ in range(6))
@@ -152,8 +225,10 @@ def check_events(
     """
     expect("options", options, RunOptions)
     recorder = new_recorder(options)
-    _feed(recorder, events, progress)
+    share = None if inherited is None else _RunShare(inherited, options.prices)
+    _feed(recorder, events if share is None else map(share.own, events), progress)
     summary = recorder.summary(source, form, advice=advice)
+    summary = summary if share is None else share.of(summary)
     return redacted(summary) if options.redact else summary
 
 
@@ -197,15 +272,18 @@ def check_many(
         if from_arguments is None
         else {Path(path) for path in paths} - {Path(path) for path in from_arguments}
     )
-    shares: dict[Path, InheritedCalls] = {}
+    shares: dict[str, InheritedCalls] = {}
     if len(files) > 1:
-        from ebbtide.traces.money.shared_calls import inherited_calls
+        from ebbtide.traces.money.shared_calls import SharedCalls
 
-        shares = inherited_calls(files)
+        shares = SharedCalls.of(files).inherited
     jobs = min(jobs or _processes(files), len(files))
     if jobs > 1 and not _can_be_sent(options):
         jobs = 1
-    pieces = ((path, options, shares.get(path), path not in searched, is_growing) for path in files)
+    how = {"is_growing": is_growing, "is_alone": len(files) == 1}
+    pieces = (
+        (path, options, shares.get(str(path)), {**how, "is_named": path not in searched}) for path in files
+    )
     for (path, *_), result in results(_checked, pieces, jobs=jobs):
         if isinstance(result, LostProcessError):
             yield path, EbbtideError(f"{path}: {result}")
@@ -237,25 +315,33 @@ class _RunShare:
         inherited = spending_of([self._tally])
         if not inherited.events:
             return summary
-        spent = dataclasses.replace(summary.spent, llm_calls=summary.spent.llm_calls - inherited.llm_calls)
+        calls = summary.spent.llm_calls - inherited.llm_calls
+        spent = dataclasses.replace(summary.spent, llm_calls=calls)
+        if not calls and spent.cost_usd is None and not spent.tokens.total:
+            spent = dataclasses.replace(spent, cost_usd=0.0)  # no call is its own
         bill = summary.bill
         owner = self._inherited.owner
-        if inherited.cost_usd is not None and owner is not None:
-            began = f"It began from {Path(owner).name}, where that had cost"
+        whose = None if owner is None else Path(owner).name
+        whose = "a session that is not here" if self._inherited.is_absent else whose
+        if inherited.cost_usd is not None and whose is not None:
+            began = f"It began from {whose}, where that had cost"
             sentence = f"{bill.sentence} {began} {dollars(inherited.cost_usd)}.".lstrip()
             bill = dataclasses.replace(bill, sentence=sentence)
         return dataclasses.replace(summary, spent=spent, bill=bill, inherited=inherited, began_from=owner)
 
 
 def _checked(
-    path: Path,
-    options: RunOptions,
-    inherited: InheritedCalls | None,
-    is_named: bool,  # noqa: FBT001 - sent to a process by its place
-    is_growing: bool,  # noqa: FBT001 - likewise
+    path: Path, options: RunOptions, inherited: InheritedCalls | None, how: Mapping[str, bool]
 ) -> RunSummary | EbbtideError:
     try:
-        return check(path, options, is_named=is_named, is_growing=is_growing, inherited=inherited)
+        return check(
+            path,
+            options,
+            inherited=inherited,
+            is_named=how["is_named"],
+            is_growing=how["is_growing"],
+            is_alone=how["is_alone"],
+        )
     except EbbtideError as error:
         return error
     except Exception as error:  # noqa: BLE001 - one file, or a fault in one reader, must not hide the others

@@ -63,6 +63,9 @@ COLUMNS = {  # those that a reader of results version 1 counts on
     "calls_without_answer": "int64",
     "converged": "string",
     "degraded": "int64",
+    "session": "string",
+    "parent": "string",
+    "inherited_cost_usd": "double",
 }
 LISTS = {
     "faults": None,

@@ -205,6 +205,7 @@ def test_sessions_in_a_database_and_in_files(home: Path, database: Path, files: 
         id="ses_df6a7af24ffe24AluEPRGKIIDS",
         parent="ses_df6a7b445ffeNus0DMGD1zcb7f",
         project="/srv/weather",
+        role="child session",
     )
     bare = put(folder / "ses_2.json", "{")
     assert origin(bare) == SessionOrigin(id="ses_2")
@@ -229,9 +230,9 @@ def test_origin_of_claude_code(home: Path) -> None:
     bare = put(place / "s2.jsonl", "not JSON\n")
     in_a_call = put(place / "s3.jsonl", lines({"message": {"cwd": "/no"}, "text": '"cwd": "/no"'}))
     assert origin(main) == SessionOrigin(id="s1", project="/srv/shop")
-    assert origin(below) == SessionOrigin(id="agent-a", parent="s1", project="/srv/tree")
+    assert origin(below) == SessionOrigin(id="agent-a", parent="s1", project="/srv/tree", role="sub-agent")
     assert origin(deeper).parent == "s1"
-    assert origin(beside) == SessionOrigin(id="agent-c", parent="s1", project="-srv-shop")
+    assert origin(beside) == SessionOrigin(id="agent-c", parent="s1", project="-srv-shop", role="sub-agent")
     assert origin(bare).project == origin(in_a_call).project == "-srv-shop"
 
 
@@ -256,7 +257,7 @@ def test_origin_of_codex(home: Path, started: dict[str, object], suffix: str) ->
     main = written("1", {"id": "t1", "session_id": "t1", "cwd": "/srv/shop", "source": "cli"})
     below = written("2", {"id": "t2", "cwd": "/srv/shop", **started})
     assert origin(main) == SessionOrigin(id="t1", project="/srv/shop")
-    assert origin(below) == SessionOrigin(id="t2", parent="t1", project="/srv/shop")
+    assert origin(below) == SessionOrigin(id="t2", parent="t1", project="/srv/shop", role="thread")
     assert origin(put(place / "rollout-3.jsonl", "{}\n")) == SessionOrigin(id="rollout-3")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import Final
@@ -11,6 +11,7 @@ from typing import Final
 from ebbtide.batch.archive.archive_files import ArchiveFile
 from ebbtide.batch.archive.archive_pool import Chunk, PartWriter, RunChunk, check_chunks
 from ebbtide.batch.results.archive_counts import ArchiveCounts
+from ebbtide.batch.results.archived_run import FileRun
 from ebbtide.batch.results.result_parts import ResultParts
 from ebbtide.batch.tables.table_rows import RunTable
 from ebbtide.processes import worthwhile
@@ -69,7 +70,21 @@ def check_files(
     jobs = task.jobs or worthwhile(size, WORTH_A_PROCESS)
     resumed = len(files) - len(due)
     progress(resumed)
-    return check_into(parts, file_chunks(due), task, jobs=jobs, progress=progress), resumed
+    return check_into(parts, file_chunks(_shared(files, due)), task, jobs=jobs, progress=progress), resumed
+
+
+def _shared(files: Sequence[ArchiveFile], due: Sequence[ArchiveFile]) -> Iterator[ArchiveFile]:
+    """Files that are due, each with what it inherits from any of the archive: each call counts once."""
+    from ebbtide.traces.money.shared_calls import SharedCalls
+
+    local = [Path(file.run.source) for file in files if isinstance(file.run, FileRun) and file.run.is_local]
+    inherited = SharedCalls.of(local).inherited if due else {}
+    for file in due:
+        run = file.run
+        if isinstance(run, FileRun) and run.is_local:
+            share = inherited.get(str(Path(run.source)))
+            file = replace(file, run=replace(run, inherited=share, is_alone=False))  # noqa: PLW2901
+        yield file
 
 
 def check_rows(

@@ -8,10 +8,12 @@ from ebbtide.budget.bill.bill import (
     Amount,
     Bill,
     BillLine,
+    BillTree,
     CacheMisses,
     CarriedEvent,
 )
 from ebbtide.report.bill_names import CLASS_NAMES, CONTENT_NAMES, LEAST, WASTE_NAMES, amount, share
+from ebbtide.report.bill_tree import tree_parts, tree_sentence
 from ebbtide.report.markup import Markup, element, joined
 from ebbtide.report.plurals import count
 from ebbtide.report.table import table
@@ -35,10 +37,19 @@ def bill_part(summary: RunSummary) -> Markup:
         element("p", missing, class_="note") if missing else None,
         element("p", bill.sentence, class_="lead", dir="auto") if bill.sentence else None,
         _bar(bill),
+        _tree(bill.tree),
         _savings(bill),
         _suggestions(bill),
         class_="bill",
     )
+
+
+def _tree(tree: BillTree | None) -> Markup | None:
+    """Returns what the run took with all that come from it, a row each."""
+    if tree is None:
+        return None
+    rows = [(name, amount(part), share(part)) for name, part in tree_parts(tree)]
+    return table(tree_sentence(tree), ("", "cost", "share"), rows, words=("",))
 
 
 def bill_details(bill: Bill) -> Markup | None:

@@ -206,9 +206,12 @@ class ServiceClient:
                 return
             cursor = {"cursor": page["next_cursor"]}
 
-    def spending(self, by: str = "day", *, since: str | None = None) -> list[dict[str, Any]]:
-        """Returns what was spent, by ``day``, ``project``, ``agent``, ``user`` or ``model``."""
-        query = urlencode({"by": by, **({} if since is None else {"since": since})})
+    def spending(
+        self, by: str = "day", *, since: str | None = None, timezone: str | None = None
+    ) -> list[dict[str, Any]]:
+        """Returns the spending by ``day`` (in a zone), ``project``, ``agent``, ``user`` or ``model``."""
+        wanted = {"by": by, "since": since, "timezone": timezone}
+        query = urlencode({key: value for key, value in wanted.items() if value is not None})
         groups: list[dict[str, Any]] = self._json("GET", f"/v1/spending?{query}")["groups"]
         return groups
 

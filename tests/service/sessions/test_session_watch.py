@@ -179,8 +179,11 @@ def test_a_session_at_rest_has_the_bill_of_its_file(machine, pieces: int, ends: 
     """However it grew, and whatever happened to the service meanwhile."""
     path = machine.claude()
     lines = (SAMPLES / "claude_code.jsonl").read_bytes().splitlines(keepends=True)
-    calls = b"".join(line for line in lines if b"cost-state" not in line)  # a stated sum is of the whole
-    text = calls.replace(b"claude-opus", b"claude-sonnet-4-5").replace(b"claude-haiku", b"claude-haiku-4-5")
+    text = (
+        b"".join(lines)
+        .replace(b"claude-opus", b"claude-sonnet-4-5")
+        .replace(b"claude-haiku", b"claude-haiku-4-5")
+    )
     text = text.rstrip(b"\n") if pieces == 7 else text  # not every writer ends its last line
     for piece in range(1, pieces + 1):
         path.write_bytes(text[: len(text) * piece // pieces])

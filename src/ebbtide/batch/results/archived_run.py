@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from ebbtide.checking import check_events, check_trace, refuse_nothing
+from ebbtide.checking import check, check_events, check_trace, refuse_nothing
 from ebbtide.errors import ConfigError, TranscriptError, error_text
 from ebbtide.events.event import Event
 from ebbtide.events.transcript import Round
 from ebbtide.supervision.run_options import RunOptions
 from ebbtide.supervision.summary.run_summary import RunSummary
 from ebbtide.traces.reading import Trace, open_trace
+
+if TYPE_CHECKING:
+    from ebbtide.traces.money.shared_calls import InheritedCalls
 
 _PIECE = 1 << 20
 
@@ -51,10 +54,14 @@ class FileRun:
         source: Its path, or a URL that fsspec opens, such as ``s3://bucket/run.jsonl``.
         is_named: Whether somebody named the file itself; plain text that a search came upon has to be a
             conversation beyond doubt.
+        inherited: Calls in it that another file of the archive owns.
+        is_alone: Whether nobody has looked for those.
     """
 
     source: str
     is_named: bool = False
+    inherited: InheritedCalls | None = None
+    is_alone: bool = True
 
     @property
     def run_id(self) -> str:
@@ -63,14 +70,27 @@ class FileRun:
 
     def summary(self, options: RunOptions) -> RunSummary:
         """As `ArchivedRun.summary`."""
+        if self.is_local:
+            return check(
+                self.source,
+                options,
+                is_named=self.is_named,
+                inherited=self.inherited,
+                is_alone=self.is_alone,
+            )
         return check_trace(self._trace(), options)
+
+    @property
+    def is_local(self) -> bool:
+        """True if it is a path, and no URL."""
+        return "://" not in self.source
 
     def read(self) -> Iterator[Event | Round]:
         """As `ArchivedRun.read`."""
         return events_of(self._trace())
 
     def _trace(self) -> Trace:
-        if "://" not in self.source:
+        if self.is_local:
             return open_trace(self.source, is_named=self.is_named)
         return Trace.of(pieces_at(self.source), source=self.source, is_named=self.is_named)
 

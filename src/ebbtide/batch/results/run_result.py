@@ -102,6 +102,10 @@ class RunResult:
         rounds: The conversation, round by round.
         steps: Where the verdict first became as strict as a nudge, a finalize, an escalate, a stop, and what
             came after that.
+        session: The session of a coding agent that it is; None where its record names none.
+        parent: The session that it comes from; None for one of its own.
+        inherited_cost_usd: Dollars of calls in its record that another run of the archive owns, and that are
+            no part of `cost_usd`; None where there are none.
     """
 
     run_id: str | None
@@ -155,6 +159,9 @@ class RunResult:
     decisions: tuple[RunDecision, ...] | None = None
     rounds: tuple[RoundPoint, ...] | None = None
     steps: tuple[LadderStep, ...] | None = None
+    session: str | None = None
+    parent: str | None = None
+    inherited_cost_usd: float | None = None
 
 
 @cache
@@ -228,6 +235,9 @@ def result_of(run_id: str | None, summary: RunSummary) -> RunResult:
         decisions=summary.decisions,
         rounds=summary.rounds,
         steps=summary.steps,
+        session=summary.id,
+        parent=summary.parent,
+        inherited_cost_usd=None if summary.inherited is None else summary.inherited.cost_usd,
     )
 
 

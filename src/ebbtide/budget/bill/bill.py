@@ -211,6 +211,45 @@ class Suggestion:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ChildBill:
+    """The share of a run that another one started, or that goes on from it, with all that comes from it.
+
+    Args:
+        run: Its id, or that of the chain where it has no file of its own.
+        name: Its name for a person.
+        kind: ``sub-agent``, ``thread``, ``child session``, ``fork`` or ``copy``.
+        amount: What it took; the share is that of the tree.
+    """
+
+    run: str
+    name: str
+    kind: str
+    amount: Amount
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BillTree:
+    """The cost of a run together with all that come from it; the shares are those of the tree.
+
+    Args:
+        total: All of them.
+        own: Of that, the run without its sub-agents.
+        runs: How many runs with files of their own there are in it.
+        children: Those that come from it directly, each with what comes from it in turn: the five dearest,
+            and all above a hundredth of the tree.
+        children_left_out: How many more there are.
+        rest: What those took.
+    """
+
+    total: Amount
+    own: Amount
+    runs: int = 1
+    children: tuple[ChildBill, ...] = ()
+    children_left_out: int = 0
+    rest: Amount = field(default_factory=Amount)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Bill:
     """Where the money of a run went.
 
@@ -238,6 +277,7 @@ class Bill:
         avoidable: What could have been had for less.
         waste: Both by kind, the most expensive first; they do not overlap.
         suggestions: At most three.
+        tree: The run together with those that come from it; None where none is known.
         stated: The total that the record states, held against the calls; None where it states none.
         is_least: Whether the trace states less output than it holds, so that the bill is a lower bound.
         is_estimated: Whether nobody knows what a model costs by class of tokens, so that stated costs were
@@ -266,6 +306,7 @@ class Bill:
     avoidable: Amount = field(default_factory=Amount)
     waste: tuple[WasteLine, ...] = ()
     suggestions: tuple[Suggestion, ...] = ()
+    tree: BillTree | None = None
     stated: StatedTotal | None = None
     is_least: bool = False
     is_estimated: bool = False

@@ -32,6 +32,7 @@ class SightedCall(NamedTuple):
         is_own: Whether the record names the thread of its file as the one that made the call.
         is_result: Whether it is the last call of a sub-agent, as the result of that states it: one that has
             no id, and is the same as any call of the same agent whose prompt has the same sizes.
+        is_replay: Whether a fork wrote it down that comes from another thread, whose call it is.
         agent: The sub-agent that made it, by its id; None for the agent itself.
         skill: The skill that was in use.
         server: The MCP server of which it called a tool.
@@ -50,6 +51,7 @@ class SightedCall(NamedTuple):
     cost_usd: float | None = None
     is_own: bool = True
     is_result: bool = False
+    is_replay: bool = False
     agent: str | None = None
     skill: str | None = None
     server: str | None = None
@@ -96,6 +98,7 @@ class CountedCall(NamedTuple):
         agent: The sub-agent that made it, as its owner has it; so are the next two.
         skill: The skill that was in use.
         server: The MCP server of which it called a tool.
+        settled: Units of money, where a total that is stated says so; such a difference is no call.
     """
 
     id: CallId
@@ -107,6 +110,12 @@ class CountedCall(NamedTuple):
     agent: str | None
     skill: str | None
     server: str | None
+    settled: int | None = None
+
+    @property
+    def is_difference(self) -> bool:
+        """True if it is no call, but what a stated total has above or below the calls."""
+        return self.settled is not None and self.id.name == "stated"
 
 
 @dataclass(slots=True)
@@ -168,7 +177,19 @@ _ResultKey = tuple[str | None, Prompt]
 class _Call:
     """One call as far as its records are known; every field is a maximum, a minimum or a union over them."""
 
-    __slots__ = ("amounts", "id", "labels", "model", "places", "prompts", "rank", "tier", "times", "ts")
+    __slots__ = (
+        "amounts",
+        "id",
+        "is_replay",
+        "labels",
+        "model",
+        "places",
+        "prompts",
+        "rank",
+        "tier",
+        "times",
+        "ts",
+    )
 
     def __init__(self, place: CallPlace, call: SightedCall) -> None:
         self.id = CallId.at(f"agent {call.agent}", call.prompt) if call.is_result else call.id
@@ -181,6 +202,7 @@ class _Call:
         self.tier: tuple[int, str] | None = None if call.tier is None else (output, call.tier)
         self.places: tuple[CallPlace, ...] = (place,)
         self.rank: _Rank = _rank(place, call)
+        self.is_replay = call.is_replay
         self.labels: _Labels = (call.agent, call.skill, call.server)
 
     def absorb(self, other: _Call) -> None:
@@ -193,6 +215,7 @@ class _Call:
         self.model = _better(self.model, other.model)
         self.tier = _better(self.tier, other.tier)
         self.places = _united(self.places, other.places)
+        self.is_replay = self.is_replay and other.is_replay
         if other.rank < self.rank:
             self.rank, self.labels = other.rank, other.labels
         elif other.rank == self.rank and other.labels != self.labels:
@@ -214,7 +237,8 @@ class _Call:
         owner = min((place for place in self.places if place.run == run), key=_order_of_place)
         copies = () if len(self.places) == 1 else tuple(place for place in self.places if place.run != run)
         tier = None if self.tier is None else self.tier[1]
-        return CountedCall(self.id, self.ts, usage, tier, owner, copies, *self.labels)
+        agent, skill, server = self.labels
+        return CountedCall(self.id, self.ts, usage, tier, owner, copies, agent, skill, server)
 
 
 class CallLedger:
@@ -273,16 +297,24 @@ class CallLedger:
         return known.take(new)
 
     def calls(self) -> Iterator[CountedCall]:
-        """Every call, once; in no order that means anything."""
+        """Every call, once; in no order that means anything.
+
+        Calls that forks replay alone are left out: they are of a thread that is not here.
+        """
         by_result = self._calls_of_results() if self._results else {}
         stated: dict[int, list[_Call]] = {}
         for key, call in by_result.items():
             stated.setdefault(id(call), []).append(self._results[key])
         for call in self._each():
-            yield call.counted(stated.get(id(call), ()))
+            if not call.is_replay:
+                yield call.counted(stated.get(id(call), ()))
         for key, result in self._results.items():
             if key not in by_result:
                 yield result.counted()
+
+    def absent(self) -> Iterator[CountedCall]:
+        """Calls that forks replay, and whose own thread is not here; all places are those of forks."""
+        return (call.counted() for call in self._each() if call.is_replay)
 
     def sums(
         self, key: Callable[[CountedCall], _Key], cost: Callable[[CountedCall], int | None]
@@ -364,7 +396,12 @@ class _Namesakes:
 
 def _rank(place: CallPlace, call: SightedCall) -> _Rank:
     """Order in which places own a call: by what the record says, then by which began first."""
-    return (not call.is_own, inf if place.began is None else place.began, place.path, place.run)
+    return (
+        call.is_replay or not call.is_own,
+        inf if place.began is None else place.began,
+        place.path,
+        place.run,
+    )
 
 
 def _order_of_place(place: CallPlace) -> tuple[float, str, str]:

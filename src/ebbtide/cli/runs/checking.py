@@ -24,6 +24,7 @@ from ebbtide.errors import ConfigError, EbbtideError, TranscriptError
 from ebbtide.report.plurals import count
 from ebbtide.supervision.run_options import RunOptions
 from ebbtide.supervision.summary.run_summary import RunSummary
+from ebbtide.supervision.summary.run_tree import with_trees
 from ebbtide.text.redaction import redacted
 
 
@@ -230,7 +231,7 @@ def check_files(
             else:
                 is_named = str(path) in traces.from_arguments
                 skipped_files.append(skipped_file(result, str(path), options, is_named=is_named))
-    return summaries, sorted(skipped_files, key=lambda item: item.source)
+    return with_trees(summaries), sorted(skipped_files, key=lambda item: item.source)
 
 
 def skipped_file(error: EbbtideError, source: str, options: RunOptions, *, is_named: bool) -> SkippedFile:

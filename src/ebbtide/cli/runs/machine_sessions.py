@@ -121,7 +121,7 @@ def _parts(files: Iterable[SessionFile]) -> list[SessionPart]:
                 file=file,
                 session=session,
                 project=origins[start.path].project or origin.project,
-                is_main=origin.parent is None,
+                is_main=origin.is_main,
                 day=local_time(latest[file.agent, session], "%Y-%m-%d"),
             )
         )

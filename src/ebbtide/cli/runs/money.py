@@ -12,8 +12,9 @@ from typing import Any
 
 from ebbtide import __version__
 from ebbtide.budget.ledger.call_ledger import CallSums, CountedCall
+from ebbtide.budget.ledger.call_price import units_of
 from ebbtide.budget.prices import Prices
-from ebbtide.budget.tally import units, usd
+from ebbtide.budget.tally import usd
 from ebbtide.cli.runs.money_options import MoneyKey
 from ebbtide.clock import time_zone
 from ebbtide.traces.money.machine_calls import MachineCalls
@@ -106,7 +107,7 @@ class SessionMoney:
             if ts is not None and ((since is not None and ts < since) or (until is not None and ts >= until)):
                 continue
             inside |= paths
-            cost = _units(call, prices)
+            cost = units_of(call, prices)
             self._calls.append((call, cost))
             if call.copies:
                 self.copies.update(place.path for place in call.copies)
@@ -156,6 +157,7 @@ class SessionMoney:
             if group is None:
                 group = groups[name] = MoneySums(CallSums(), set())
             group.sums.add(call.usage, cost)
+            group.sums.calls -= call.is_difference
             group.sessions.add(call.owner.session)
         return groups
 
@@ -185,15 +187,6 @@ class SessionMoney:
 def _dearest(item: tuple[str, MoneySums]) -> tuple[int, int, str]:
     name, group = item
     return (-group.sums.cost_units, -group.sums.tokens, name)
-
-
-def _units(call: CountedCall, prices: Prices) -> int | None:
-    usage = call.usage
-    usage.tier = call.tier
-    if not usage.has_tokens and usage.cost_usd is None:
-        return 0
-    cost = prices.cost(usage, call.ts)
-    return None if cost is None else units(cost)
 
 
 def _keys(zone: tzinfo | None) -> dict[MoneyKey, Callable[[CountedCall], str]]:

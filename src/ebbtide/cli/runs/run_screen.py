@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from ebbtide.budget.bill.bill import Bill, BillLine, CarriedEvent
+from ebbtide.budget.bill.bill import Bill, BillLine, BillTree, CarriedEvent
 from ebbtide.cli.terminal import CLASS_STYLES, Line, columns, plain
 from ebbtide.report import wording
 from ebbtide.report.bill_names import CLASS_NAMES, CONTENT_NAMES, WASTE_NAMES, amount, share
+from ebbtide.report.bill_tree import tree_parts, tree_sentence
 from ebbtide.report.plurals import count
 from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.summary.headline import Course
@@ -92,6 +93,7 @@ def _rows(
     saving, missing = wording.saved(summary), wording.missing(summary)
     sections = {
         "spent": _spending(summary),
+        "tree": _tree(summary.bill.tree),
         "missing": [] if missing is None else [Line.safe(missing, "yellow")],
         "calls": [Line.safe(fact) for fact in wording.call_facts(summary)],
         "findings": _findings(summary, width, everything=everything, known_findings=known_findings),
@@ -134,6 +136,16 @@ def _spending(summary: RunSummary) -> list[Line]:
     if missing:
         lines.append(Line.safe(f"{missing} {wording.ADD_PRICES}", "yellow"))
     return lines
+
+
+def _tree(tree: BillTree | None) -> list[Line]:
+    if tree is None:
+        return []
+    parts = (
+        Line.safe(f"{amount(part)}{f' ({share(part)})' if part.share else ''}  {name}")
+        for name, part in tree_parts(tree)
+    )
+    return [Line(tree_sentence(tree), "bold"), *parts]
 
 
 def _findings(

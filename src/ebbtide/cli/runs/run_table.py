@@ -8,9 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ebbtide.budget.bill.tree import RunRole
 from ebbtide.cli.runs.run_screen import word_style
 from ebbtide.cli.terminal import Line, cell_width, columns, plain
 from ebbtide.report import wording
+from ebbtide.report.bill_tree import tree_line
 from ebbtide.report.plurals import count
 from ebbtide.supervision.summary.headline import Course, Headline
 from ebbtide.supervision.summary.run_summary import RunSummary
@@ -67,7 +69,8 @@ def run_table(
         top: How many rows there are at most, with runs of one reason in one; None gives a row a run.
     """
     runs = sorted(summaries, key=wording.badness)
-    groups = [[run] for run in runs] if top is None else alike_runs(runs)
+    rows = runs if everything else _unfolded(runs)
+    groups = [[run] for run in rows] if top is None else alike_runs(rows)
     lines: list[Line] = []
     folder = ""
     if runs:
@@ -81,7 +84,20 @@ def run_table(
             lines.append(
                 Line(f"and {count(rest, 'run')} in {count(len(groups) - (top or 0), 'more row')}", "dim")
             )
+        if len(rows) < len(runs):
+            folded = count(len(runs) - len(rows), "run")
+            lines.append(Line(f"{folded} in the rows of those that they come from: --all", "dim"))
     return lines + skipped_lines(skipped_files, width, everything=everything, folder=folder)
+
+
+def _unfolded(runs: Sequence[RunSummary]) -> list[RunSummary]:
+    """The runs but for those that come from another among them, and of which nothing is to be said."""
+    ids = {run.id for run in runs if run.id is not None}
+    return [
+        run
+        for run in runs
+        if _reason(run) or not (run.role == RunRole.COPY or (run.parent in ids and run.parent != run.id))
+    ]
 
 
 def alike_runs(runs: Sequence[RunSummary]) -> list[list[RunSummary]]:
@@ -144,12 +160,17 @@ def _table(groups: Sequence[Sequence[RunSummary]], folder: str, width: int) -> l
             )
         elif not more and (why or run.bill.sentence):
             rows.append((Line(), Line(), Line(), Line.safe(run.reason if why else run.bill.sentence, "dim")))
+        if not more and run.bill.tree is not None:
+            rows.append((Line(), Line(), Line(), Line.safe(tree_line(run.bill.tree), "dim")))
     return columns(rows, widths, right=(1, 2))
 
 
 def _costs(group: Sequence[RunSummary]) -> str:
     """What some runs cost together, with a mark where that is not all."""
     if len(group) == 1:
+        tree = group[0].bill.tree
+        if tree is not None and tree.total.cost_usd is not None:
+            return f"{wording.money(tree.total.cost_usd)}{'+' * bool(group[0].spent.unpriced)}"
         return "?" if group[0].spent.cost_usd is None else wording.cost(group[0].spent)
     costs = [run.spent.cost_usd for run in group if run.spent.cost_usd is not None]
     part = len(costs) < len(group) or any(run.spent.unpriced for run in group)

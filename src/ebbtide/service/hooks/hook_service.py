@@ -18,7 +18,7 @@ from ebbtide.adapters.hooks.opencode import OPENCODE
 from ebbtide.adapters.hooks.step import MAIN, HookCodec, HookReply, HookStep, StepKind, Switch
 from ebbtide.bounded import Bounded
 from ebbtide.budget.prices import Prices
-from ebbtide.budget.tally import dollars
+from ebbtide.budget.tally import dollars, usd
 from ebbtide.errors import StoreError, error_text
 from ebbtide.events.event import Event, Message, ModelCall, ToolCall
 from ebbtide.events.identity import MARK
@@ -113,8 +113,10 @@ class HookService:
             session = self._store.session(run_id)
             with session.lock:
                 has_events = session.latest is not None
-                verdict = self.runs.get(run_id).verdict() if has_events else None
-                return status_line(event, session, verdict, self._clock())
+                supervisor = self.runs.get(run_id) if has_events else None
+                verdict = None if supervisor is None else supervisor.verdict()
+                counted = None if supervisor is None else usd(supervisor.tally.cost)
+                return status_line(event, session, verdict, self._clock(), counted)
         except Exception as error:  # noqa: BLE001 - likewise
             self.note_fault(CLAUDE.name, error)
             return "ebbtide: ?"
@@ -292,20 +294,35 @@ def _run_id(codec: HookCodec, step: HookStep) -> str:
     return f"{codec.name}:{step.session}"
 
 
-def status_line(event: Mapping[str, Any], session: HookSession, verdict: Verdict | None, now: float) -> str:
+_EQUAL: Final = 1e-3  # of what is stated
+
+
+def status_line(
+    event: Mapping[str, Any],
+    session: HookSession,
+    verdict: Verdict | None,
+    now: float,
+    counted: float | None = None,
+) -> str:
     """Money so far, dollars an hour, and the verdict.
 
     Args:
-        event: What Claude Code hands over: its own cost of the session is taken.
+        event: What Claude Code hands over, with its own cost of the session.
         session: What is remembered of the session.
         verdict: What holds; None where no event of it came.
         now: Seconds since 1970.
+        counted: Dollars of the calls in the session file, as the budgets and all other views have them; where
+            they are not within 0.1 % of what Claude Code states, both are shown.
     """
     cost = fields.dollars(fields.mapping(event.get("cost")).get("total_cost_usd"))
     rate = session.burn_rate(now, cost)
     parts = ["ebbtide"]
     if cost is not None:
         parts.append(dollars(cost))
+        if counted is not None and abs(counted - cost) > _EQUAL * cost and dollars(counted) != dollars(cost):
+            parts.append(f"by Claude Code, {dollars(counted)} by its calls")
+    elif counted is not None:
+        parts.append(dollars(counted))
     if rate is not None:
         parts.append(f"{dollars(rate)}/h")
     return " ".join([*parts, _word(session, verdict)])

@@ -115,10 +115,16 @@ def spending(
     desk: Desk,
     by: Literal["day", "project", "agent", "user", "model"] = "day",
     since: Annotated[str, Field(description="24h, 7d, 2w, or a day such as 2026-11-01.")] = "7d",
+    timezone: Annotated[
+        str | None,
+        Field(description="Zone in which days begin, such as Europe/Berlin; null: the service's own."),
+    ] = None,
 ) -> SpendingRows:
     """Lists the cost of agent runs by day, project, agent, user or model, and the rest of their budgets."""
     with desk.connect() as service:
-        groups = [cast("SpendingRow", group) for group in service.spending(by, since=since)]
+        groups = [
+            cast("SpendingRow", group) for group in service.spending(by, since=since, timezone=timezone)
+        ]
         rows = service.budgets()
     costs = [group["cost_usd"] for group in groups]
     prices = [cost for cost in costs if cost is not None]

@@ -7,11 +7,13 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import tzinfo
 from enum import StrEnum
 from typing import Any, Final
 
+from ebbtide.clock import day_of
 from ebbtide.errors import ConfigError
-from ebbtide.service.runs.moments import day_name, day_number
+from ebbtide.service.runs.moments import QUARTER_S, quarter_number
 from ebbtide.service.runs.run_database import RunDatabase
 from ebbtide.service.runs.run_source import RunSource
 from ebbtide.supervision.ladder import Action
@@ -46,13 +48,14 @@ class SpendingBy(StrEnum):
 
 
 _GROUPS: Final[Mapping[SpendingBy, str]] = {
-    SpendingBy.DAY: "spending.day",
+    SpendingBy.DAY: "spending.quarter",
     SpendingBy.PROJECT: "runs.project",
     SpendingBy.AGENT: "runs.agent",
     SpendingBy.USER: "runs.user",
     SpendingBy.MODEL: "nullif(spending.model, '')",
 }
 _WHOLE: Final = "CAST(sum(spending.{}) AS BIGINT)"  # PostgreSQL would make it a decimal
+_SUMS: Final = ", ".join(("sum(spending.cost_usd)", *map(_WHOLE.format, ("tokens", "calls", "unpriced"))))
 _OF_WHOLE_RUNS: Final = (SpendingBy.PROJECT, SpendingBy.AGENT)
 
 
@@ -137,22 +140,25 @@ def run_rows(database: RunDatabase, condition: str, values: Sequence[Any]) -> li
     return [_run(row) for row in database.read(f"{_SELECT} WHERE {condition}", values)]
 
 
-def spending(database: RunDatabase, by: SpendingBy, since: float | None) -> list[dict[str, Any]]:
+def spending(
+    database: RunDatabase, by: SpendingBy, since: float | None, zone: tzinfo | None = None
+) -> list[dict[str, Any]]:
     """What was spent, by day (oldest first) or by something else (most expensive first).
 
     Args:
         database: Where it stands.
         by: How it is grouped; a group without a name is None.
-        since: From this day on, in seconds since 1970; None takes all.
+        since: From the quarter of an hour of this time on, in seconds since 1970; None takes all.
+        zone: By whose calendar a day begins; None takes that of this machine.
     """
-    first_day = 0 if since is None else day_number(since)
-    order = "1" if by is SpendingBy.DAY else "2 DESC, 3 DESC"
+    first = 0 if since is None else quarter_number(since)
+    if by is SpendingBy.DAY:
+        return _by_day(database, first, zone)
     rows = database.read(
-        f"SELECT {_GROUPS[by]}, sum(spending.cost_usd), {_WHOLE.format('tokens')}, {_WHOLE.format('calls')},"  # noqa: S608
-        f" {_WHOLE.format('unpriced')}, count(DISTINCT spending.run)"
+        f"SELECT {_GROUPS[by]}, {_SUMS}, count(DISTINCT spending.run)"  # noqa: S608
         " FROM spending JOIN runs ON runs.number = spending.run"
-        f" WHERE spending.day >= ? GROUP BY 1 ORDER BY {order}",
-        (first_day,),
+        " WHERE spending.quarter >= ? GROUP BY 1 ORDER BY 2 DESC, 3 DESC",
+        (first,),
     )
     waste = (
         {}
@@ -160,24 +166,53 @@ def spending(database: RunDatabase, by: SpendingBy, since: float | None) -> list
         else dict(
             database.read(
                 f"SELECT {_GROUPS[by]}, sum(wasted_usd) FROM runs"  # noqa: S608 - names of our own
-                " WHERE number IN (SELECT run FROM spending WHERE day >= ?) GROUP BY 1",
-                (first_day,),
+                " WHERE number IN (SELECT run FROM spending WHERE quarter >= ?) GROUP BY 1",
+                (first,),
             )
         )
     )
-    return [
-        {
-            "name": day_name(name) if by is SpendingBy.DAY else name,
-            # Calls without a price, and nothing beside them: what they cost is not known.
-            "cost_usd": None if unpriced and not cost else cost,
-            "tokens": tokens,
-            "model_calls": calls,
-            "unpriced_calls": unpriced,
-            "runs": runs,
-            "wasted_usd": waste.get(name),
-        }
-        for name, cost, tokens, calls, unpriced, runs in rows
-    ]
+    return [_group(name, *sums, runs=runs, wasted_usd=waste.get(name)) for name, *sums, runs in rows]
+
+
+def _by_day(database: RunDatabase, first: int, zone: tzinfo | None) -> list[dict[str, Any]]:
+    rows = database.read(
+        f"SELECT spending.quarter, spending.run, {_SUMS} FROM spending"  # noqa: S608 - names of our own
+        " WHERE spending.quarter >= ? GROUP BY 1, 2 ORDER BY 1",
+        (first,),
+    )
+    names: dict[int, str] = {}
+    sums: dict[str, list[Any]] = {}
+    runs: dict[str, set[int]] = {}
+    for quarter, run, *parts in rows:
+        name = names.get(quarter)
+        if name is None:
+            name = names[quarter] = day_of(quarter * QUARTER_S, zone)
+        whole = sums.setdefault(name, [0.0, 0, 0, 0])
+        whole[:] = (before + part for before, part in zip(whole, parts, strict=True))
+        runs.setdefault(name, set()).add(run)
+    return [_group(name, *whole, runs=len(runs[name])) for name, whole in sums.items()]
+
+
+def _group(
+    name: str | None,
+    cost: float,
+    tokens: int,
+    calls: int,
+    unpriced: int,
+    *,
+    runs: int,
+    wasted_usd: float | None = None,
+) -> dict[str, Any]:
+    return {
+        "name": name,
+        # Calls without a price, and nothing beside them: what they cost is not known.
+        "cost_usd": None if unpriced and not cost else cost,
+        "tokens": tokens,
+        "model_calls": calls,
+        "unpriced_calls": unpriced,
+        "runs": runs,
+        "wasted_usd": wasted_usd,
+    }
 
 
 def audit(database: RunDatabase, *, run_id: str | None, limit: int) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from ebbtide.budget.prices import Prices
 from ebbtide.budget.shared.budget import Spender
@@ -34,6 +34,14 @@ from ebbtide.supervision.runs.watched_run import standing_of
 from ebbtide.supervision.supervisor import Supervisor
 from ebbtide.supervision.verdict import Verdict
 from ebbtide.text.redaction import redacted
+
+if TYPE_CHECKING:
+    from ebbtide.traces.money.shared_calls import InheritedCalls
+
+
+def _nothing(_: str) -> None:
+    return None
+
 
 _WAIT_S: Final = 0.2  # that a hook waits for the disk: its agent waits for it
 _HAND_OVER_S: Final = 2.0  # that a check waits for the disk: its run waits for it
@@ -73,6 +81,7 @@ class LiveRuns(Runs):
         on_verdict: Called when what is to be done about a run has changed.
         on_run: Called with each run that was heard of, as it stands.
         on_events: Called with new events, once they are on disk.
+        inherited_by: Gives the calls in the record of a run that another one owns, by its id; None of none.
     """
 
     def __init__(
@@ -93,6 +102,7 @@ class LiveRuns(Runs):
         self.on_verdict: list[VerdictListener] = []
         self.on_run: list[RunListener] = []
         self.on_events: list[EventsListener] = []
+        self.inherited_by: Callable[[str], InheritedCalls | None] = _nothing
         self._stops = database.stops()
         self._stuck: dict[str, StuckFrom] = {}  # runs that are stuck
         self._unread: dict[str, None] = {}  # runs whose past could not be read; the next first

@@ -1,17 +1,19 @@
-"""Times in requests, and days in tables."""
+"""Times in requests, and in tables."""
 
 from __future__ import annotations
 
 import re
-from datetime import UTC, date, datetime, timedelta
+from contextlib import suppress
+from datetime import UTC, datetime, tzinfo
 from typing import Final
 
 from ebbtide.clock import calendar_seconds
 from ebbtide.errors import ConfigError
 
-_EPOCH: Final = date(1970, 1, 1)
+QUARTER_S: Final = 900  #: every zone differs from UTC by a number of them
 _DAY_S: Final = 86_400
 _MOST_S: Final = 4_102_444_800.0  # the year 2100
+_DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 _AGO: Final = re.compile(r"(\d{1,6})([hdw])")
 _SECONDS: Final = {"h": 3600, "d": _DAY_S, "w": 7 * _DAY_S}
 
@@ -26,18 +28,9 @@ def calendar_time(ts: float | None, arrival: float) -> float:
     return arrival if seconds is None or seconds > arrival + _DAY_S else seconds
 
 
-def day_number(ts: float) -> int:
-    """The day of a time, in UTC, counted from 1970."""
-    return int(ts // _DAY_S)
-
-
-def day_name(number: int) -> str:
-    """A day as people write it.
-
-    >>> day_name(20_454)
-    '2026-01-01'
-    """
-    return (_EPOCH + timedelta(days=number)).isoformat()
+def quarter_number(ts: float) -> int:
+    """The quarter of an hour of a time, counted from 1970."""
+    return int(ts // QUARTER_S)
 
 
 def rough_time(seconds: float) -> str:
@@ -53,12 +46,24 @@ def rough_time(seconds: float) -> str:
     return f"{seconds / 3600:.0f} h" if seconds < 1.5 * _DAY_S else f"{seconds / _DAY_S:.0f} days"
 
 
-def moment(words: str, now: float) -> float:
+def midnight(day: datetime, zone: tzinfo | None) -> float:
+    """The begin of a day, in seconds since 1970.
+
+    Args:
+        day: A time of it, without a zone.
+        zone: By whose calendar; None takes that of this machine.
+    """
+    begin = day.replace(hour=0, minute=0, second=0, microsecond=0)
+    return (begin.astimezone() if zone is None else begin.replace(tzinfo=zone)).timestamp()
+
+
+def moment(words: str, now: float, zone: tzinfo | None = UTC) -> float:
     """The time that a request names, in seconds since 1970.
 
     Args:
-        words: Such as ``24h``, ``7d``, ``2w``, ``2026-11-01`` (UTC), or seconds since 1970.
+        words: Such as ``24h``, ``7d``, ``2w``, ``2026-11-01``, or seconds since 1970.
         now: Seconds since 1970.
+        zone: By whose calendar a day begins; None takes that of this machine.
 
     Raises:
         ConfigError: It is none of them.
@@ -69,15 +74,12 @@ def moment(words: str, now: float) -> float:
     ago = _AGO.fullmatch(words)
     if ago is not None:
         return now - int(ago[1]) * _SECONDS[ago[2]]
-    try:
+    with suppress(ValueError, OverflowError):
+        if _DAY.fullmatch(words):
+            return midnight(datetime.fromisoformat(words), zone)
         seconds = float(words)
         if abs(seconds) <= _MOST_S:
             return seconds
-    except ValueError:
-        try:
-            return datetime.strptime(words, "%Y-%m-%d").replace(tzinfo=UTC).timestamp()
-        except ValueError:
-            pass
     raise ConfigError(
         f"since = {words!r:.40}: expected 24h, 7d, 2w, a day such as 2026-11-01, or seconds since 1970"
     )

@@ -96,21 +96,21 @@ class RunDatabase:
 
         def write(session: Session) -> list[int]:
             started = min((item.at for item in events), default=now)
-            run = _run_number(session, run_id, origin, started, now)
+            run, is_booked = _run_row(session, run_id, origin, started, now)
             rows = session.rows_of_each(
                 [(statements.NEW_EVENT, (run, *item.key, item.at, item.line)) for item in events]
             )
             places: list[int] = [row[0][0] if row else 0 for row in rows]
             sums: dict[tuple[int, str], list[float]] = {}
             for item, place in zip(events, places, strict=True):
-                if place and item.charge is not None:
-                    day, model, cost, tokens, calls = item.charge
-                    total = sums.setdefault((day, model), [0.0, 0, 0, 0])
+                if place and item.charge is not None and not is_booked:
+                    quarter, model, cost, tokens, calls = item.charge
+                    total = sums.setdefault((quarter, model), [0.0, 0, 0, 0])
                     parts = (cost or 0.0, tokens, calls, int(cost is None and tokens > 0))
                     total[:] = (before + part for before, part in zip(total, parts, strict=True))
             if any(places):
                 session.run(statements.RECEIVED, (sum(map(bool, places)), run))
-            spent = [(run, day, model, *total) for (day, model), total in sums.items()]
+            spent = [(run, quarter, model, *total) for (quarter, model), total in sums.items()]
             session.run_many(statements.SPENT, spent)
             return places
 
@@ -313,9 +313,16 @@ def _standing(row: Sequence[Any]) -> RunStanding:
 
 def _run_number(session: Session, run_id: str, origin: RunOrigin, started: float, latest: float) -> int:
     """Returns the number of a run, which is made where there is none."""
+    return _run_row(session, run_id, origin, started, latest)[0]
+
+
+def _run_row(
+    session: Session, run_id: str, origin: RunOrigin, started: float, latest: float
+) -> tuple[int, bool]:
+    """The number of a run, and whether what it took is booked from its files and not of its events."""
     values = (run_id, origin.project, origin.agent, origin.user, origin.source.value, started, latest)
-    number: int = session.rows(statements.NEW_RUN, values)[0][0]
-    return number
+    number, is_booked = session.rows(statements.NEW_RUN, values)[0]
+    return number, bool(is_booked) or origin.source is RunSource.SESSION_FILE
 
 
 def _erase(session: Session, run_id: str) -> None:

@@ -15,7 +15,7 @@ from ebbtide.events.event import Event
 from ebbtide.events.event_json import read_event
 from ebbtide.events.event_wire import event_wire
 from ebbtide.events.usage import MOST_TOKENS
-from ebbtide.service.runs.moments import calendar_time, day_number
+from ebbtide.service.runs.moments import calendar_time, quarter_number
 from ebbtide.text.redaction import redact
 from ebbtide.traces.agents.ebbtide_events import line_event
 from ebbtide.traces.input.json_value import json_value
@@ -27,7 +27,7 @@ _LONGEST_NAME: Final = 200  # characters of a model, a chain
 class EventCharge(NamedTuple):
     """Tokens and money that an event took."""
 
-    day: int  # since 1970, UTC
+    quarter: int  # of an hour, since 1970
     model: str  # "" where none is named
     cost_usd: float | None
     tokens: int
@@ -123,7 +123,7 @@ def _charge(event: Event, prices: Prices, at: float) -> EventCharge | None:
         return None
     cost, tokens = prices.cost(usage, at), usage.tokens or 0
     return EventCharge(
-        day=day_number(at),
+        quarter=quarter_number(at),
         model=masked_name(plain_name(usage.model or "")),
         cost_usd=cost,
         tokens=tokens if 0 <= tokens <= MOST_TOKENS else 0,

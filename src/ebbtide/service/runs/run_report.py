@@ -43,7 +43,9 @@ def summary(
     events = pace(event for _, event in runs.database.since(run_id, 0))
     row = find_run(runs.database, run_id)
     advice = "" if row is None else row["note"]
-    outcome = check_events(events, options, source=run_id, form="service", advice=advice)
+    outcome = check_events(
+        events, options, source=run_id, form="service", advice=advice, inherited=runs.inherited_by(run_id)
+    )
     is_over = row is None or not is_under_way(row, time.time(), silent_after_s=silent_after_s)
     return dataclasses.replace(outcome, over=is_over)
 

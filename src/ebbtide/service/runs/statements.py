@@ -13,7 +13,7 @@ ON CONFLICT (run_id) DO UPDATE SET
     started = CASE WHEN excluded.started < runs.started THEN excluded.started ELSE runs.started END,
     latest = CASE WHEN excluded.latest > runs.latest THEN excluded.latest ELSE runs.latest END,
     source = CASE excluded.source WHEN 'hooks' THEN 'hooks' ELSE runs.source END
-RETURNING number
+RETURNING number, is_booked
 """
 #: Values: run, chain, seq, at, line; its row is the place of the event, and there is none where it was there.
 NEW_EVENT: Final = (
@@ -22,10 +22,14 @@ NEW_EVENT: Final = (
 )
 #: Values: how many are new, run.
 RECEIVED: Final = "UPDATE runs SET received = received + ? WHERE number = ?"
-#: Values: run, day, model, dollars, tokens, calls, calls without a price.
+#: Values: dollars, tokens, id; its row is the number of the run.
+BOOKED: Final = """
+UPDATE runs SET is_booked = 1, cost_usd = ?, tokens = ? WHERE run_id = ? RETURNING number
+"""
+#: Values: run, quarter of an hour, model, dollars, tokens, calls, calls without a price.
 SPENT: Final = """
-INSERT INTO spending (run, day, model, cost_usd, tokens, calls, unpriced) VALUES (?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT (run, day, model) DO UPDATE SET
+INSERT INTO spending (run, quarter, model, cost_usd, tokens, calls, unpriced) VALUES (?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (run, quarter, model) DO UPDATE SET
     cost_usd = spending.cost_usd + excluded.cost_usd, tokens = spending.tokens + excluded.tokens,
     calls = spending.calls + excluded.calls, unpriced = spending.unpriced + excluded.unpriced
 """
@@ -48,7 +52,9 @@ STANDING_COLUMNS: Final = "run_id, standing, kind, reason, events, cost_usd, tok
 #: stuck, dollars from where on, whether it is stuck, chain, how many events of it to look at, events before
 #: that, latest, id.
 STANDING: Final = """
-UPDATE runs SET standing = ?, kind = ?, reason = ?, events = ?, cost_usd = ?, tokens = ?, ended = ?,
+UPDATE runs SET standing = ?, kind = ?, reason = ?, events = ?,
+    cost_usd = CASE WHEN is_booked = 1 THEN cost_usd ELSE CAST(? AS DOUBLE PRECISION) END,
+    tokens = CASE WHEN is_booked = 1 THEN tokens ELSE CAST(? AS BIGINT) END, ended = ?,
     latest = CASE WHEN latest < ? THEN ? ELSE latest END,
     stuck_from_usd = CASE WHEN ? = 0 THEN NULL WHEN stuck_since IS NULL THEN ? ELSE stuck_from_usd END,
     stuck_since = CASE WHEN ? = 1 THEN coalesce(stuck_since, (

@@ -5,13 +5,14 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from itertools import groupby
 from typing import Final
 
 from ebbtide.bounded import Bounded
 from ebbtide.database.group_writer import QueueFullError
+from ebbtide.database.session import Session
 from ebbtide.errors import EbbtideError, TranscriptError
 from ebbtide.events.event import Event
 from ebbtide.service.runs.live_runs import LiveRuns
@@ -20,6 +21,8 @@ from ebbtide.service.runs.run_event import RunEvent, run_event
 from ebbtide.service.runs.run_origin import RunOrigin
 from ebbtide.service.runs.run_source import RunSource
 from ebbtide.service.sessions.followed_session import FollowedSession
+from ebbtide.service.sessions.session_books import SessionBooks
+from ebbtide.traces.agents.opencode_storage import is_in_database
 from ebbtide.traces.sessions.agent_homes import CodingAgent
 from ebbtide.traces.sessions.session_files import SessionFile, SessionSearch
 from ebbtide.traces.sessions.session_origin import SessionOrigin, origin_of, root_session
@@ -28,6 +31,7 @@ _log = logging.getLogger(__name__)
 _PAST_S: Final = 7 * 86_400.0  # how far back a session may have been written last
 _NEWS_S: Final = 300.0  # an event older than that is the past, of which nobody is told
 _SEARCH_S: Final = 5.0  # between two searches for files
+_TIDY_S: Final = 3600.0  # between two looks for files that are gone
 _PASS_S: Final = 0.5  # of reading, after which the latest come first again
 _WORK_S: Final = 0.002  # of watching, after which requests have their turn
 _REST_S: Final = 0.002
@@ -58,7 +62,10 @@ class SessionWatch:
         self._by_id: dict[CodingAgent, dict[str, SessionOrigin]] = {}
         self._states = file_states(runs.database)
         self._open: Bounded[str, FollowedSession] = Bounded(_MOST_OPEN)
+        self._books = SessionBooks(runs.database, runs.prices)
+        runs.inherited_by = self._books.inherited
         self._searched_at: float | None = None
+        self._tidied_at: float | None = None
 
     def look(self) -> bool:
         """Read what is new, the latest sessions first; whether there is more.
@@ -72,14 +79,19 @@ class SessionWatch:
         start = time.monotonic()
         for file in self._files:
             state = _state(file)
-            if self._states.get(file.path) == state:
+            is_old = self._states.get(file.path) == state
+            if is_old and self._books.has(file.path):
                 continue
-            self._read(file)
-            self._states[file.path] = state
-            keep_file_state(self._runs.database, file.path, state)
+            if not is_old:
+                self._read(file)
+            self._take_calls(file)
+            if not is_old:
+                self._states[file.path] = state
+                keep_file_state(self._runs.database, file.path, state)
             if time.monotonic() - start > _PASS_S:
+                self._books.write()
                 return True
-        return False
+        return self._books.write()
 
     def close(self) -> None:
         """Close all files."""
@@ -94,6 +106,14 @@ class SessionWatch:
             if file.path not in self._origins or _size(file) < _SMALL:
                 self._origins[file.path] = origin = origin_of(file)
                 self._by_id.setdefault(file.agent, {})[origin.id] = origin
+        if self._tidied_at is None or abs(now - self._tidied_at) >= _TIDY_S:
+            self._tidied_at = now
+            drop_lost_files(self._runs.database, [file.path for file in self._files])
+
+    def _take_calls(self, file: SessionFile) -> None:
+        origins = self._by_id[file.agent]
+        session = root_session(self._origins[file.path], origins)
+        self._books.take(file, f"{file.agent.value}:{session}", session, origins)
 
     def _read(self, file: SessionFile) -> None:
         own = self._origins[file.path]
@@ -110,7 +130,7 @@ class SessionWatch:
                 database = self._runs.database
                 followed = FollowedSession(
                     file.path,
-                    chain="" if own.parent is None else own.id,
+                    chain="" if own.is_main else own.id,
                     rests=file_rests(database, file.path),
                     keep_rest=partial(keep_file_rest, database, file.path),
                 )
@@ -221,6 +241,35 @@ def file_rests(database: RunDatabase, path: str) -> list[int]:
         StoreError: The database cannot be read.
     """
     return [place for (place,) in database.read("SELECT place FROM session_rests WHERE path = ?", (path,))]
+
+
+def drop_lost_files(database: RunDatabase, paths: Collection[str]) -> None:
+    """Forget the states and the rests of files that are gone.
+
+    A file that is there may be written again, and has to be read with the same rests then.
+
+    Args:
+        database: The runs.
+        paths: Files that are there.
+
+    Raises:
+        StoreError: It cannot be written.
+    """
+    known = {path for (path,) in database.read("SELECT path FROM session_files")}
+    known |= {path for (path,) in database.read("SELECT DISTINCT path FROM session_rests")}
+    gone = [(path,) for path in known.difference(paths) if not _is_there(path)]
+
+    def write(session: Session) -> None:
+        session.run_many("DELETE FROM session_files WHERE path = ?", gone)
+        session.run_many("DELETE FROM session_rests WHERE path = ?", gone)
+
+    if gone:
+        database.write(write)
+
+
+def _is_there(path: str) -> bool:
+    """Returns True if a file is there, or the database that a session is in."""
+    return os.path.exists(path) or is_in_database(path)  # noqa: PTH110
 
 
 def keep_file_rest(database: RunDatabase, path: str, place: int) -> None:

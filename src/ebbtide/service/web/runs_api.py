@@ -11,6 +11,7 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse
 
+from ebbtide.clock import time_zone
 from ebbtide.errors import StoreError
 from ebbtide.service.runs.listing import (
     RunFilter,
@@ -144,9 +145,15 @@ async def spent(
     here: Here,
     by: Annotated[SpendingBy, Query(description="How it is grouped.")] = SpendingBy.DAY,
     since: Since = None,
+    timezone: Annotated[
+        str | None,
+        Query(max_length=60, description="Zone in which days begin; the service's own without it."),
+    ] = None,
 ) -> PlainJson:
     """Say what was spent, and on what."""
-    groups = await asyncio.to_thread(spending, here.runs.database, by, _moment(since))
+    zone = None if timezone is None else time_zone(timezone)
+    first = None if since is None else moment(since, time.time(), zone)
+    groups = await asyncio.to_thread(spending, here.runs.database, by, first, zone)
     return PlainJson({"by": by.value, "groups": groups})
 
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator
-from typing import Annotated, Final
+from datetime import datetime
+from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Depends, Header
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 
 from ebbtide.service.runs.listing import SpendingBy, find_runs, spending
+from ebbtide.service.runs.moments import midnight
+from ebbtide.service.runs.run_database import RunDatabase
 from ebbtide.service.web.broadcast import Reader
 from ebbtide.service.web.events_api import verdict_fields
 from ebbtide.service.web.problems import ProblemError
@@ -76,7 +79,7 @@ async def publish_news(here: Service) -> None:
             for row in rows:
                 here.news.publish("run", row)
             if rows:  # they may be deleted meanwhile
-                today = await asyncio.to_thread(spending, here.runs.database, SpendingBy.DAY, time.time())
+                today = await asyncio.to_thread(_spent_today, here.runs.database)
                 here.news.publish("spend", {"today": today})
         if len(here.news) and (run_ids or time.monotonic() - published_at >= _NOW_S):
             published_at = time.monotonic()
@@ -84,3 +87,8 @@ async def publish_news(here: Service) -> None:
             if state != latest:
                 here.news.publish("now", state)
                 latest = state
+
+
+def _spent_today(database: RunDatabase) -> list[dict[str, Any]]:
+    """Returns the spending on the day of the service, by the calendar of its machine."""
+    return spending(database, SpendingBy.DAY, midnight(datetime.fromtimestamp(time.time()), None))  # noqa: DTZ006

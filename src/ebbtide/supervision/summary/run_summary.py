@@ -248,6 +248,10 @@ class RunSummary:
         inherited: The calls in its record that another run owns, such as the one it is a fork of; they are no
             part of `spent`. None where there are none, or nothing is known of other runs.
         began_from: The record of the run that owns most of them.
+        id: The session of a coding agent that it is, as ``claude:UUID``; None where its record names none.
+        parent: The id of the run that it comes from; None for one of its own.
+        role: Its place beside that one: ``session``, ``sub-agent``, ``thread``, ``child session``, ``fork``.
+        name: Its name among those that come from the same run, such as its kind of agent; empty for none.
         spent: What it took.
         facts: What is known about its calls beside loops, and what was not recorded.
         findings: The most expensive first, then the longest.
@@ -280,6 +284,10 @@ class RunSummary:
     ending: RunEnding = field(default_factory=RunEnding)
     inherited: Spending | None = None
     began_from: str | None = None
+    id: str | None = None
+    parent: str | None = None
+    role: str = "session"
+    name: str = ""
     recovered: bool | None = None
     findings: tuple[RunFinding, ...] = ()
     ignored: int = 0

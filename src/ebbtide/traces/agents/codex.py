@@ -23,6 +23,7 @@ from ebbtide.events.provider_usage import tier_of
 from ebbtide.events.usage import CLASSES, Usage
 from ebbtide.traces.agents.session_sniffing import CODEX_PRINTED, is_bare_codex_item
 from ebbtide.traces.input.json_value import json_value
+from ebbtide.traces.records.codex_replay import is_replayed
 from ebbtide.traces.records.fields import (
     arguments,
     count,
@@ -58,6 +59,8 @@ class CodexReader:
         self._model: str | None = None
         self._tier: object = None
         self._thread = ""
+        self._own_thread = ""
+        self._began: float | None = None
         self._ts: float | None = None
         self.project: str | None = None  #: the folder it worked in
         self._answer = OpenAnswer()
@@ -79,6 +82,7 @@ class CodexReader:
         if not isinstance(value, dict):
             return ()
         self._ts = seconds(value.get("timestamp")) or self._ts
+        self._began = self._ts if self._began is None else self._began
         kind = value.get("type")
         if is_bare_codex_item(value):
             return self._item(value)
@@ -104,6 +108,7 @@ class CodexReader:
             # The metadata of the threads that a fork comes from follow its own: the oldest is the last one.
             names = (identifier(payload.get("forked_from_id")), identifier(payload.get("id")))
             thread = next(filter(None, names), self._thread)
+            self._own_thread = self._own_thread or identifier(payload.get("id")) or ""
             if thread != self._thread:
                 self._thread, self._total = thread, Usage()
         elif kind == "turn_context":
@@ -246,11 +251,14 @@ class CodexReader:
         self._turn += 1
         usage.model = self._model
         usage.tier = tier_of(_TIER_NAMES.get(tier, tier) if isinstance(tier, str) else None)
-        call = None if name is None else CallId.at(self._thread, name)
+        is_replay = is_replayed(self._own_thread, self._thread, self._began, self._ts)
+        is_after = self._own_thread and self._began is not None and not is_replay
+        thread = self._own_thread if is_after else self._thread
+        call = None if name is None else CallId.at(thread, name)
         events: list[Event] = [ModelCall(**self._answer.take(), ts=self._ts, usage=usage, call=call)]
         if rest is not None:
             rest.model, rest.tier = usage.model, usage.tier
-            call = CallId.at(self._thread, f"{name} growth")
+            call = CallId.at(thread, f"{name} growth")
             events.append(Notice(kind=NoticeKind.USAGE, ts=self._ts, usage=rest, call=call))
         return events
 

@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from ebbtide.events.event import Event, Message, ModelCall, Notice, NoticeKind, ToolCall
-from ebbtide.events.usage import Usage
+from ebbtide.events.model_call_id import CallId
+from ebbtide.events.usage import CLASSES, Usage
 from ebbtide.traces.agents.opencode_storage import database_rows, open_database, row_lines, session_head
 from ebbtide.traces.records.fields import count, dollars, identifier, items, mapping, seconds, shown, text
 from ebbtide.traces.records.joining import Seen
@@ -47,18 +48,23 @@ class _Step:
             if kind == "text" and (words := text(part.get("text"))):
                 self.texts.append(words)
 
-    def events(self, usage: Usage, *, batch: str, ts: float | None, **common: Any) -> list[Event]:
+    def events(
+        self, usage: Usage, *, batch: str, ts: float | None, call_id: CallId | None = None, **common: Any
+    ) -> list[Event]:
         """The call of the model and those of its tools, in the order of their ends.
 
         Args:
             usage: Its usage.
             batch: What its tool calls have in common.
             ts: When the step was over.
+            call_id: The identity of the call.
             common: Other fields of each event.
         """
         starts = [start for tool in self.tools if (start := _time_of(tool, "start")) is not None]
         answered = min(starts, default=self.ts or ts)
-        call = ModelCall(text="\n\n".join(self.texts), ts=answered, usage=reported(usage), **common)
+        call = ModelCall(
+            text="\n\n".join(self.texts), ts=answered, usage=reported(usage), call=call_id, **common
+        )
         calls = [_tool_call(tool, batch=batch, **common) for tool in self.tools]
         calls.sort(key=lambda tool: (tool.ts is None, tool.ts or 0.0))
         return [call, *calls]
@@ -127,12 +133,15 @@ class OpenCodeReader:
         common: dict[str, Any] = {"chain_id": chain, "agent": text(info.get("agent")) if chain else None}
         ts = seconds(mapping(info.get("time")).get("completed"))
         events: list[Event] = []
-        step, is_counted = _Step(), False
+        step, is_counted, steps = _Step(), False, 0
         for part in parts:
             kind = part.get("type")
             if kind == "step-finish":
                 is_counted = True
-                events += step.events(_usage(part, model), batch=self._batch(), ts=ts, **common)
+                steps += 1
+                usage = _usage(part, model)
+                call_id = _call_id(info, usage, steps)
+                events += step.events(usage, batch=self._batch(), ts=ts, call_id=call_id, **common)
             elif kind == "step-start" and step.is_begun:
                 events += step.events(Usage(model=model), batch=self._batch(), ts=ts, **common)
             else:
@@ -144,7 +153,8 @@ class OpenCodeReader:
         whole = _usage(info, model)
         usage = Usage(model=model) if is_counted or not has_spent(whole) else whole
         if step.is_begun or (not is_counted and has_spent(whole)):
-            events += step.events(usage, batch=self._batch(), ts=ts, **common)
+            call_id = _call_id(info, usage, 0)
+            events += step.events(usage, batch=self._batch(), ts=ts, call_id=call_id, **common)
         return [*events, *_failure(info.get("error"), ts=ts, **common)]
 
     def _printed(self, line: Mapping[str, Any]) -> Sequence[Event]:
@@ -217,6 +227,16 @@ def _usage(report: Mapping[str, Any], model: str | None) -> Usage:
     )
     usage.drop_impossible_parts()
     return usage
+
+
+def _call_id(info: Mapping[str, Any], usage: Usage, step: int) -> CallId | None:
+    """The identity of a call: a fork copies messages under new ids, and keeps their times and tokens."""
+    times = mapping(info.get("time"))
+    created, completed = times.get("created"), times.get("completed")
+    if created is None or completed is None or not has_spent(usage):
+        return None
+    counts = [getattr(usage, name) for name in CLASSES]
+    return CallId.at("opencode", f"{usage.model} {created} {completed} {step} {counts}")
 
 
 def _failure(error: object, **common: Any) -> Sequence[Event]:

@@ -118,7 +118,8 @@ def stored_session(path: str | os.PathLike[str]) -> StoredSession:
             raise TranscriptError("no such session in this database", source=os.fspath(path))
         head = {"id": file.name, "parentID": row[0], "directory": row[1], "time": {"updated": row[2]}}
     else:
-        head = dict(mapping(json_value(_text_of(file))))
+        whole = mapping(json_value(_text_of(file)))
+        head = dict(mapping(whole.get("info")) or whole)  # an export has it beside the messages
     return StoredSession(
         id=identifier(head.get("id")) or file.stem,
         path=os.fspath(path),

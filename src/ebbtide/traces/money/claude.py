@@ -15,6 +15,7 @@ from ebbtide.traces.records.provider_usage import anthropic_usage, has_spent
 
 _SYNTHETIC = "<synthetic>"
 _SERVER = "mcp__"
+_STATED = b'"cost-state"'
 
 
 class _Block(msgspec.Struct, gc=False):
@@ -50,6 +51,7 @@ class _Line(msgspec.Struct, gc=False):
     parent_tool_use_id: Any = None
     isSidechain: Any = None  # noqa: N815
     costUSD: Any = None  # noqa: N815
+    totalCostUSD: Any = None  # noqa: N815
     attributionSkill: Any = None  # noqa: N815
     message: _Message | None = None
     data: _Data | None = None
@@ -76,7 +78,7 @@ def add_calls(found: FileCalls, lines: Iterable[bytes]) -> None:
     """
     latest: dict[CallId, _Mark] = {}
     for raw in lines:
-        if b'"usage"' not in raw and found.began is not None:
+        if b'"usage"' not in raw and found.began is not None and _STATED not in raw:
             continue
         line = _decoded(raw)
         if line is None:
@@ -97,6 +99,9 @@ def add_calls(found: FileCalls, lines: Iterable[bytes]) -> None:
                 if held.timestamp is None:
                     held.timestamp = line.timestamp
                 _add(found, latest, held, agent, line)
+        elif kind == "cost-state" and (cost := dollars(line.totalCostUSD)) is not None:
+            found.stated[identifier(line.sessionId) or ""] = cost
+            found.stated_at = seconds(line.timestamp) or _latest(found)
         elif kind == "user" and line.toolUseResult and b"agentId" in raw:
             _add_result(found, line)
 
@@ -171,6 +176,11 @@ def _add_result(found: FileCalls, line: _Line) -> None:
     )
 
 
+def _latest(found: FileCalls) -> float | None:
+    """The time of the last call with one."""
+    return next((call.ts for call in reversed(found.calls) if call.ts is not None), None)
+
+
 def _server_of(content: Sequence[_Block] | str | None) -> str | None:
     """The MCP server of the first tool of one that is called, as Claude Code writes it into its name."""
     if not isinstance(content, list):
@@ -200,7 +210,7 @@ def _lenient(raw: bytes) -> _Line | None:
         return None
     names = ("type", "timestamp", "sessionId", "requestId", "request_id", "agentId", "parent_tool_use_id")
     line = _Line()
-    for name in (*names, "isSidechain", "costUSD", "attributionSkill"):
+    for name in (*names, "isSidechain", "costUSD", "totalCostUSD", "attributionSkill"):
         setattr(line, name, value.get(name))
     line.message = _message(value.get("message"))
     data = mapping(value.get("data"))

@@ -11,6 +11,7 @@ from ebbtide.budget.ledger.call_ledger import SightedCall
 from ebbtide.events.model_call_id import CallId
 from ebbtide.events.provider_usage import tier_of
 from ebbtide.traces.money.file_calls import FileCalls
+from ebbtide.traces.records.codex_replay import is_replayed
 from ebbtide.traces.records.fields import count, identifier, mapping, seconds, text
 from ebbtide.traces.records.provider_usage import openai_usage
 
@@ -67,7 +68,9 @@ def add_calls(found: FileCalls, lines: Iterable[bytes]) -> None:
             found.began = seconds(line.timestamp)
         if line.type == "session_meta":
             # The metadata of the threads that a fork comes from follow its own: the oldest is the last one.
-            found.thread = identifier(payload.forked_from_id) or identifier(payload.id) or found.thread
+            thread = identifier(payload.id)
+            found.own_thread = found.own_thread or thread
+            found.thread = identifier(payload.forked_from_id) or thread or found.thread
         elif line.type == "turn_context":
             found.model = text(payload.model) or found.model
         elif payload.type == "thread_settings_applied":
@@ -92,20 +95,25 @@ def _add(found: FileCalls, payload: _Payload, ts: float | None) -> None:
     own = [count(last.get(name)) or 0 for name in _TOTALS]
     tier = _tier(payload.service_tier) or found.tier
     name = " ".join(map(str, whole))
+    is_replay = is_replayed(found.own_thread, found.thread, found.began, ts)
     if any(own):
-        _append(found, name, own, ts, tier)
+        _append(found, name, own, ts, tier, is_replay=is_replay)
     if before is not None:
         grown = [max(0, now - then - part) for now, then, part in zip(whole, before, own, strict=True)]
         grown[1] = min(grown[1], grown[0])
         if any(grown):
-            _append(found, f"{name} growth", grown, ts, tier)
+            _append(found, f"{name} growth", grown, ts, tier, is_replay=is_replay)
 
 
-def _append(found: FileCalls, name: str, amounts: list[int], ts: float | None, tier: str | None) -> None:
+def _append(
+    found: FileCalls, name: str, amounts: list[int], ts: float | None, tier: str | None, *, is_replay: bool
+) -> None:
     usage = openai_usage(dict(zip(_TOTALS, amounts, strict=True)))
+    is_after = found.began is not None and ts is not None and not is_replay
+    thread = found.own_thread if is_after else found.thread
     found.calls.append(
         SightedCall(
-            CallId.at(found.thread or "", name),
+            CallId.at(thread or "", name),
             ts,
             found.model,
             tier,
@@ -114,6 +122,7 @@ def _append(found: FileCalls, name: str, amounts: list[int], ts: float | None, t
             usage.cache_read_tokens,
             usage.cache_write_tokens,
             usage.reasoning_tokens,
+            is_replay=is_replay,
         )
     )
 

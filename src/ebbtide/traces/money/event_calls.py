@@ -14,7 +14,7 @@ def read_calls(path: str, thread: str) -> FileCalls:
 
     Args:
         path: A trace of any known format.
-        thread: The id of its session: the calls are known by it and by their place in it.
+        thread: The id of its session: calls without an identity are known by it and by their place in it.
 
     Raises:
         TranscriptError: It cannot be read.
@@ -30,7 +30,7 @@ def read_calls(path: str, thread: str) -> FileCalls:
             continue
         found.calls.append(
             SightedCall(
-                CallId.at(thread, number),
+                event.call or CallId.at(thread, number),
                 event.ts,
                 usage.model,
                 usage.tier,

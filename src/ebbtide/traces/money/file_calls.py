@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from ebbtide.budget.ledger.call_ledger import SightedCall
+from ebbtide.budget.ledger.call_price import StatedCost
 
 
 class FileCalls(msgspec.Struct, gc=False):
@@ -14,18 +15,29 @@ class FileCalls(msgspec.Struct, gc=False):
         calls: Records of calls, in the order of the file.
         offset: Bytes that were read: to the end of the last whole line.
         thread: The id of the session or thread, as the file names it.
+        own_thread: The thread of the file, where `thread` is the one that it is a fork of.
         began: The first time in it, in seconds since 1970.
         model: The model of the calls that come, where lines name it apart.
         tier: The tier of the service, likewise.
         total: Tokens of the whole thread so far, where lines count so.
         models: Models of sub-agents by their ids.
+        stated: Dollars that sessions state of the whole, by their ids: the latest counts.
+        stated_at: When the latest of them was stated.
     """
 
     calls: list[SightedCall] = []
     offset: int = 0
     thread: str | None = None
+    own_thread: str | None = None
     began: float | None = None
     model: str | None = None
     tier: str | None = None
     total: list[int] | None = None
     models: dict[str, str] = {}
+    stated: dict[str, float] = {}
+    stated_at: float | None = None
+
+    @property
+    def stated_cost(self) -> StatedCost | None:
+        """The cost of all of it, as the file states it; None where it states nothing."""
+        return StatedCost(self.stated_at, sum(self.stated.values())) if self.stated else None

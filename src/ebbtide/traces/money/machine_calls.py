@@ -8,7 +8,9 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from typing import BinaryIO
 
-from ebbtide.budget.ledger.call_ledger import CallLedger, CallPlace
+from ebbtide.budget.ledger.call_ledger import CallLedger, CallPlace, CountedCall
+from ebbtide.budget.ledger.call_price import StatedCost, settled
+from ebbtide.budget.prices import Prices
 from ebbtide.errors import TranscriptError
 from ebbtide.traces.input.lines import LineSplitter
 from ebbtide.traces.input.source import unpacked_pieces
@@ -34,6 +36,7 @@ class MachineCalls:
     Attributes:
         ledger: Every call once.
         places: The files, as the ledger knows them, by path.
+        stated: What files state that all of their calls cost.
         unread: Files that cannot be read, and why.
         empty: Sessions in which no call is recorded.
     """
@@ -41,6 +44,7 @@ class MachineCalls:
     def __init__(self) -> None:
         self.ledger = CallLedger()
         self.places: dict[str, CallPlace] = {}
+        self.stated: dict[CallPlace, StatedCost] = {}
         self.unread: dict[str, str] = {}
         self.empty: set[str] = set()
 
@@ -63,6 +67,14 @@ class MachineCalls:
         cache.save()
         return machine
 
+    def calls(self, prices: Prices) -> Iterator[CountedCall]:
+        """Every call, once; what files state that they cost is settled.
+
+        Args:
+            prices: Prices of tokens.
+        """
+        return settled(self.ledger.calls(), self.stated, prices)
+
     def _read(self, files: list[SessionFile], cache: MoneyCache) -> None:
         known: list[tuple[SessionFile, KnownFile]] = []
         for file in files:
@@ -70,25 +82,21 @@ class MachineCalls:
                 self.unread[file.path] = file.obstacle
                 continue
             try:
-                known.append((file, _known(file, cache)))
+                known.append((file, known_file(file, cache)))
             except (TranscriptError, OSError, RecursionError) as error:
                 self.unread[file.path] = str(error)
         origins: dict[CodingAgent, dict[str, SessionOrigin]] = {}
         for file, item in known:
-            origin = SessionOrigin(id=item.session, parent=item.parent, project=item.project)
+            origin = _origin(item)
             origins.setdefault(file.agent, {})[item.session] = origin
         for file, item in known:
             of_agent = origins[file.agent]
             root = root_session(of_agent[item.session], of_agent)
-            place = CallPlace(
-                run=f"{file.agent.value}:{file.path}",
-                began=item.found.began,
-                path=file.path,
-                session=root,
-                project=(of_agent[root].project if root in of_agent else None) or item.project,
-                agent=file.agent.value,
-            )
+            project = of_agent[root].project if root in of_agent else None
+            place = place_of(file, item, root, project)
             self.places[file.path] = place
+            if (stated := item.found.stated_cost) is not None:
+                self.stated[place] = stated
             if not item.found.calls:
                 self.empty.add(root)
             sight = self.ledger.sight
@@ -96,8 +104,32 @@ class MachineCalls:
                 sight(place, call)
 
 
-def _known(file: SessionFile, cache: MoneyCache) -> KnownFile:
-    """What a file gives: of the cache where it has not changed, of its end where it has grown."""
+def place_of(file: SessionFile, known: KnownFile, root: str, project: str | None) -> CallPlace:
+    """The place of the calls of a file.
+
+    Args:
+        file: The file.
+        known: What it gave.
+        root: The session that it belongs to.
+        project: The folder of that session, where it is known.
+    """
+    return CallPlace(
+        run=f"{file.agent.value}:{file.path}",
+        began=known.found.began,
+        path=file.path,
+        session=root,
+        project=project or known.project,
+        agent=file.agent.value,
+    )
+
+
+def known_file(file: SessionFile, cache: MoneyCache) -> KnownFile:
+    """Returns what a file gives: of the cache where it has not changed, of its end where it has grown.
+
+    Raises:
+        TranscriptError: It cannot be read.
+        OSError: Likewise.
+    """
     before = cache.get(file.path)
     adding = _LINES.get(file.agent)
     try:
@@ -128,7 +160,7 @@ def _grown(
     if before is not None and before.inode == status.st_ino and before.found.offset <= status.st_size:
         found = before.found
         if _tail(source, found.offset) == before.tail:
-            origin = SessionOrigin(id=before.session, parent=before.parent, project=before.project)
+            origin = _origin(before)
             source.seek(found.offset)
             adding(found, _whole_lines(source, found))
             return _kept(status, origin, found, _tail(source, found.offset))
@@ -169,7 +201,13 @@ def _whole(file: SessionFile, status: os.stat_result | None) -> KnownFile:
 
 def _kept(status: os.stat_result | None, origin: SessionOrigin, found: FileCalls, tail: bytes) -> KnownFile:
     size, modified, inode = (0, 0, 0) if status is None else _stamp(status)
-    return KnownFile(size, modified, inode, tail, origin.id, origin.parent, origin.project, found)
+    return KnownFile(
+        size, modified, inode, tail, origin.id, origin.parent, origin.project, origin.role, found
+    )
+
+
+def _origin(known: KnownFile) -> SessionOrigin:
+    return SessionOrigin(id=known.session, parent=known.parent, project=known.project, role=known.role)
 
 
 def _stamp(status: os.stat_result) -> tuple[int, int, int]:

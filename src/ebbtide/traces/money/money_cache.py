@@ -17,7 +17,7 @@ import msgspec
 
 from ebbtide.traces.money.file_calls import FileCalls
 
-_FORM = 1
+_FORM = 2
 _SHARDS = 16  # files, so that a session that grows has only a part written again
 
 
@@ -30,8 +30,9 @@ class KnownFile(msgspec.Struct, array_like=True, gc=False):
         inode: Its number.
         tail: Digest of the last bytes before the place to go on from.
         session: The id of the session.
-        parent: The session that started it; None for one of its own.
+        parent: The session that it comes from; None for one of its own.
         project: The folder that the agent worked in.
+        role: Its place beside its parent.
         found: Its calls.
     """
 
@@ -42,6 +43,7 @@ class KnownFile(msgspec.Struct, array_like=True, gc=False):
     session: str
     parent: str | None
     project: str | None
+    role: str
     found: FileCalls
 
 

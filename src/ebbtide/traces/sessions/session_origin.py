@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path, PurePath
-from typing import Any
+from typing import Any, Final
 
 from ebbtide.errors import TranscriptError
 from ebbtide.traces.input.json_value import json_value
@@ -22,6 +23,7 @@ from ebbtide.traces.sessions.session_files import SessionFile
 _LINES = 50  # that are looked at
 _HEAD_BYTES = 1 << 20
 _GEMINI_FIELD = re.compile(r'"(sessionId|projectHash)"\s*:\s*"([^"\\]*)"')
+_BELOW = "subagents"  # the folder of what a session of Claude Code started
 _HASH_LENGTH = 16  # the shortest of Gemini CLI's versions
 
 
@@ -31,13 +33,22 @@ class SessionOrigin:
 
     Args:
         id: The session.
-        parent: The session that started it as a sub-agent; None for one of its own.
+        parent: The session that started it as a sub-agent, or that it is a fork of; None for one of its own.
         project: The folder that the agent worked in, or as much as its name for it tells; None where unknown.
+        role: Its place beside its parent, in the words of `RunRole`.
+        name: Its kind of agent, or the name that its parent gave it; empty where it has none.
     """
 
     id: str
     parent: str | None = None
     project: str | None = None
+    role: str = "session"
+    name: str = ""
+
+    @property
+    def is_main(self) -> bool:
+        """True if it is a session of its own: a fork is one, what a session started is not."""
+        return self.parent is None or self.role == "fork"
 
 
 def origin_of(file: SessionFile) -> SessionOrigin:
@@ -53,6 +64,28 @@ def origin_of(file: SessionFile) -> SessionOrigin:
     return reader(file)
 
 
+AGENT_OF_FORMAT: Final = {
+    "claude-code": CodingAgent.CLAUDE,
+    "codex": CodingAgent.CODEX,
+    "gemini-cli": CodingAgent.GEMINI,
+    "opencode": CodingAgent.OPENCODE,
+}
+
+
+def origin_at(path: str | os.PathLike[str], form: str) -> SessionOrigin | None:
+    """Returns the origin of the session in any file; None where the format is not that of a coding agent.
+
+    Args:
+        path: The file, in any folder.
+        form: The name of its format.
+    """
+    agent = AGENT_OF_FORMAT.get(form)
+    if agent is None:
+        return None
+    file = SessionFile(agent=agent, path=os.fspath(path), modified=0.0, folder="", is_main=True)
+    return origin_of(file)
+
+
 def root_session(origin: SessionOrigin, origins: Mapping[str, SessionOrigin]) -> str:
     """The session that one belongs to, over any number of sub-agents that started each other.
 
@@ -61,7 +94,7 @@ def root_session(origin: SessionOrigin, origins: Mapping[str, SessionOrigin]) ->
         origins: Those of the same agent, by their ids.
     """
     before = {origin.id}
-    while origin.parent is not None and origin.parent not in before:
+    while not origin.is_main and origin.parent is not None and origin.parent not in before:
         before.add(origin.parent)
         if origin.parent not in origins:
             return origin.parent
@@ -71,19 +104,31 @@ def root_session(origin: SessionOrigin, origins: Mapping[str, SessionOrigin]) ->
 
 def _of_claude(file: SessionFile) -> SessionOrigin:
     path = PurePath(file.path)
+    name = path.name.partition(".json")[0]
     session = project = None
-    is_main = file.is_main and not path.stem.startswith("agent-")
+    below = path.parts.index(_BELOW) if _BELOW in path.parts[1:-1] else None
+    is_main = below is None and not name.startswith("agent-")
     for record in _records(file.path):
         session = session or identifier(record.get("sessionId"))
         project = project or text(record.get("cwd"))
         if project and (session or is_main):
             break
-    inside = path.relative_to(file.folder).parts
-    project = project or inside[0]
+    if file.folder:
+        project = project or path.relative_to(file.folder).parts[0]
     if is_main:
-        return SessionOrigin(id=path.stem, project=project)
-    parent = session if file.is_main else inside[1]
-    return SessionOrigin(id=path.stem, parent=parent, project=project)
+        return SessionOrigin(id=name, project=project)
+    parent = session if below is None else path.parts[below - 1]
+    kind = _agent_type(path.with_name(f"{name}.meta.json"))
+    return SessionOrigin(id=name, parent=parent, project=project, role="sub-agent", name=kind)
+
+
+def _agent_type(path: PurePath) -> str:
+    """The kind of a sub-agent, of the file that Claude Code writes beside its own; empty without."""
+    try:
+        value = json_value(_head(str(path)))
+    except (TranscriptError, RecursionError):
+        return ""
+    return text(mapping(value).get("agentType")) or ""
 
 
 def _of_codex(file: SessionFile) -> SessionOrigin:
@@ -94,19 +139,31 @@ def _of_codex(file: SessionFile) -> SessionOrigin:
         head = mapping(record.get("payload"))
         name = identifier(head.get("id")) or stem
         started = mapping(mapping(mapping(head.get("source")).get("subagent")).get("thread_spawn"))
-        parents = (head.get("parent_thread_id"), started.get("parent_thread_id"), head.get("session_id"))
-        parent = next((other for value in parents if (other := identifier(value)) not in (None, name)), None)
-        return SessionOrigin(id=name, parent=parent, project=text(head.get("cwd")))
+        parents = ("parent_thread_id", "forked_from_id", "session_id")
+        ids = [
+            ("thread", started.get(parents[0])),
+            *(zip(("thread", "fork", "thread"), map(head.get, parents), strict=True)),
+        ]
+        found = ((role, other) for role, value in ids if (other := identifier(value)) not in (None, name))
+        role, parent = next(found, ("session", None))
+        kind = text(started.get("agent_nickname")) or text(started.get("agent_role")) or ""
+        return SessionOrigin(id=name, parent=parent, project=text(head.get("cwd")), role=role, name=kind)
     return SessionOrigin(id=stem)
 
 
 def _of_gemini(file: SessionFile) -> SessionOrigin:
     fields = dict(_GEMINI_FIELD.findall(_head(file.path)))
     path = PurePath(file.path)
-    inside = path.relative_to(file.folder).parts
-    project = _gemini_project(file.folder, inside[0], fields.get("projectHash", "")) or inside[0]
-    parent = None if file.is_main else inside[2]
-    return SessionOrigin(id=fields.get("sessionId") or path.stem, parent=parent, project=project)
+    # PROJECT/chats/FILE, and below that SESSION/FILE for those of sub-agents.
+    is_main = path.parts[-3:-2] != ("chats",)
+    at = -3 if is_main else -4
+    place = path.parts[at] if len(path.parts) >= -at else None
+    project = None
+    if place is not None and (file.folder or path.parts[at + 1] == "chats"):
+        folder = file.folder or str(path.parents[-at - 1])
+        project = _gemini_project(folder, place, fields.get("projectHash", "")) or place
+    parent, role = (None, "session") if is_main else (path.parts[-2], "sub-agent")
+    return SessionOrigin(id=fields.get("sessionId") or path.stem, parent=parent, project=project, role=role)
 
 
 def _of_opencode(file: SessionFile) -> SessionOrigin:
@@ -116,7 +173,8 @@ def _of_opencode(file: SessionFile) -> SessionOrigin:
         session = stored_session(file.path)
     except (TranscriptError, RecursionError):
         return SessionOrigin(id=PurePath(file.path).stem)
-    return SessionOrigin(id=session.id, parent=session.parent, project=session.directory)
+    role = "session" if session.parent is None else "child session"
+    return SessionOrigin(id=session.id, parent=session.parent, project=session.directory, role=role)
 
 
 def _gemini_project(folder: str, name: str, digest: str) -> str | None:

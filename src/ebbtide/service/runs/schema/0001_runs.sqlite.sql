@@ -11,7 +11,8 @@ CREATE TABLE runs (
     stop_reason TEXT, note TEXT NOT NULL DEFAULT '',
     -- Since when it is stuck, and what it had cost by then; null where it is not.
     stuck_since REAL, stuck_from_usd REAL,
-    wasted_events INTEGER NOT NULL DEFAULT 0 -- by which `wasted_usd` was found
+    wasted_events INTEGER NOT NULL DEFAULT 0, -- by which `wasted_usd` was found
+    is_booked INTEGER NOT NULL DEFAULT 0 -- what it took is that of its session files, not of its events
 );
 CREATE INDEX runs_by_latest ON runs (latest);
 CREATE INDEX runs_by_standing ON runs (standing, latest);
@@ -45,13 +46,14 @@ CREATE TABLE states (
 -- Up to which place a run was charged to the budgets; run 0 stands for all that have no row.
 CREATE TABLE charged (run INTEGER PRIMARY KEY, place INTEGER NOT NULL);
 
--- What a run took of a model on a day (UTC, days since 1970); an unpriced call has tokens and no cost.
+-- What a run took of a model in a quarter of an hour (since 1970): every zone differs from UTC by some of them,
+-- so that days are made for whoever asks. An unpriced call has tokens and no cost.
 CREATE TABLE spending (
-    run INTEGER NOT NULL, day INTEGER NOT NULL, model TEXT NOT NULL,
+    run INTEGER NOT NULL, quarter INTEGER NOT NULL, model TEXT NOT NULL,
     cost_usd REAL NOT NULL, tokens INTEGER NOT NULL, calls INTEGER NOT NULL, unpriced INTEGER NOT NULL,
-    PRIMARY KEY (run, day, model)
+    PRIMARY KEY (run, quarter, model)
 ) WITHOUT ROWID;
-CREATE INDEX spending_by_day ON spending (day);
+CREATE INDEX spending_by_quarter ON spending (quarter);
 
 -- Exports of spans that were acknowledged, and whose events are not among those above yet.
 CREATE TABLE exports (

@@ -10,6 +10,10 @@ const sum = (groups, field) => {
   const values = groups.map((group) => group[field]).filter((value) => value !== null && value !== undefined);
   return values.length ? values.reduce((total, value) => total + value, 0) : null;
 };
+// Days begin where the reader is.
+const dayOf = (time) =>
+  [time.getFullYear(), time.getMonth() + 1, time.getDate()].map((part) => String(part).padStart(2, "0")).join("-");
+const ofToday = (groups) => groups.filter((group) => group.name === dayOf(new Date()));
 const runsOf = (number) => `${number.toLocaleString("en-US")} ${number === 1 ? "run" : "runs"}`;
 
 export class Money {
@@ -30,11 +34,12 @@ export class Money {
   }
 
   async load() {
-    const since = new Date(Date.now() - (DAYS - 1) * 86400000).toISOString().slice(0, 10);
-    const by = (name) => ask(`/v1/spending?by=${name}&since=${since}`).then((answer) => answer.groups);
+    const since = dayOf(new Date(Date.now() - (DAYS - 1) * 86400000));
+    const zone = encodeURIComponent(Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC");
+    const by = (name) =>
+      ask(`/v1/spending?by=${name}&since=${since}&timezone=${zone}`).then((answer) => answer.groups);
     const [days, projects, agents, models] = await Promise.all(["day", "project", "agent", "model"].map(by));
-    const today = new Date().toISOString().slice(0, 10);
-    this.today(days.filter((group) => group.name === today));
+    this.today(ofToday(days));
     const week = sum(days, "cost_usd");
     const calls = sum(days, "unpriced_calls") || 0;
     this.put("week", days.length ? week : 0, calls ? `${calls.toLocaleString("en-US")} calls without a price` : "");
@@ -52,7 +57,10 @@ export class Money {
 
   // What is spent now is shown at once, what it was spent on a little later.
   spent(news) {
-    this.today(news.today);
+    const groups = ofToday(news.today); // of the day of the service, which may be another one
+    if (groups.length) {
+      this.today(groups);
+    }
     this.refresh();
   }
 

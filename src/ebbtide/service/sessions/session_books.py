@@ -1,0 +1,145 @@
+"""The cost of sessions, booked from their files: each call once, as `ebbtide check` counts them."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Final
+
+from ebbtide.budget.ledger.call_ledger import CallLedger, CallPlace
+from ebbtide.budget.ledger.call_price import StatedCost, settled, units_of
+from ebbtide.budget.prices import Prices
+from ebbtide.errors import TranscriptError
+from ebbtide.events.model_call_id import CallId
+from ebbtide.service.runs.booking import BookedRow, BookedSums, book
+from ebbtide.service.runs.moments import quarter_number
+from ebbtide.service.runs.run_database import RunDatabase
+from ebbtide.service.runs.run_event import masked_name, plain_name
+from ebbtide.traces.money.machine_calls import known_file, place_of
+from ebbtide.traces.money.money_cache import KnownFile, MoneyCache
+from ebbtide.traces.money.shared_calls import InheritedCalls, SharedCalls
+from ebbtide.traces.sessions.session_files import SessionFile
+from ebbtide.traces.sessions.session_origin import SessionOrigin
+
+_log = logging.getLogger(__name__)
+_AT_ONCE: Final = 50  # groups of runs that are booked before requests have their turn
+
+
+class SessionBooks:
+    """Books the money of sessions by run, quarter of an hour and model.
+
+    A call may stand in files of several runs: runs that share one are a group, and what changes in one of
+    them is counted anew over all of the group. Nothing depends on the order in which files are read, or on
+    what was booked before: after a restart the same files give the same books.
+
+    Args:
+        database: The runs.
+        prices: What tokens cost.
+    """
+
+    def __init__(self, database: RunDatabase, prices: Prices) -> None:
+        self._database = database
+        self._prices = prices
+        self._cache = MoneyCache(None)
+        self._files: dict[str, tuple[SessionFile, KnownFile, str, str | None]] = {}  # by path
+        self._files_of: dict[str, set[str]] = {}  # by run
+        self._read: dict[str, int] = {}  # records of calls of each file whose runs are known
+        self._run_of: dict[CallId, str] = {}
+        self._group_of: dict[str, str] = {}  # by run; the name of a group is one of its runs
+        self._changed: dict[str, None] = {}  # runs, the first that changed first
+
+    def has(self, path: str) -> bool:
+        """Returns True if a file was read since the start."""
+        return path in self._files
+
+    def take(
+        self, file: SessionFile, run_id: str, session: str, origins: Mapping[str, SessionOrigin]
+    ) -> None:
+        """Read what is new in a file.
+
+        Args:
+            file: The file.
+            run_id: Its run.
+            session: The session that it belongs to.
+            origins: Where the sessions of the agent come from.
+        """
+        try:
+            known = known_file(file, self._cache)
+        except (TranscriptError, OSError, RecursionError) as error:
+            _log.warning("the cost of a session cannot be read: %s", error)
+            return
+        project = origins[session].project if session in origins else None
+        self._files[file.path] = (file, known, session, project)
+        self._files_of.setdefault(run_id, set()).add(file.path)
+        self._group_of.setdefault(run_id, run_id)
+        calls = known.found.calls
+        before = self._read.get(file.path, 0)
+        for call in calls[before if before <= len(calls) else 0 :]:
+            other = self._run_of.setdefault(call.id, run_id)
+            if other != run_id:
+                self._group_of[self._group(run_id)] = self._group(other)
+        self._read[file.path] = len(calls)
+        self._changed[run_id] = None
+
+    def write(self) -> bool:
+        """Book what has changed; returns True if there is more.
+
+        Raises:
+            StoreError: It cannot be written; it is tried again.
+        """
+        runs_of: dict[str, list[str]] = {}
+        for run_id in self._group_of:
+            runs_of.setdefault(self._group(run_id), []).append(run_id)
+        groups = dict.fromkeys(self._group(run_id) for run_id in self._changed)
+        for number, group in enumerate(groups):
+            if number == _AT_ONCE:
+                return True
+            members = runs_of[group]
+            book(self._database, self._sums(members))
+            for run_id in members:
+                self._changed.pop(run_id, None)
+        return False
+
+    def inherited(self, run_id: str) -> InheritedCalls | None:
+        """Calls in the files of a run that another one owns; None where there are none.
+
+        Args:
+            run_id: The run.
+        """
+        group = self._group(run_id) if run_id in self._group_of else None
+        members = [other for other in tuple(self._group_of) if group and self._group(other) == group]
+        files = [
+            (place_of(file, known, session, project)._replace(run=member), known.found)
+            for member in members
+            for file, known, session, project in map(self._files.__getitem__, tuple(self._files_of[member]))
+        ]
+        return SharedCalls.of_calls(files).inherited.get(run_id)
+
+    def _sums(self, run_ids: list[str]) -> dict[str, BookedSums]:
+        ledger = CallLedger()
+        run_of: dict[str, str] = {}  # by path
+        stated: dict[CallPlace, StatedCost] = {}
+        written: dict[str, float] = {}
+        for run_id in run_ids:
+            for path in self._files_of[run_id]:
+                file, known, session, project = self._files[path]
+                place = place_of(file, known, session, project)
+                run_of[path], written[path] = run_id, file.modified
+                if (total := known.found.stated_cost) is not None:
+                    stated[place] = total
+                for call in known.found.calls:
+                    ledger.sight(place, call)
+        rows: dict[str, dict[tuple[int, str], BookedRow]] = {run_id: {} for run_id in run_ids}
+        for counted in settled(ledger.calls(), stated, self._prices):
+            path = counted.owner.path
+            ts = written[path] if counted.ts is None else counted.ts
+            model = masked_name(plain_name(counted.usage.model or ""))
+            row = rows[run_of[path]].setdefault((quarter_number(ts), model), BookedRow())
+            row.add(counted.usage, units_of(counted, self._prices), is_call=not counted.is_difference)
+        return {run_id: BookedSums(parts) for run_id, parts in rows.items()}
+
+    def _group(self, run_id: str) -> str:
+        while (above := self._group_of[run_id]) != run_id:
+            self._group_of[run_id] = self._group_of[above]
+            run_id = above
+        return run_id
