@@ -132,7 +132,10 @@ def _places(source: str, line: int | None = None) -> dict[str, Any]:
     path = path_of(source)
     if path is None:
         return {}
-    uri = Path(path).as_uri() if Path(path).is_absolute() else quote(path.encode(errors="surrogateescape"))
+    # A name that is no UTF-8 has bytes of its own, which a URI can name.
+    uri = quote(path.encode(errors="surrogateescape"))
+    if Path(path).is_absolute():
+        uri = f"file://{uri}" if uri.startswith("/") else Path(path).as_uri()
     place: dict[str, Any] = {"artifactLocation": {"uri": uri}}
     if line is not None:
         place["region"] = {"startLine": line}
