@@ -234,15 +234,27 @@ def compared(machine: Machine, agent: str) -> dict[str, Any]:
     result: dict[str, Any] = {"agent": agent, "ebbtide": sum(own.values()), "ccusage": sum(peer.values())}
     result["raw"] = sum(sum(call.tokens) for call in once)
     days: dict[str, int] = defaultdict(int)
+    # ccusage takes two counts of Codex of one time and one size for one call, whatever their threads.
+    alike: dict[tuple[Any, ...], RawCall] = {}
+    twins: dict[str, int] = defaultdict(int)
+    first_twin = ""
     unstated: dict[str, int] = defaultdict(int)
     for call in once:
         days[call.day] += sum(call.tokens)
         unstated[call.day] += sum(call.tokens) if call.record in _UNSTATED else 0
+        is_count = agent == "codex" and call.record not in _UNSTATED
+        if is_count and alike.setdefault((call.at, call.tokens), call) is not call:
+            twins[call.day] += sum(call.tokens)
+            first_twin = first_twin or call.place
     gaps = {day: days[day] - peer.get(day, 0) for day in sorted({*days, *peer})}
     result["days of ccusage other than raw"] = sum(gap != 0 for gap in gaps.values())
     result["of them by calls that ccusage leaves out"] = sum(
         gap != 0 and gap == unstated[day] for day, gap in gaps.items()
     )
+    result["of them by calls of one time and size in several threads"] = sum(
+        twins[day] > 0 and gap == unstated[day] + twins[day] for day, gap in gaps.items()
+    )
+    result["first of those"] = first_twin
     elsewhere: dict[tuple[str, ...], set[str]] = defaultdict(set)
     for name, calls in lines.items():
         for call in calls:

@@ -18,6 +18,7 @@ from ebbtide.events.model_call_id import CallId
 from ebbtide.events.transcript import Round
 from ebbtide.processes import LostProcessError, results, worthwhile
 from ebbtide.supervision.run_options import RunOptions
+from ebbtide.supervision.summary.heard_rounds import HeardRounds, HearingRecorder
 from ebbtide.supervision.summary.recorder import RunRecorder
 from ebbtide.supervision.summary.run_summary import RunSummary
 from ebbtide.supervision.summary.run_title import LONGEST
@@ -31,7 +32,8 @@ from ebbtide.traces.sessions.session_family import started_by
 from ebbtide.traces.sessions.session_origin import AGENT_OF_FORMAT, SessionOrigin, origin_at
 
 if TYPE_CHECKING:
-    from ebbtide.traces.money.shared_calls import InheritedCalls, SharedCalls
+    from ebbtide.budget.ledger.inherited_calls import InheritedCalls
+    from ebbtide.traces.money.shared_calls import SharedCalls
 
 _DEFAULTS = RunOptions()
 _EVERY = 1_000  # events between two reports of progress
@@ -161,10 +163,36 @@ def check_trace(
     recorder = new_recorder(options)
     share = None if inherited is None else _RunShare(inherited, options.prices)
     _feed(recorder, trace if share is None else map(share.own, trace), progress)
+    summary = _summary_of(recorder, trace)
+    summary = summary if share is None else share.of(summary)
+    return redacted(summary) if options.redact else summary
+
+
+def hear(
+    trace: Trace, options: RunOptions = _DEFAULTS, *, items: Iterable[Event | Round] | None = None
+) -> HeardRounds:
+    """Checks a run whose trace is open, and returns its rounds with its summary.
+
+    Args:
+        trace: As for `check_trace`.
+        options: By what it is judged.
+        items: Its events, where it was read already.
+
+    Raises:
+        TranscriptError: Nothing in it can be read.
+    """
+    recorder = HearingRecorder(options)
+    _feed(recorder, trace if items is None else items, None)
+    summary = _summary_of(recorder, trace)
+    return recorder.heard(redacted(summary) if options.redact else summary)
+
+
+def _summary_of(recorder: RunRecorder, trace: Trace) -> RunSummary:
+    """Returns what a run came to whose trace was read to its end."""
     refuse_nothing(trace.source, trace.events, trace.faults)
     summary = recorder.summary(trace.source, trace.format.name, advice=trace.capture_advice)
     faults = (*map(str, trace.faults), *summary.faults)[:_FAULTS]
-    summary = dataclasses.replace(
+    return dataclasses.replace(
         summary,
         title=one_line(trace.title, LONGEST) or summary.title,
         project=trace.project,
@@ -172,8 +200,6 @@ def check_trace(
         faults=faults,
         degraded=summary.degraded + trace.fault_count,
     )
-    summary = summary if share is None else share.of(summary)
-    return redacted(summary) if options.redact else summary
 
 
 def refuse_nothing(source: str, events: int, faults: Sequence[TranscriptError]) -> None:
@@ -202,6 +228,7 @@ def check_events(
     source: str = "<events>",
     form: str = "events",
     advice: str = "",
+    over: bool = True,
     progress: Callable[[int], object] | None = None,
     inherited: InheritedCalls | None = None,
 ) -> RunSummary:
@@ -213,6 +240,7 @@ def check_events(
         source: What the summary calls the run.
         form: What the summary calls the format of the events.
         advice: What to switch on where the run holds too little; empty where that is not known.
+        over: Whether nothing more comes.
         progress: As for `check`.
         inherited: As for `check`.
 
@@ -227,7 +255,7 @@ def check_events(
     recorder = new_recorder(options)
     share = None if inherited is None else _RunShare(inherited, options.prices)
     _feed(recorder, events if share is None else map(share.own, events), progress)
-    summary = recorder.summary(source, form, advice=advice)
+    summary = recorder.summary(source, form, advice=advice, over=over)
     summary = summary if share is None else share.of(summary)
     return redacted(summary) if options.redact else summary
 
@@ -252,35 +280,41 @@ def check_many(
     jobs: int | None = None,
     from_arguments: Collection[str] | None = None,
     is_growing: bool = False,
+    inherited: Mapping[str, InheritedCalls] | None = None,
 ) -> Iterator[tuple[Path, RunSummary | EbbtideError]]:
     """What the runs in many files came to, each as soon as it is known.
 
     Args:
-        paths: The files. The largest are begun with, so that no core waits for one at the end.
+        paths: The files. The largest are begun with, so that no core waits for one at the end; with
+            `inherited` they are worked on in their order.
         options: By what they are judged.
         jobs: Processes; None takes one a core where the files are worth it, 1 works in this one. So do
             options that cannot be sent to another process.
         from_arguments: Those of the paths that somebody named, as for `check`; None: all.
         is_growing: As for `check`.
+        inherited: By path, the calls in them that other files own, where that is known; None reads the files
+            for it.
 
     Yields:
         A file and its summary, or why it cannot be read.
     """
-    files = sorted(map(Path, paths), key=_size, reverse=True)
+    files = list(map(Path, paths))
+    if inherited is None:
+        files.sort(key=_size, reverse=True)
     searched = (
         frozenset()
         if from_arguments is None
         else {Path(path) for path in paths} - {Path(path) for path in from_arguments}
     )
-    shares: dict[str, InheritedCalls] = {}
-    if len(files) > 1:
+    shares: Mapping[str, InheritedCalls] = inherited or {}
+    if inherited is None and len(files) > 1:
         from ebbtide.traces.money.shared_calls import SharedCalls
 
         shares = SharedCalls.of(files).inherited
     jobs = min(jobs or _processes(files), len(files))
     if jobs > 1 and not _can_be_sent(options):
         jobs = 1
-    how = {"is_growing": is_growing, "is_alone": len(files) == 1}
+    how = {"is_growing": is_growing, "is_alone": inherited is None and len(files) == 1}
     pieces = (
         (path, options, shares.get(str(path)), {**how, "is_named": path not in searched}) for path in files
     )

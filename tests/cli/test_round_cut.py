@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ebbtide.checking import check
-from ebbtide.cli.rounds.conversation import rounds_in
+from ebbtide.cli.rounds.conversation import rounds_in, score_conversation
 from ebbtide.cli.rounds.scoring_options import ScoringOptions
 from ebbtide.errors import TranscriptError
 from ebbtide.profile import Profile
@@ -39,7 +39,7 @@ def test_both_count_the_same_rounds(path: Path) -> None:
         pytest.skip("holds no run")
     if not summary.rounds:
         with pytest.raises(TranscriptError, match="so there are no rounds"):
-            rounds_in(str(path), TURNS)
+            score_conversation(str(path), TURNS)
         return
     source = rounds_in(str(path), TURNS)
     assert len(source.rounds) == len(longest(summary.rounds)) > 0
@@ -52,7 +52,8 @@ def test_a_turn_that_goes_on_to_a_call_is_no_round(tmp_path: Path) -> None:
     file.write_text(json.dumps(RUN))
     source = rounds_in(str(file), TURNS)
     assert [(item.number, item.agent) for item in source.rounds] == [(1, "user"), (2, "assistant")]
-    assert source.tool_calls == 1
+    assert source.run is not None
+    assert source.run.spent.tool_calls == 1
     assert source.cut == "2 rounds: one a turn of a speaker; turns that go on to a call are left out"
     circles = rounds_in(str(file), CIRCLES)
     assert circles.cut.startswith("1 round: one a circle of the speakers; ")
@@ -64,7 +65,7 @@ def test_a_run_in_which_every_turn_calls_has_no_rounds(tmp_path: Path) -> None:
     file = tmp_path / "run.json.gz"
     file.write_bytes(gzip.compress(json.dumps(RUN[1:3]).encode()))
     with pytest.raises(TranscriptError, match="so there are no rounds") as refusal:
-        rounds_in(str(file), TURNS)
+        score_conversation(str(file), TURNS)
     assert "ebbtide check" in (refusal.value.hint or "")
 
 

@@ -11,7 +11,10 @@ from ebbtide.profile.supervision import RULES
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 STUCK, CHAT = "runs/stuck.jsonl", "conversations/design-review.json"
-CONDITIONS = "stuck, limit, failed, stop, escalate, nudge, unknown, unread, cost=USD, tokens=N or events=N"
+CONDITIONS = (
+    "stuck, limit, failed, stop, escalate, nudge, unknown, unread, contradicted, "
+    "cost=USD, tokens=N or events=N"
+)
 TOOL_SETTINGS = (
     "effect, command, by, sql, http, key_fields, volatile_fields, noise, failure, ends, exempt, group, "
     "repeats_at_least, same_answer_at_least, failures_at_least"

@@ -97,7 +97,10 @@ def test_a_look_that_finds_nothing_changed_counts_again() -> None:
     assert counts == {"again": 1, "changed": 0, "maybe": 0, "new answer": 0}
     lines = wording.call_facts(checked([look(), other, look(), other, look(), look("c", "3"), other]))
     assert lines == [
-        "4 calls looked up again what had not changed, most often look a.txt (2 times), look b.txt (2 times)"
+        (
+            "4 calls looked up again what had not changed, most often look a.txt (2 more times), "
+            "look b.txt (2 more times)"
+        )
     ]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ebbtide.events.event import Event, Message, ModelCall, ToolCall
+from ebbtide.events.event import Event, Message, ModelCall, Phase, ToolCall
 from ebbtide.events.transcript import Round
 from ebbtide.events.usage import CLASSES
 from ebbtide.traces.reading import Trace, open_trace
@@ -58,13 +58,18 @@ def calls(samples: Path) -> Callable[..., list[Event]]:
     return read
 
 
+def _has_only_begun(event: Event) -> bool:
+    return isinstance(event, ToolCall) and event.phase is Phase.STARTED
+
+
 @pytest.fixture(scope="session")
 def totals() -> Callable[[list[Event]], dict[str, Any]]:
     """Counts of events by kind, and sums of tokens by class and of cost."""
 
     def count(events: list[Event]) -> dict[str, Any]:
         counts: dict[str, Any] = {
-            name: sum(isinstance(event, kind) for event in events) for name, kind in _COUNTED.items()
+            name: sum(isinstance(event, kind) and not _has_only_begun(event) for event in events)
+            for name, kind in _COUNTED.items()
         }
         usages = [event.usage for event in events if event.usage is not None]
         for name in CLASSES:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ebbtide.errors import TranscriptError
-from ebbtide.events.event import Event, Message, Notice, ToolCall, title
+from ebbtide.events.event import Event, Message, Notice, Phase, ToolCall, title
 from ebbtide.events.usage import Usage
 from ebbtide.traces.reading import Trace, load
 
@@ -19,10 +19,12 @@ def session(calls: Callable[..., list[Event]]) -> list[Event]:
 
 
 def test_a_call_comes_once_with_its_result(session: list[Event]) -> None:
-    """Each tool call has the result that names it, its error flag and the time at which it was there."""
-    tools = [
-        (call.name, call.args, call.result, call.error) for call in session if isinstance(call, ToolCall)
-    ]
+    """Each has its result, its error flag and its time; one that starts an agent also comes as it begins."""
+    calls = [call for call in session if isinstance(call, ToolCall)]
+    begun = [call for call in calls if call.phase is Phase.STARTED]
+    assert [(call.name, call.args, call.usage) for call in begun] == [("Task", {"prompt": "Find b."}, None)]
+    ended = [call for call in calls if call.phase is Phase.FINISHED]
+    tools = [(call.name, call.args, call.result, call.error) for call in ended]
     assert tools == [
         ("Read", {"file_path": "a.py"}, "import b", False),
         ("Read", {"file_path": "b.py"}, "no such file", True),
@@ -30,7 +32,7 @@ def test_a_call_comes_once_with_its_result(session: list[Event]) -> None:
         ("Task", {"prompt": "Find b."}, "There is none.", False),
         ("Bash", {"command": "sleep 9"}, None, False),
     ]
-    assert [call.batch for call in session if isinstance(call, ToolCall)] == [
+    assert [call.batch for call in ended] == [
         "m1 r1",
         "m1 r1",
         "m3",
@@ -113,7 +115,7 @@ def test_what_is_printed_is_read_too(read_data: Callable[..., Any]) -> None:
 def test_a_repeated_line_is_dropped(samples: Path) -> None:
     """A line that stands twice is counted as a duplicate."""
     trace = Trace.of((samples / "claude_code.jsonl").read_bytes())
-    assert len(list(trace)) == 15
+    assert len(list(trace)) == 16
     assert trace.duplicates == 1
 
 

@@ -104,7 +104,7 @@ def test_where_was_looked(home: Path) -> None:
     put(home / ".codex/sessions/rollout-1.jsonl")
     folders = search(agents=[CodingAgent.CODEX]).folders
     assert [(folder.agent, folder.is_there) for folder in folders] == [("Codex", True), ("Codex", False)]
-    assert len(search().folders) == 8
+    assert len(search().folders) == 10
 
 
 @pytest.mark.parametrize(

@@ -124,6 +124,11 @@ class Prices:
             return dict(self._unknown)
 
     @property
+    def mark(self) -> str:
+        """A text that differs wherever a price may."""
+        return repr((self._table.items, self._public and public_prices().edition))
+
+    @property
     def origin(self) -> str:
         """Where prices come from, in words; empty where there are none."""
         own = "own prices" if self._table else ""

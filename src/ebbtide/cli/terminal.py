@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Self, TextIO, cast
 from ebbtide.errors import ConfigError
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, RenderableType
     from rich.text import Text
 
 
@@ -253,22 +253,30 @@ def _breaks(text: str, width: int) -> Iterator[int]:
 
 
 @contextlib.contextmanager
-def progress_bar(title: str, total: int | None) -> Iterator[Callable[[int], None]]:
+def progress_bar(
+    title: str, total: int | None, *, above: Callable[[], Sequence[Line]] = tuple
+) -> Iterator[Callable[[int], None]]:
     """Show a bar while the block is worked on.
 
     Args:
         title: What is done.
         total: How many there are to do; None where nobody knows.
+        above: What to show above it, as it is at that moment.
 
     Yields:
         What takes the number of those that are done now.
     """
-    if not sys.stderr.isatty():
+    if not sys.stderr.isatty() or total == 0:
         yield lambda _: None
         return
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    bar = Progress(
+    class Bar(Progress):
+        def get_renderables(self) -> Iterator[RenderableType]:
+            yield from (line.to_rich() for line in above())
+            yield from super().get_renderables()
+
+    bar = Bar(
         TextColumn(title),
         BarColumn(),
         MofNCompleteColumn(),

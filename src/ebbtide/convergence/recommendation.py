@@ -18,7 +18,7 @@ from ebbtide.convergence.witness import Standing, Witness, WitnessKind
 from ebbtide.events.run_outcome import RunOutcome
 from ebbtide.profile.convergence import StopRules
 
-_HINTS = {
+HINTS = {
     Signal.CONTINUE: "Run another round; verify anything that you act on before then.",
     Signal.SHIP: "Converged. Ship the decision and verify it: converged does not mean correct.",
     Signal.ESCALATE: (
@@ -116,7 +116,7 @@ def recommend(
         parts += _standing_in_words(standing)
     if too_short:
         parts.append(f"{_count(rounds, 'round')} so far: too short to judge, it takes {rounds_needed}.")
-    hint = _HINTS[signal]
+    hint = HINTS[signal]
     if signal is Signal.CONTINUE:
         hint = f"{_reason_to_go_on(novelty, ready, low_run, too_short=too_short)} {hint}"
     return Recommendation(

@@ -8,6 +8,7 @@ from typing import Final
 
 from ebbtide.budget.tally import Tally
 from ebbtide.codec import State
+from ebbtide.divergence.agent_tree import AgentTree
 from ebbtide.divergence.loop_registry import Finding, LoopRegistry
 from ebbtide.divergence.moment import Moment
 from ebbtide.divergence.repetition import Repetition
@@ -31,16 +32,19 @@ class SessionMemory(State):
 
     Attributes:
         several: Whether the session has more than one chain or run.
+        tree: Its agents.
         spreads: Calls with their answers that chains repeated, or failed with.
     """
 
-    __slots__ = ("several", "spreads")
+    __slots__ = ("several", "spreads", "tree")
 
     several: bool
     spreads: dict[Key, Spread]
+    tree: AgentTree
 
     def __init__(self) -> None:
         self.several = False
+        self.tree = AgentTree()
         self.spreads = {}
 
 
@@ -60,6 +64,7 @@ class ChainMemory(State):
         searches: Whether something was looked for and not found.
         callers: Agents whose calls are recorded: what they tell of them is no second call.
         take_deed: Takes a call that an agent tells of, and notes the agent in `callers`.
+        witnessed: Answers that were not known, of calls that did not fail: what bears witness to work.
     """
 
     __slots__ = (
@@ -73,11 +78,13 @@ class ChainMemory(State):
         "session",
         "take_deed",
         "tally",
+        "witnessed",
     )
 
     registry: LoopRegistry
     repetition: Repetition
     runs: int
+    witnessed: int
     callers: dict[str | None, None]
 
     def __init__(self, name: str, rules: LoopRules, session: SessionMemory, tally: Tally) -> None:
@@ -89,6 +96,7 @@ class ChainMemory(State):
         self.repetition = Repetition(rules)
         self.runs = 0
         self.searches = False
+        self.witnessed = 0
         self.callers = {}
         self.take_deed: Callable[[ToolCall], Finding | None] = _take_nothing
 

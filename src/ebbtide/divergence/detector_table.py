@@ -17,14 +17,23 @@ from ebbtide.divergence.detectors.across_chains import AcrossChains, known_sprea
 from ebbtide.divergence.detectors.again import Again, known_failing_call, known_no_progress
 from ebbtide.divergence.detectors.failing import FailingTools, known_failing_tool, known_same_error
 from ebbtide.divergence.detectors.hand_offs import HandOffs, known_hand_off
+from ebbtide.divergence.detectors.idle_answers import IdleAnswers, known_idle_answer
+from ebbtide.divergence.detectors.injections import Injections, known_injection
 from ebbtide.divergence.detectors.monotony import Monotony, known_monotony
 from ebbtide.divergence.detectors.readback import ReadBack, known_unseen_change
 from ebbtide.divergence.detectors.recurrence import Recurrences, known_recurrence
+from ebbtide.divergence.detectors.refusals import Refusals, Silence, known_refusal, known_silence
 from ebbtide.divergence.detectors.same_tool import (
     SameTool,
     known_growing_call,
     known_near_duplicate,
     known_same_answer,
+)
+from ebbtide.divergence.detectors.spawns import (
+    Spawns,
+    known_deep_tree,
+    known_order_handed_down,
+    known_spawn_again,
 )
 from ebbtide.divergence.detectors.speech import Speech, known_chant, known_condensation, known_monologue
 from ebbtide.divergence.detectors.spend import (
@@ -39,6 +48,7 @@ from ebbtide.divergence.detectors.told import Told, known_ground, known_order
 from ebbtide.divergence.detectors.turns import Turns, known_cycle, known_repeat
 from ebbtide.divergence.detectors.undone import Undone, known_undone_change
 from ebbtide.divergence.detectors.waiting import Waits, known_wait
+from ebbtide.divergence.detectors.wake_ups import WakeUps, known_missed_wake_up
 from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.event import Event
 
@@ -50,6 +60,8 @@ class Sees(Enum):
     TALK = auto()  #: texts of models, and notices
     TOLD = auto()  #: texts of models, before anything else sees them
     USAGE = auto()  #: events that state what they took
+    SPAWN = auto()  #: agents that are started
+    TIME = auto()  #: every event, while a time is awaited
 
 
 class Trait(IntFlag):
@@ -72,6 +84,13 @@ class Restart(Enum):
     RUN = auto()  #: the start of a run
 
 
+class Mender(Enum):
+    """Who can mend a loop."""
+
+    MODEL = auto()  #: the model that goes in circles, once it hears of it
+    PERSON = auto()  #: a person alone: what keeps it going is outside of the model's reach
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoopRow:
     """A kind of loop.
@@ -80,9 +99,10 @@ class LoopRow:
         kind: The kind.
         settings: Its thresholds, fields of `LoopRules`.
         sentence: What happened, for people: with the tools, the count, and what is the same.
-        nudge: What the model is to hear.
+        nudge: What its mender is to hear.
         known_loop: Makes the events of a run that holds it, by their number from 0.
         needs: Settings of which one has to be on, or the kind is never found.
+        mender: Who can mend it.
     """
 
     kind: LoopKind
@@ -91,6 +111,7 @@ class LoopRow:
     nudge: str
     known_loop: Callable[[int], Event]
     needs: tuple[str, ...] = ()
+    mender: Mender = Mender.MODEL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,6 +153,22 @@ DETECTORS: Final = (
                 sentence="{tools} looked {n} times at the same state",
                 nudge="Nothing has changed for a long time: wait longer between two looks.",
                 known_loop=known_wait,
+            ),
+        ),
+    ),
+    DetectorRow(
+        name="refusals",
+        make=Refusals,
+        sees=Sees.CALL,
+        needs=Trait.FAILURE,
+        forgets=(Restart.TASK,),
+        loops=(
+            LoopRow(
+                kind=LoopKind.REFUSALS,
+                settings=("refusals",),
+                sentence="{tools} asked {n} times, without a rest, a service that has too much to do",
+                nudge="The service refuses since it is at its limit: wait as long as it says, or do without.",
+                known_loop=known_refusal,
             ),
         ),
     ),
@@ -370,6 +407,102 @@ DETECTORS: Final = (
                 sentence="agents handed the work round in a circle {n} times",
                 nudge="The work goes round between agents without getting on.",
                 known_loop=known_hand_off,
+            ),
+        ),
+    ),
+    DetectorRow(
+        name="injections",
+        make=Injections,
+        sees=Sees.TALK,
+        forgets=(Restart.TASK,),
+        loops=(
+            LoopRow(
+                kind=LoopKind.INJECTION,
+                settings=("injections", "shared_words"),
+                sentence="{tools} put the same words in {n} times, and nothing was done between",
+                nudge="The model cannot end this: change or clear the hook, goal or command that puts the "
+                "words in, or do what they ask for.",
+                known_loop=known_injection,
+                mender=Mender.PERSON,
+            ),
+        ),
+    ),
+    DetectorRow(
+        name="silence",
+        make=Silence,
+        sees=Sees.TALK,
+        forgets=(Restart.TASK,),
+        loops=(
+            LoopRow(
+                kind=LoopKind.NO_ANSWERS,
+                settings=("failed_answers",),
+                sentence="the service of the model brought an error {n} times in a row",
+                nudge="No model answers: see to its limit or its service, and stop what calls it until then.",
+                known_loop=known_silence,
+                mender=Mender.PERSON,
+            ),
+        ),
+    ),
+    DetectorRow(
+        name="idle_answers",
+        make=IdleAnswers,
+        sees=Sees.TALK,
+        forgets=(Restart.RUN,),
+        loops=(
+            LoopRow(
+                kind=LoopKind.IDLE_ANSWERS,
+                settings=("idle_answers",),
+                sentence="{n} short answers in a row to a person who asks to go on, and nothing was done",
+                nudge="It says that it begins and calls no tool: see if it has its tools, or start anew.",
+                known_loop=known_idle_answer,
+                mender=Mender.PERSON,
+            ),
+        ),
+    ),
+    DetectorRow(
+        name="spawns",
+        make=Spawns,
+        sees=Sees.SPAWN,
+        forgets=(Restart.CHANGE, Restart.TASK),
+        loops=(
+            LoopRow(
+                kind=LoopKind.HANDED_DOWN,
+                settings=("handed_down",),
+                sentence="{n} agents with one order: an agent started others with its own order",
+                nudge="The agents take it for an order to delegate: stop them, and say who does the work.",
+                known_loop=known_order_handed_down,
+                mender=Mender.PERSON,
+            ),
+            LoopRow(
+                kind=LoopKind.DEEP_TREE,
+                settings=("tree_depth",),
+                sentence="agents started agents, {n} levels deep",
+                nudge="See what each level lacks, such as a permission, and give it to the first.",
+                known_loop=known_deep_tree,
+                mender=Mender.PERSON,
+            ),
+            LoopRow(
+                kind=LoopKind.SPAWNED_AGAIN,
+                settings=("spawned_again", "spawned_alike"),
+                sentence="{n} agents were started with orders that others had been given before",
+                nudge="The same work is ordered again: stop them, and ask for the results that are there.",
+                known_loop=known_spawn_again,
+                mender=Mender.PERSON,
+            ),
+        ),
+    ),
+    DetectorRow(
+        name="wake_ups",
+        make=WakeUps,
+        sees=Sees.TIME,
+        loops=(
+            LoopRow(
+                kind=LoopKind.MISSED_WAKE_UP,
+                settings=("wake_up_late_s",),
+                sentence="a wake-up that {tools} asked for did not come, {n} so far",
+                nudge="What it wanted to watch went unwatched: look at that first; do not rely on its timer.",
+                known_loop=known_missed_wake_up,
+                mender=Mender.PERSON,
             ),
         ),
     ),

@@ -62,7 +62,8 @@ class Loop:
     """One loop as it is now.
 
     Fields as in `Finding`; and how often it was reported, the count at which it is reported next, the place
-    and number of its latest event, and what the chain had spent before it began, in units of `Tally`.
+    and number of its latest event, and what the chain had spent before it began, in units of `Tally`; where
+    it had ended and came back, the count and the last event of the stretch before.
     """
 
     key: Key
@@ -76,6 +77,8 @@ class Loop:
     last: int = 0
     last_event: int = 0
     relapses: int = 0
+    earlier_count: int = 0
+    earlier_last: int = 0
     cost_before: int = 0
     tokens_before: int = 0
     period: int | None = None
@@ -161,6 +164,7 @@ class LoopRegistry(State):
             loop = self._add(finding)
         elif finding.begins:
             loop.relapses += 1
+            loop.earlier_count, loop.earlier_last = loop.count, loop.last_event
             loop.first_event = finding.first_event
             loop.next_at = finding.count
         loop.count = finding.count

@@ -8,37 +8,47 @@ from typing import Annotated, Any, TypeVar
 
 from ebbtide.budget.tally import Tally
 from ebbtide.codec import As, State
+from ebbtide.divergence.agent_tree import order_key
 from ebbtide.divergence.answer_texts import AnswerTexts, Likeness, text_of
 from ebbtide.divergence.chain_memory import ChainMemory, Detector, SessionMemory
 from ebbtide.divergence.detector_table import DETECTORS, EVERYTHING, DetectorRow, Restart, Sees, Trait
 from ebbtide.divergence.detectors.failing import FailingTools
 from ebbtide.divergence.detectors.hand_offs import HandOffs
 from ebbtide.divergence.detectors.same_tool import SameTool
+from ebbtide.divergence.detectors.spawns import Spawns
 from ebbtide.divergence.detectors.speech import Speech
 from ebbtide.divergence.detectors.spend import Spend
 from ebbtide.divergence.detectors.told import Told
+from ebbtide.divergence.detectors.wake_ups import WakeUps
 from ebbtide.divergence.loop_registry import Finding, Loop
-from ebbtide.divergence.moment import Command, Moment
+from ebbtide.divergence.moment import Command, Moment, looks_at_rest
+from ebbtide.divergence.near_duplicates import argument_text
 from ebbtide.divergence.numbering import Batch, Numbering
 from ebbtide.divergence.repetition import Repetition
 from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.effect import Effect
-from ebbtide.events.event import Message, ModelCall, ModelPart, Notice, NoticeKind, ToolCall
+from ebbtide.events.event import Message, ModelCall, ModelPart, Notice, NoticeKind, Role, ToolCall
 from ebbtide.events.identity import FAILED, UNKNOWN, Key, is_failed, key_of, settled_answer
 from ebbtide.events.outcome import (
     NOTHING,
     CallOutcome,
     Ending,
     counts_deeds,
+    has_come_so_far,
+    is_refused_for_load,
     is_under_way,
     may_still_come,
     outcome_of,
+    starts_work,
 )
 from ebbtide.events.tool_policy import ToolPolicy
 from ebbtide.profile.divergence import LoopRules
 
 _CALLERS = 64  # agents whose calls are known to be recorded
 _COMMANDS = 64  # commands that wait
+_AGENTS = 1_024  # orders of agents that are under way
+_LATELY = 64  # places of calls one of which may have started what is waited for
+_STARTED_READ = 500  # characters of a call, and of its answer, that say so
 _NAME = 64  # characters of a name that are kept; the rest counts by its hash
 _PASSIVE = (Effect.POLL, Effect.CLOCK)
 _MAYBE_DEEDS = (Effect.CHANGE, Effect.ACKNOWLEDGE, None)
@@ -113,6 +123,36 @@ class _UnreadCommands(State):
         return has_changed
 
 
+class _Starts(State):
+    """Calls of late that may have started something which goes on by itself: read when it matters."""
+
+    __slots__ = ("_latest", "_waiting")
+
+    _latest: int
+
+    def __init__(self) -> None:
+        self._latest = -_LATELY
+        self._waiting: deque[tuple[int, object, str]] = deque(maxlen=_LATELY)
+
+    def wait(self, moment: Moment) -> None:
+        """Take a call that did not fail, to be read later."""
+        if moment.text is not None and moment.effect is not _READ:
+            self._waiting.append((moment.now, moment.args, moment.text[:_STARTED_READ]))
+
+    def is_any(self, now: int) -> bool:
+        """Returns True if one of the calls of late did, `now` being the place of the latest."""
+        for place, args, text in self._waiting:
+            if starts_work(argument_text(args)[:_STARTED_READ], text):
+                self._latest = place
+        self._waiting.clear()
+        return now - self._latest < _LATELY
+
+    def to_state(self) -> Any:
+        """All that later answers depend on: the place of the latest that did."""
+        self.is_any(0)
+        return super().to_state()
+
+
 class LoopState(State):
     """What is known about one chain, in bounded memory.
 
@@ -142,6 +182,11 @@ class LoopState(State):
     ts: float | None
     gap_s: float | None
     has_time_passed: bool  # since the latest call
+    has_waited: bool  # whether a call that waits was part of that
+    is_broken: bool  # whether the latest call failed for no want of time
+    is_paused: bool  # whether a long pause began after such a call
+    _starts: _Starts
+    _begun: dict[Key, int]  # starts of agents whose calls have not ended, by their order
     unreadable: int
     unrecorded: int  # calls whose arguments are not known
     latest_user: Key
@@ -162,9 +207,12 @@ class LoopState(State):
         # Traits of a call -> those that listen to it.
         self._calls: dict[int, tuple[_Listener, ...]] = {}
         self._talk = self._listeners(row for row in DETECTORS if row.sees is Sees.TALK)
+        self._spawns = self._detector(Spawns)
+        self._begun = {}
         self.told = self._detector(Told)
         self.spend = self._detector(Spend)
         self.hand_offs = self._detector(HandOffs)
+        self.wake_ups = self._detector(WakeUps)
         self._speech = self._detector(Speech)
         self._same_tool = self._detector(SameTool)
         self._failing = self._detector(FailingTools)
@@ -172,13 +220,14 @@ class LoopState(State):
             news: [self.detectors[row.name] for row in DETECTORS if news in row.forgets] for news in Restart
         }
         self._effects = _UnreadCommands(self.repetition)
+        self._starts = _Starts()
         self._texts = AnswerTexts()
         self._batch = Batch()
         self.numbering = Numbering()
         self.event = 0
         self.ts = None
         self.gap_s = None
-        self.has_time_passed = False
+        self.has_time_passed = self.has_waited = self.is_broken = self.is_paused = False
         self.unreadable = 0
         self.unrecorded = 0
         self.latest_user = UNKNOWN
@@ -248,13 +297,21 @@ class LoopState(State):
             return _explain(moment, self._talk) or told
         if isinstance(event, Message):
             self._message(event)
-            return None
+            return _explain(moment, self._talk)
         return self._notice(moment, event) if isinstance(event, Notice) else None
 
     def pause(self) -> None:
         """So much time has passed that the same call is a new look at things."""
+        self.is_paused = False
         self.repetition.pause()
         self._forget(Restart.PAUSE)
+
+    def rest(self) -> None:
+        """Much time passes: a new look at things, unless the next call fails again as the latest did."""
+        if self.is_broken:
+            self.is_paused = True
+        else:
+            self.pause()
 
     def goes_on(self, loop: Loop) -> bool:
         """Whether nothing has happened that ends a loop."""
@@ -284,7 +341,11 @@ class LoopState(State):
             return None
         self._compare(moment)
         self._remember(moment)
+        if moment.ts is not None and moment.has_news:
+            self.wake_ups.ask(moment)
         finding = _explain(moment, self._listeners_to(moment))
+        if policy is not None and policy.spawns is not None:
+            finding = self.end_agent(moment, call, policy) or finding
         moment.condense()
         return finding
 
@@ -295,7 +356,7 @@ class LoopState(State):
             if policy.exempt:
                 return False
             if moment.effect is Effect.WAIT:
-                self.has_time_passed = True
+                self.has_time_passed = self.has_waited = True
                 self._speech.reset()
                 return False
             moment.name = policy.group or call.name
@@ -343,6 +404,9 @@ class LoopState(State):
             moment.before = answers.place(key)
             if expected == moment.answer:
                 self.same_since = moment.same_since = moment.before
+        if self.is_paused and not (moment.same_since and moment.has_failed):
+            self.pause()
+        self.is_paused = False
         if expected is not None or moment.outcome is not None or self._effects.is_full:
             moment.read_effect()
             if self._effects.settle():
@@ -350,19 +414,24 @@ class LoopState(State):
         moment.now = now = self.repetition.count(moment.name, moment.number)
         if self.has_time_passed:
             self.has_time_passed, self.repetition.latest_wait = False, now
+        if self.has_waited:
+            self.has_waited, self.repetition.latest_rest = False, now
         if self.spending:
             self.before_calls.append(self.spend.before(moment.number))
 
     def _remember(self, moment: Moment) -> None:
         """Enter a call, and say whether it brought news or changed something."""
+        is_down = moment.outcome is not None and moment.outcome.is_down
+        self.is_broken = moment.has_failed and not is_down
         repetition, now, effect = self.repetition, moment.now, moment.effect
         answers, same = repetition.answers, moment.same_since > 0
-        if effect in _PASSIVE or (same and self._waits(moment)):
+        if (effect in _PASSIVE and not (same and self._is_in_vain(moment))) or (same and self._waits(moment)):
             moment.is_look = True
             if effect is Effect.CLOCK:
                 moment.answer = UNKNOWN  # what it says moves by itself
             elif not same:
                 answers.latest_news = answers.latest_change = now
+                self.memory.witnessed += 1
                 if self.spending:
                     self.spend.news()
             moment.memory = answers.see(moment.key, moment.answer, False, now)  # noqa: FBT003
@@ -382,6 +451,10 @@ class LoopState(State):
                 return
         moment.has_news = True
         answers.latest_news = now
+        if not moment.has_failed:
+            self._starts.wait(moment)
+        if not moment.has_failed:
+            self.memory.witnessed += 1
         if not moment.has_failed and not self._effects.wait(moment):
             if effect is Effect.CHANGE:
                 self._changed(now)
@@ -392,15 +465,37 @@ class LoopState(State):
 
     def _waits(self, moment: Moment) -> bool:
         """Whether a look that shows what it showed before waits for something."""
-        text = moment.text
-        if not text or moment.is_deed:
+        text, repetition = moment.text, self.repetition
+        if not text or moment.is_deed or self._is_in_vain(moment):
             return False
-        time_passed = self.repetition.latest_wait > moment.before
-        return (time_passed or is_under_way(text)) and may_still_come(text, moment.outcome)
+        has_time_passed = repetition.latest_wait > moment.before
+        is_news_due = is_under_way(text) or (has_time_passed and self._is_worth_a_pause(moment, text))
+        return is_news_due and may_still_come(text, moment.outcome)
+
+    def _is_worth_a_pause(self, moment: Moment, text: str) -> bool:
+        """Returns True if something that is looked at again after a pause may have changed by itself."""
+        repetition = self.repetition
+        # A pause alone is no reason to look again at what changes only where somebody changes it.
+        if not looks_at_rest(moment):
+            return True
+        is_rest = repetition.latest_rest > moment.before
+        return is_rest or self._starts.is_any(repetition.calls) or has_come_so_far(text)
+
+    def _is_in_vain(self, moment: Moment) -> bool:
+        """Returns True if a look that shows the same again shows a failure that nothing could end."""
+        if not moment.has_failed:
+            return False
+        repetition = self.repetition
+        is_down = moment.outcome is not None and moment.outcome.is_down
+        if self._starts.is_any(repetition.calls):
+            return not (is_down or moment.is_empty)
+        has_rested = moment.effect is Effect.POLL or repetition.latest_rest > moment.before
+        return not (is_down and has_rested and is_refused_for_load(moment.beginning))
 
     def _unreadable(self, name: str) -> None:
         """A call that cannot be read matches nothing, not even itself."""
         repetition = self.repetition
+        self.memory.witnessed += 1
         now = repetition.count(name, self.event)
         repetition.answers.latest_news = now
         repetition.cycles.push_new((b"unreadable %d" % now, UNKNOWN))
@@ -427,8 +522,38 @@ class LoopState(State):
         """Take a call that an agent tells of: nothing is declared about it."""
         return self.call(Moment(call, self.event, self.ts, self.gap_s), call, None, None)
 
+    def start_agent(self, moment: Moment, order: str) -> Finding | None:
+        """An agent is started with an order."""
+        moment.start = self.memory.session.tree.start(self.name, order)
+        return self._spawns.see(moment)
+
+    def begin_agent(self, moment: Moment, call: ToolCall, policy: ToolPolicy) -> Finding | None:
+        """A call that starts an agent is made; its end is not known."""
+        order = policy.order_of(call.args)
+        if order is None:
+            return None
+        if len(self._begun) < _AGENTS:
+            key = order_key(order)
+            self._begun[key] = self._begun.get(key, 0) + 1
+        return self.start_agent(moment, order)
+
+    def end_agent(self, moment: Moment, call: ToolCall, policy: ToolPolicy) -> Finding | None:
+        """A call that starts an agent has ended: it counts, unless its beginning did."""
+        order = policy.order_of(call.args)
+        if order is None:
+            return None
+        key = order_key(order)
+        if key in self._begun:
+            self._begun[key] -= 1
+            if not self._begun[key]:
+                del self._begun[key]
+            return None
+        return self.start_agent(moment, order)
+
     def _message(self, event: Message) -> None:
         """New words of a person are news; the same words again come from a machine."""
+        if self.latest_user == UNKNOWN and event.text:
+            self.memory.session.tree.begin(self.name, event.text, is_by_person=event.role is Role.USER)
         words = key_of(event.text or "")
         if words != self.latest_user:
             self.latest_user = words
@@ -440,6 +565,8 @@ class LoopState(State):
 
     def _notice(self, moment: Moment, event: Notice) -> Finding | None:
         kind = event.kind
+        if kind is NoticeKind.SPAWN and event.text:
+            return self.start_agent(moment, event.text)
         if kind is NoticeKind.RUN_START:
             self.memory.runs += 1
             self._new_task()

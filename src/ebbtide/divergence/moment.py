@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Self
 
+from ebbtide.divergence.agent_tree import AgentStart
 from ebbtide.divergence.near_duplicates import argument_text, words_of
 from ebbtide.divergence.progress import CallMemory
 from ebbtide.events.effect import Effect
@@ -17,6 +18,14 @@ _TEXT = 1_000  # characters of an answer, and of its arguments, that are read wo
 _STORM_S = 1.0  # a service that is down is hammered when it is asked again sooner
 _DOWN = re.compile(r"\b(?:429|500|502|503|504|529)\b")
 _DOWN_READ = 200  # characters of an answer in which a status is looked for
+#: Commands that look at what lies on the disk.
+_LOCAL = frozenset(
+    "cat head tail less more bat nl ls tree find fd grep rg ag sed awk wc stat file diff du".split()
+)
+#: Arguments that name a place on the disk, or what is searched for.
+_PLACES = frozenset(
+    "file file_path filePath filename path paths dir directory pattern glob query regex".split()
+)
 _DEEDS = (Effect.CHANGE, Effect.ACKNOWLEDGE)
 
 Command = tuple[ToolPolicy, object]  #: what is declared about a shell, and the arguments of a call of it
@@ -29,6 +38,14 @@ def says_outage(status: int | None, answer: object) -> bool:
     return (
         isinstance(answer, str) and len(answer) <= 10 * _DOWN_READ and bool(_DOWN.search(answer[:_DOWN_READ]))
     )
+
+
+def looks_at_rest(moment: Moment) -> bool:
+    """Returns True if a call looks at what changes only where somebody changes it: files, or their lines."""
+    if moment.is_command:
+        return moment.whole_effect is Effect.READ and moment.head.split(" ", 1)[0] in _LOCAL
+    args = moment.args
+    return moment.effect is Effect.READ and isinstance(args, dict) and not _PLACES.isdisjoint(args)
 
 
 class Moment:
@@ -62,6 +79,7 @@ class Moment:
         memory: What is known about the call; None where it came for the first time.
         times: Times that it had given this answer, this one included; 0 where it came for the first time.
         period: Calls in one turn of the cycle that the stream of calls ends in; None where it ends in none.
+        start: What is known of the agent that it starts; None where it starts none.
         is_look: Whether it looks at something that takes its time.
         has_news: Whether the answer held something that was not known.
         has_found: Whether something was found that had been looked for.
@@ -95,6 +113,7 @@ class Moment:
         "result",
         "same_since",
         "size",
+        "start",
         "text",
         "times",
         "ts",
@@ -124,6 +143,7 @@ class Moment:
         self.number = number
         self.ts = ts
         self.gap_s = gap_s
+        self.start: AgentStart | None = None
 
     def begin(self, call: ToolCall, policy: ToolPolicy | None) -> None:
         """Take a call that has ended as one, before anything of it is read."""

@@ -163,7 +163,7 @@ class LoopMonitor(EngineState):
         try:
             call = event if isinstance(event, ToolCall) else None
             if call is not None and call.phase is _STARTED:
-                return None
+                return self._started(call)
             chain = self.latest
             if chain is None or chain.name != event.chain_id:
                 chain = self._chain(event.chain_id)
@@ -181,7 +181,7 @@ class LoopMonitor(EngineState):
                 chain.ts = ts
                 chain.gap_s = ts - before
                 if ts - before >= self._pause_s:
-                    chain.pause()
+                    chain.rest()
             elif ts is not None or event.waited_s is not None:
                 self._pass_time(chain, ts, event.waited_s)
             elif chain.gap_s is not None:
@@ -198,6 +198,8 @@ class LoopMonitor(EngineState):
                     signals = self._report(chain, event, burst)
             if event.agent is not None and event.agent != chain.hand_offs.agent:
                 signals += self._report(chain, event, chain.hand_offs.take_over(event.agent, moment))
+            if chain.wake_ups.at is not None:
+                signals += self._report(chain, event, chain.wake_ups.see(moment))
             if call is None:
                 finding = chain.see(moment)
             else:
@@ -273,6 +275,15 @@ class LoopMonitor(EngineState):
     def _new_chain(self, chain_id: str) -> LoopState:
         return LoopState(chain_id, self._rules, self._session, Tally(self._prices, self.tally))
 
+    def _started(self, call: ToolCall) -> tuple[LoopSignal, ...] | None:
+        """A call is made: one that starts an agent may be one too many; None where it shows nothing."""
+        policy = self._tools.get(call.name)
+        if policy is None or policy.spawns is None:
+            return None
+        chain = self._chain(call.chain_id)
+        finding = chain.begin_agent(Moment(call, chain.event, chain.ts), call, policy)
+        return self._report(chain, call, finding) or None
+
     def _is_new(self, chain: LoopState, seq: int) -> bool:
         """Whether the event of that number comes for the first time; it is the latest event then."""
         if type(seq) is not int or not -_NUMBERS < seq < _NUMBERS:
@@ -304,7 +315,7 @@ class LoopMonitor(EngineState):
                 chain.ts = (chain.ts or 0.0) + gap
         chain.gap_s = gap
         if gap is not None and gap >= self._pause_s:
-            chain.pause()
+            chain.rest()
 
     def _report(self, chain: LoopState, event: Event, finding: Finding | None) -> tuple[LoopSignal, ...]:
         if finding is None or finding is CARRIED_ON:
@@ -354,6 +365,8 @@ def _signal(chain: LoopState, loop: Loop, event: Event, measure: Measurement | N
         threshold=loop.at,
         calls=loop.calls,
         relapses=loop.relapses,
+        earlier_copies=loop.earlier_count,
+        earlier_last=loop.earlier_last,
         first_event=loop.first_event,
         last_event=loop.last_event,
         cost_usd=None if tally.cost is None else (tally.cost - loop.cost_before) / UNITS,

@@ -36,6 +36,7 @@ class Repetition(State):
         going_on: The cycle that the stream ends in, where it was found.
         loose: Calls whose answers were the same but for generated names.
         latest_wait: Place of the latest call before which time passed.
+        latest_rest: Place of the latest call before which a tool waited.
     """
 
     __slots__ = (
@@ -45,6 +46,7 @@ class Repetition(State):
         "cycles",
         "event",
         "going_on",
+        "latest_rest",
         "latest_wait",
         "loose",
         "names",
@@ -64,6 +66,7 @@ class Repetition(State):
         self.going_on: Finding | None = None
         self.loose: set[Key] = set()
         self.latest_wait = 0
+        self.latest_rest = 0
 
     def loosen(self, key: Key) -> None:
         """Note that the answers of a call are taken for the same although names in them differ."""
@@ -103,6 +106,7 @@ class Repetition(State):
             "marks": [self.answers.latest_news, self.answers.latest_change, self.answers.start],
             "loose": pack_keys(sorted(self.loose)),
             "wait": self.latest_wait,
+            "rest": self.latest_rest,
             "stream": pack_keys(self._stream()),
             "event": self.event,
             "steps": pack_numbers(self.steps),
@@ -120,6 +124,7 @@ class Repetition(State):
         self.answers.latest_news, self.answers.latest_change, self.answers.start = state["marks"]
         self.loose.update(unpack_keys(state["loose"]))
         self.latest_wait = state["wait"]
+        self.latest_rest = state["rest"]
         stream = enumerate(unpack_keys(state["stream"]))
         self.cycles.restore((key[:8], key[8:]) if key else (b"", place.to_bytes(8)) for place, key in stream)
         self.event = state["event"]

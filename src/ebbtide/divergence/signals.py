@@ -32,6 +32,14 @@ class LoopKind(StrEnum):
     CHANTING = "chanting"  #: a text that ends in copies of itself
     KNOWN_GROUND = "known_ground"  #: actions that the agent describes, and that lead nowhere new
     REPEATED_ORDER = "repeated_order"  #: nearly the same order to an agent, and nothing new comes of it
+    INJECTION = "injection"  #: the harness puts the same words in again, and nothing is done between
+    REFUSALS = "refusals"  #: a service that has too much to do is asked again at once
+    NO_ANSWERS = "no_answers"  #: the service of the model brings errors in place of answers
+    IDLE_ANSWERS = "idle_answers"  #: a person asks to go on, and is only told that it begins
+    HANDED_DOWN = "handed_down"  #: an agent starts others with the very order that it was given
+    DEEP_TREE = "deep_tree"  #: agents start agents, many levels deep
+    SPAWNED_AGAIN = "spawned_again"  #: agents are started with orders that were given before
+    MISSED_WAKE_UP = "missed_wake_up"  #: an agent lay at rest until a time, and nothing woke it
     CONDENSATION = "condensation"  #: the context is condensed again and again
     SPEND_RATE = "spend_rate"  #: money or tokens are spent too fast
     BUDGET_END = "budget_end"  #: at this rate the budget ends soon
@@ -51,6 +59,7 @@ class Unit(StrEnum):
     BITS = "bits"
     CHAINS = "chains"
     WORDS = "words"
+    SECONDS = "s"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +94,8 @@ class LoopSignal:
         threshold: Count from which the rule speaks.
         calls: Calls that belong to it.
         relapses: Times that it had ended and come back.
+        earlier_copies: Of the stretch before, where it came back.
+        earlier_last: Number of the last event of that in the chain.
         first_event: Number of its first event in the chain.
         last_event: Number of its last event so far.
         cost_usd: Spent between the two; None where no cost is known.
@@ -106,6 +117,8 @@ class LoopSignal:
     threshold: float
     calls: int
     relapses: int = 0
+    earlier_copies: int = 0
+    earlier_last: int = 0
     first_event: int
     last_event: int
     cost_usd: float | None = None

@@ -66,6 +66,7 @@ class NoticeKind(StrEnum):
 
     RUN_START = "run_start"  #: a run begins in a chain that had one before
     HANDOFF = "handoff"  #: one agent hands over to another
+    SPAWN = "spawn"  #: an agent is started: its order is the text
     COMPACTION = "condensation"  #: the context was condensed
     RETRY = "retry"  #: the next call is the one before, sent again
     REWIND = "rewind"  #: the conversation goes back to an earlier point

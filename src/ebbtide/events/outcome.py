@@ -240,9 +240,15 @@ _OVER: Final = re.compile(
 
 
 _DOWN: Final = re.compile(
-    r"\b(?:connection (?:was )?(?:refused|reset)|could not connect|timed? ?out|temporarily|unavailable|"
+    r"\b(?:connection (?:was )?(?:refused|reset)|(?:could not|couldn't|failed to|can't) connect|"
+    r"timed? ?out|temporarily|unavailable|"
     r"try again|throttl\w+|too many requests|rate limit\w*|50[234]|529|429|not ready|starting up|unreachable|"
     r"bad gateway|overloaded)\b",
+    re.IGNORECASE,
+)
+_LOAD: Final = re.compile(
+    r"\b(?:throttl\w+|too many requests|(?:rate|usage|request|hit your|session|weekly) limit\w*|quota|"
+    r"overloaded|retry[- ]after|429|529)\b",
     re.IGNORECASE,
 )
 _DEEDS: Final = re.compile(
@@ -252,10 +258,39 @@ _DEEDS: Final = re.compile(
     r"|\b[1-9][\d,]* (?:rows?|records?|items?|files?|documents?|objects?|messages?|entries|events?)\b",
     re.IGNORECASE,
 )
-_STATE: Final = re.compile(
-    r"\b(?:pending|running|in[ _-]?progress|queued|waiting|processing|starting|not ready)\b", re.IGNORECASE
+_STATES: Final = (
+    r"(?:pending|running|in[ _-]?progress|queued|waiting|processing|starting|not ready|building|deploying|"
+    r"creating|updating|provisioning|scheduled|initiali[sz]ing|syncing|progressing|pulling)"
 )
+#: A word is no state: something has to be in it. It is the value of a field, the whole of an answer or of a
+#: cell, what a line begins with, or what is said of a thing, and of none.
+_STATE: Final = re.compile(
+    rf"\b(?:status|state|phase|stage|result|conclusion)[\"']?\s{{0,3}}[:=]\s{{0,3}}[\"']?{_STATES}\b"
+    rf"|^\W*(?:(?:it|\w+ \w+|[\w-]+) )?(?:is |are )?(?:still )?{_STATES}\W*$"
+    rf"|^\W*(?:waited|slept) (?:for )?\d|^\W*{_STATES}\b(?! (?:to|or|and|tasks?|jobs?|items?|directory)\b)"
+    rf"|(?:  |\t|\|) ?{_STATES} ?(?=  |\t|\||$)"
+    rf"|\b(?:is|are) (?:still |being |currently |now |already )?{_STATES}\b"
+    rf"|(?<![\d.])[1-9]\d* (?:of \d+ |\w+ )?{_STATES}\b",
+    re.IGNORECASE | re.MULTILINE,
+)
+#: Without one of these words there is none; looking for them is cheap.
+_STATE_WORD: Final = re.compile(rf"\b(?:{_STATES}|waited|slept)\b", re.IGNORECASE)
 _STATE_LENGTH: Final = 200  # characters up to which an answer is a state and not a report
+#: How far something has come.
+_SHARE: Final = re.compile(r"\b\d+ ?(?:of|/) ?\d+\b|\b\d{1,2}(?:\.\d+)? ?%")
+#: How calls and answers say that something was started which goes on by itself.
+_STARTED: Final = re.compile(
+    r"\b(?:running|started|launched|continues?|moved) (?:it )?(?:in|to) (?:the )?background\b"
+    r"|\b(?:background|async\w*) (?:job|task|process|command|agent|shell|session)\b"
+    r"|\b(?:queued|scheduled|dispatched|submitted|triggered|launched|enqueued)\b",
+    re.IGNORECASE,
+)
+_STARTS: Final = re.compile(
+    r"(?<![&>\d])&\s*(?:$|\n|disown|echo|sleep|\))|\b(?:nohup|setsid|disown|tmux|screen|"
+    r"systemctl (?:re)?start|service \w+ (?:re)?start|up (?:--detach|-d)|(?:run|exec) (?:--detach|-d)|"
+    r"--background|--detach|--daemon|workflow run|terraform apply|deploy|"
+    r"kubectl .{0,80}(?:apply|set|rollout restart|create|scale))\b"
+)
 
 
 def is_under_way(answer: str) -> bool:
@@ -264,7 +299,38 @@ def is_under_way(answer: str) -> bool:
     >>> is_under_way('{"status": "running"}'), is_under_way("done")
     (True, False)
     """
-    return len(answer) <= _STATE_LENGTH and bool(_STATE.search(answer))
+    return len(answer) <= _STATE_LENGTH and bool(_STATE_WORD.search(answer)) and bool(_STATE.search(answer))
+
+
+def is_refused_for_load(answer: str) -> bool:
+    """Returns True if an answer says that a service has too much to do, or that an allowance is used up.
+
+    >>> is_refused_for_load("429 Too Many Requests"), is_refused_for_load("Connection refused")
+    (True, False)
+    """
+    return bool(_LOAD.search(answer[:_BOTTOM_READ]))
+
+
+def has_come_so_far(answer: str) -> bool:
+    """Returns True if an answer says how far something has come, or that it is under way.
+
+    >>> has_come_so_far("3 of 7 replicas"), has_come_so_far("def main(): ...")
+    (True, False)
+    """
+    if len(answer) > _TOP_READ:
+        return False
+    return bool(_SHARE.search(answer) or (_STATE_WORD.search(answer) and _STATE.search(answer)))
+
+
+def starts_work(command: str, answer: str) -> bool:
+    """Returns True if a call started something that goes on by itself, as it or its answer says.
+
+    >>> starts_work("npm run dev &", ""), starts_work("x", "Command running in background with ID: b7")
+    (True, True)
+    >>> starts_work("make a && make b", "ok")
+    False
+    """
+    return bool(_STARTS.search(command) or _STARTED.search(answer[:_TOP_READ]))
 
 
 def may_still_come(answer: str, outcome: CallOutcome | None) -> bool:

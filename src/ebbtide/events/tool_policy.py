@@ -39,6 +39,7 @@ class ToolPolicy:
             missing argument counts as an empty text.
         sql: The argument that holds SQL.
         http: The argument that holds a method of HTTP.
+        spawns: The argument that holds the order of an agent that the call starts.
         key_fields: Arguments that make the call what it is; the others are left out. None takes all.
         volatile_fields: Fields of a JSON answer that say nothing, such as a duration; ``a.b`` reaches inside.
         noise: Patterns of what says nothing in an answer: they are taken out of it.
@@ -60,6 +61,7 @@ class ToolPolicy:
     by: Mapping[str, Any] | None = None
     sql: str | None = None
     http: str | None = None
+    spawns: str | None = None
     key_fields: tuple[str, ...] | None = None
     volatile_fields: tuple[str, ...] = ()
     noise: tuple[str, ...] = ()
@@ -101,7 +103,7 @@ class ToolPolicy:
         if self.by is not None:
             object.__setattr__(self, "by", _by_value(self.by))
         flag("exempt", self.exempt)
-        for name in ("group", "command", "sql", "http"):
+        for name in ("group", "command", "sql", "http", "spawns"):
             if (value := getattr(self, name)) is not None:
                 text(name, value)
         for name in ("repeats_at_least", "same_answer_at_least", "failures_at_least"):
@@ -140,6 +142,11 @@ class ToolPolicy:
             method = str(args.get(self.http) or "GET").upper()
             return Effect.READ if method in {"GET", "HEAD", "OPTIONS"} else Effect.CHANGE
         return self.effect
+
+    def order_of(self, args: object) -> str | None:
+        """Returns the order of the agent that a call with these arguments starts; None if it starts none."""
+        order = args.get(self.spawns) if self.spawns is not None and _is_table(args) else None
+        return order if isinstance(order, str) and order else None
 
     def outcome_of(self, args: object) -> RunOutcome | None:
         """Returns the outcome of the work that a call with these arguments ends; None if it ends none."""
@@ -196,6 +203,8 @@ class ToolPolicy:
             for name in ("key_fields", "volatile_fields", "noise", "failure", "ends")
             if not getattr(self, name)
         }
+        if self.spawns is None:
+            silent["spawns"] = other.spawns
         if not self.says_effect:
             silent |= {name: getattr(other, name) for name in ("effect", "command", "by", "sql", "http")}
         return dataclasses.replace(self, **silent)
@@ -263,6 +272,11 @@ class ToolPolicies:
                 self._policies.clear()
             self._policies[name] = policy
             return policy
+
+    @property
+    def fallback(self) -> ToolPolicies | None:
+        """The declarations that are asked where these are silent."""
+        return self._fallback
 
     def over(self, other: ToolPolicies) -> ToolPolicies:
         """Returns these declarations first, and another table's where they are silent."""

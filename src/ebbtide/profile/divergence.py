@@ -56,6 +56,17 @@ class LoopRules:
         handoffs: Equal turns of a cycle of hand-offs, nothing new between them; with something new, twice
             as many.
         chains: Chains of one session in which the same call came twice with the same answer.
+        injections: Equal texts that the harness puts in, with nothing done between: three are a check that
+            is not passed yet.
+        refusals: Calls that a service refuses since it has too much to do, with no rest between.
+        failed_answers: Calls of the model that bring an error, in a row; a retry of a harness
+            counts as a quarter.
+        idle_answers: Short answers in a row, without a call, to a person who asks to go on.
+        handed_down: Agents of a session with one order, where an agent passed on the order that it was given.
+        tree_depth: Levels of agents that start agents.
+        spawned_again: Agents of one chain whose orders were given in an earlier turn, nothing changed since.
+        spawned_alike: Agents of a session with one order, in however many turns: the best of a few is fewer.
+        wake_up_late_s: Seconds after its time from which a wake-up is missed.
         condensations: Condensations of the context in a row.
         messages: Equal messages or thoughts in a row.
         chant_copies: Copies of a block of words at the end of a text.
@@ -113,6 +124,15 @@ class LoopRules:
     entropy_below: float | None = 2.0
     handoffs: int | None = 3
     chains: int | None = 3
+    injections: int | None = 4
+    refusals: int | None = 5
+    failed_answers: int | None = 3
+    idle_answers: int | None = 4
+    handed_down: int | None = 4
+    tree_depth: int | None = 4
+    spawned_again: int | None = 4
+    spawned_alike: int | None = 9
+    wake_up_late_s: float | None = 1_800.0
     condensations: int | None = 10
     messages: int | None = 3
     chant_copies: int | None = 4

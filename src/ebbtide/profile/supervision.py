@@ -37,6 +37,14 @@ RULES: Final[Mapping[str, str]] = {
     "chanting": "A text ends in copies of itself.",
     "known_ground": "Actions that an agent tells of lead nowhere new.",
     "repeated_order": "Nearly the same order to an agent, and nothing new comes of it.",
+    "injection": "The harness puts the same words in again and again, and nothing is done between.",
+    "refusals": "A service that has too much to do is asked again at once.",
+    "no_answers": "The service of the model brings errors in place of answers.",
+    "idle_answers": "A person asks to go on, and is only told that it begins.",
+    "handed_down": "An agent starts others with the very order that it was given.",
+    "deep_tree": "Agents start agents, many levels deep.",
+    "spawned_again": "Agents are started with orders that were given before.",
+    "missed_wake_up": "A wake-up that an agent asked for did not come.",
     "condensation": "The context is condensed again and again, and nothing is done in between.",
     "spend_rate": "Money or tokens are spent too fast.",
     "budget_end": "At this rate the budget ends soon.",
@@ -52,6 +60,7 @@ class SupervisionRules:
 
     Args:
         turns_are_rounds: A model's words that no call follows are a round of the conversation.
+        check_claims: Hold what the last words of a run assert against its record.
         turn_words: Words that such a turn needs to be one; a round that the caller hands over needs none.
         person_is_news: New words of a person are news: a verdict about what was before it
             falls, and rounds before and after it do not make one dry stretch. In a conversation with hardly
@@ -72,6 +81,7 @@ class SupervisionRules:
     """
 
     turns_are_rounds: bool = True
+    check_claims: bool = True
     turn_words: int = 4
     person_is_news: bool = True
     dry_rounds: int = 2
@@ -82,6 +92,7 @@ class SupervisionRules:
 
     def __post_init__(self) -> None:
         flag("turns_are_rounds", self.turns_are_rounds)
+        flag("check_claims", self.check_claims)
         flag("person_is_news", self.person_is_news)
         whole("turn_words", self.turn_words, 0)
         whole("dry_rounds", self.dry_rounds, 1)

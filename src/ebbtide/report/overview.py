@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ebbtide.report.dates import began_at, day
 from ebbtide.report.markup import Markup, element
 from ebbtide.report.plurals import count
-from ebbtide.report.wording import UNKNOWN, cost, duration, folder_of, money, severity
+from ebbtide.report.wording import UNKNOWN, about, cost, duration, folder_of, money, severity
 from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.summary.headline import Headline
 from ebbtide.supervision.summary.run_summary import RunSummary
@@ -126,7 +126,9 @@ def _header(name: str, index: int) -> Markup:
 def _row(run: RunSummary, number: int, name: str, *, is_linked: bool) -> Markup:
     # Of a run that nothing is wrong with there is nothing to say but where its money went.
     why = run.bill.sentence if run.verdict.action is Action.ALLOW else run.reason
-    label = element("a", name, href=f"#run-{number}", dir="auto") if is_linked else name
+    title = about(run)
+    shown = title or name
+    label = element("a", shown, href=f"#run-{number}", dir="auto") if is_linked else shown
     return element(
         "tr",
         element(
@@ -140,6 +142,7 @@ def _row(run: RunSummary, number: int, name: str, *, is_linked: bool) -> Markup:
             "td",
             label,
             element("p", why, dir="auto", class_="quiet") if why else None,
+            element("p", name, dir="auto", class_="quiet name") if title else None,
             class_="source",
             role="cell",
         ),

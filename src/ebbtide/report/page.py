@@ -118,7 +118,7 @@ def _skipped(skipped: Sequence[tuple[str, str]]) -> Markup:
 
 def _title(runs: Sequence[RunSummary], folder: str) -> str:
     if len(runs) == 1:
-        return f"{runs[0].words}: {runs[0].source}"
+        return f"{runs[0].words}: {runs[0].title or runs[0].source}"
     return f"{count(len(runs), 'run')}{f' in {folder}' if folder else ''}"
 
 

@@ -37,18 +37,22 @@ def payload(
             [item.number, item.event, round(item.novelty_rate, 4), round(item.readiness, 4), item.signal]
             for item in summary.rounds
         ],
-        "findings": [_finding(item, summary.spent.events) for item in summary.findings[:_FINDINGS]],
+        "findings": [
+            row for item in summary.findings[:_FINDINGS] for row in _finding(item, summary.spent.events)
+        ],
         "limits": [item.to_dict() for item in limits],
         "timed": summary.timed,
     }
 
 
-def _finding(finding: RunFinding, events: int) -> list[Any]:
+def _finding(finding: RunFinding, events: int) -> list[list[Any]]:
+    """Returns a row for each stretch of a finding."""
     chain = None if finding.kind in _WHOLE_RUN else plain(finding.chain_id, _NAME)
-    length = finding.last_event - finding.first_event + 1
+    length = sum(span.last - span.first + 1 for span in finding.spans)
     calls = finding.copies * max(1, len(finding.tools))
     has_place = events < _LONG or length < events / 2 or calls >= _SPARSE * length
-    return [finding.first_event, finding.last_event, finding.action.value, chain, has_place]
+    action = finding.action.value
+    return [[span.first, span.last, action, chain, has_place] for span in finding.spans]
 
 
 def _timeline(cells: Sequence[Cell], most: int) -> dict[str, Any]:

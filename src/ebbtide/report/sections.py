@@ -66,6 +66,7 @@ def headline(summary: RunSummary, folder: str = "", state: str = "") -> Markup:
             role="heading",
             aria_level=1,
         ),
+        element("p", title, class_="about", dir="auto") if (title := wording.about(summary)) else None,
         element("p", state, class_="state", dir="auto") if state else None,
         element("p", how, class_="why", dir="auto") if how else None,
         element("p", summary.reason, class_="now" if how else "why", dir="auto"),

@@ -9,7 +9,7 @@ from typing import Final
 
 from ebbtide.budget.tally import dollars
 from ebbtide.events.transcript import PERSONS
-from ebbtide.report.dates import began_at, day
+from ebbtide.report.dates import began_at, minute
 from ebbtide.report.plurals import count
 from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.summary.ending import EndKind
@@ -85,13 +85,13 @@ def at_end(summary: RunSummary) -> str | None:
 
 
 def about(summary: RunSummary) -> str:
-    """Returns what a run was about: its title, its project and its day, as far as they are known."""
-    if not summary.title:
-        return ""
+    """Returns what a run was about: its title, its project and its time, as far as they are known."""
     project = (summary.project or "").replace("\\", "/").rstrip("/").rpartition("/")[2]
     began = began_at(summary)
-    place = ", ".join(filter(None, (project, "" if began is None else day(began))))
-    return f"{summary.title} ({place})" if place else summary.title
+    place = ", ".join(filter(None, (project, "" if began is None else minute(began))))
+    if summary.title:
+        return f"{summary.title} ({place})" if place else summary.title
+    return place if project else ""
 
 
 def nothing_found(summary: RunSummary) -> str:
@@ -137,7 +137,8 @@ def where(finding: RunFinding, spending: Spending) -> str:
 def in_order(findings: Iterable[RunFinding]) -> str:
     """Returns how several findings are listed; two that share an event share what it cost."""
     end = 0
-    for first, last in sorted((item.first_event, item.last_event) for item in findings):
+    spans = sorted((span.first, span.last) for item in findings for span in item.spans)
+    for first, last in spans:
         if first <= end:
             return "most expensive first; they overlap, so their costs do not add up"
         end = last
@@ -174,7 +175,10 @@ def unpriced(spending: Spending) -> str | None:
         return None
     names = [name for name in spending.unpriced_models if name]
     models = f" ({listed(names)})" if names else ""
-    calls = f"{count(spending.unpriced, 'model call')}{models}"
+    if 0 < spending.llm_calls < spending.unpriced:  # sums that are stated of calls which are not recorded
+        calls = f"some tokens{models}"
+    else:
+        calls = f"{count(spending.unpriced, 'model call')}{models}"
     return f"No price is known for {calls}{'' if spending.cost_usd is None else ', so it cost more'}."
 
 
@@ -361,7 +365,7 @@ def _failures(failures: FailedCalls, tool_calls: int) -> str | None:
 def _lookups(lookups: Lookups) -> str | None:
     if lookups.calls < _OFTEN:
         return None
-    calls = ", ".join(f"{call.name} ({call.count:,} times)" for call in lookups.by_call[:2])
+    calls = ", ".join(f"{call.name} ({count(call.count, 'more time')})" for call in lookups.by_call[:2])
     return f"{lookups.calls:,} calls looked up again what had not changed, most often {calls}"
 
 

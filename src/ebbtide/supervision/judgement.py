@@ -11,6 +11,7 @@ from ebbtide.budget.limits import LimitKind
 from ebbtide.budget.shared.budget_refusal import BudgetRefusal
 from ebbtide.budget.tally import UNITS
 from ebbtide.convergence.signal import Signal
+from ebbtide.divergence.detector_table import LOOPS, Mender
 from ebbtide.divergence.detectors.spend import CACHE_DISCOUNT, SpentSoFar
 from ebbtide.divergence.loop_state import LoopState
 from ebbtide.divergence.signals import SPENDING, LoopKind, LoopSignal, Measurement, Unit
@@ -22,6 +23,7 @@ from ebbtide.supervision.ladder import (
     BUDGET_STEPS,
     CHANT_REPORTS,
     LIMIT_STEPS,
+    PERSON_STEPS,
     ROUND_STEPS,
     SPENDING_TWICE,
     STEPS,
@@ -137,6 +139,8 @@ class Judgement:
             )
         )
         steps = STEPS[cause] if proves else SUSPICION_STEPS
+        if LOOPS[signal.kind].mender is Mender.PERSON:
+            steps = PERSON_STEPS
         return self._verdict(steps.again if goes_on else steps.first, cause, facts, signal.chain_id)
 
     def limits(self, alerts: Iterable[LimitAlert]) -> None:

@@ -61,6 +61,8 @@ STEPS: Final[Mapping[Cause, Steps]] = {
     Cause.SPENDING: Steps(Action.NUDGE, Action.ESCALATE),
     Cause.JOINT: Steps(Action.NUDGE, Action.ESCALATE),
 }
+#: What the model cannot mend goes to a person, and the run waits for them.
+PERSON_STEPS: Final = Steps(Action.ESCALATE, Action.ESCALATE)
 #: A loop that is suspected, since something is not known or may have changed, is reported again. Equal calls
 #: end the run at last, at `SUSPECT_TIMES` their threshold; anything else never does.
 SUSPICION_STEPS: Final = Steps(Action.NUDGE, Action.NUDGE)

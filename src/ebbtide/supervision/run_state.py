@@ -14,7 +14,17 @@ from ebbtide.divergence.chain_table import ChainTable
 from ebbtide.divergence.loop_state import LoopState
 from ebbtide.divergence.monitor import LoopMonitor
 from ebbtide.divergence.signals import SPENDING
-from ebbtide.events.event import Event, Message, ModelCall, ModelPart, Notice, NoticeKind, Role, ToolCall
+from ebbtide.events.event import (
+    Event,
+    Message,
+    ModelCall,
+    ModelPart,
+    Notice,
+    NoticeKind,
+    Phase,
+    Role,
+    ToolCall,
+)
 from ebbtide.events.identity import MARK, key_of
 from ebbtide.events.tool_policy import ToolPolicies
 from ebbtide.events.transcript import Round
@@ -79,6 +89,9 @@ class RunState:
             chain = self.chain(event.chain_id)
         signals = monitor.take(event, (chain.turn or None) if self.checked else None)
         loops = monitor.latest
+        if signals and loops is not None and isinstance(event, ToolCall) and event.phase is Phase.STARTED:
+            judgement.loops(chain, loops, signals)  # it shows that an agent is one too many, and no more
+            return judgement.answer(chain)
         if signals is None or loops is None or loops.name != chain.name:
             return judgement.answer(chain)
         judgement.event = monitor.tally.events

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ebbtide.budget.limit_alerts import LimitAlert, Nearness
 from ebbtide.budget.limits import LimitKind, uncounted
 from ebbtide.budget.tally import dollars
-from ebbtide.divergence.detector_table import LOOPS
+from ebbtide.divergence.detector_table import LOOPS, Mender
 from ebbtide.divergence.signals import SPENDING, LoopKind, LoopSignal, Unit
 from ebbtide.supervision.facts import (
     BudgetFacts,
@@ -92,9 +92,11 @@ def reason(facts: Facts) -> str:
 
 
 def nudge(facts: Facts) -> str:
-    """The text for the model about it."""
+    """The text about it for the model, or for the person who alone can mend it."""
     if isinstance(facts, LoopFacts):
         row = LOOPS[facts.signal.kind]
+        if row.mender is Mender.PERSON:
+            return row.nudge
         proof = facts.answers_known or "{same}" not in row.sentence
         return f"{row.nudge if proof else _UNKNOWN_NUDGE} {_WAY_OUT}"
     if isinstance(facts, LimitFacts):
@@ -141,6 +143,8 @@ def evidence(signal: LoopSignal) -> str:
             return f"{measure.value:.2f} bits over {signal.copies} calls, below {measure.limit:g}"
         case LoopKind.MONOTONY:
             return f"{size} since the last new answer"
+        case LoopKind.MISSED_WAKE_UP:
+            return f"nothing happened for {measure.value / 60:,.0f} minutes after its time"
         case LoopKind.CHANTING:
             return f"{signal.copies:,} copies of {signal.period} words"
     return size

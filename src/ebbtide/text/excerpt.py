@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 LONGEST_TEXT: Final = 1_000_000  #: characters up to which a text is read whole
 _TAIL: Final = 5  # one part in five is the end
+_PATH: Final = 2  # slashes from which a word is a path
 _SEAM: Final = 1_000  # characters at a cut in which a line or a word may end
 
 
@@ -33,13 +34,26 @@ class Excerpt(NamedTuple):
 
 
 def one_line(text: str, most: int) -> str:
-    """Returns the beginning of a text on one line of at most so many characters.
+    """Returns the beginning of a text on one line of at most so many characters; of a path, its end.
 
     >>> one_line("a  long   story of it", 12)
     'a long st...'
+    >>> one_line("Edit /srv/work/shop/app/views.py", 24)
+    'Edit .../app/views.py'
     """
     line = " ".join(text.split())
-    return line if len(line) <= most else f"{line[: most - 3].rstrip()}..."
+    if len(line) <= most:
+        return line
+    start = line.rfind(" ", 0, most - 3) + 1
+    word = line[start:].partition(" ")[0]
+    sign = "/" if "/" in word else "\\"
+    if start <= most // 2 and word.count(sign) >= _PATH and len(word) > most - start:
+        # The name that a path ends in tells it from others.
+        room = most - start - len("...")
+        _, _, tail = word[-room:].partition(sign)
+        if tail:
+            return f"{line[:start]}...{sign}{tail}"
+    return f"{line[: most - 3].rstrip()}..."
 
 
 def excerpt(text: str, most: int = LONGEST_TEXT) -> Excerpt:

@@ -29,6 +29,11 @@ class NameTable(Generic[_V]):
         return bool(self._table)
 
     @property
+    def items(self) -> tuple[tuple[str, _V], ...]:
+        """Keys with their values, in their order."""
+        return tuple(self._table.items())
+
+    @property
     def names(self) -> tuple[str, ...]:
         """Keys that are no patterns."""
         return tuple(key for key in self._table if key not in self._patterns)

@@ -41,8 +41,9 @@ KNOWN_NOISE: Final = (
     NoiseRule("process", ("pid", "PID", "Process "), r"(?:pid|PID|Process)\W{0,3}\d+"),
     NoiseRule(
         "elapsed",
-        ("uration", "lapsed", "atency", "took"),
-        r"\"\w{0,99}(?:[dD]uration|[eE]lapsed|[lL]atency|took)\w{0,99}\": ?[\d.]+",
+        ("uration", "lapsed", "atency", "took", "age", "ptime"),
+        r"\"(?:\w{0,99}(?:[dD]uration|[eE]lapsed|[lL]atency|took)\w{0,99}|(?:\w{1,50}_)?(?:age|uptime)(?:_\w{1,20})?)\""
+        r": ?[\d.]+",
     ),
     NoiseRule(
         "counter",

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from ebbtide.errors import TranscriptError
-from ebbtide.events.event import Event, ToolCall
+from ebbtide.events.event import Event, Phase, ToolCall
 from ebbtide.events.transcript import Round, Transcript
 from ebbtide.traces.content_capture import capture_advice
 from ebbtide.traces.formats import Format, format_of
@@ -32,6 +32,7 @@ from ebbtide.traces.input.source import (
 )
 from ebbtide.traces.read_stats import ReadStats
 from ebbtide.traces.records.readers import TraceItem
+from ebbtide.traces.sessions.agents_below import FORMATS_WITH_AGENTS, agents_below, with_agents_below
 from ebbtide.traces.transcripts.conversation import Conversation
 from ebbtide.traces.transcripts.turns import RoundUnit
 
@@ -96,6 +97,14 @@ class Trace:
         except TranscriptError as error:
             raise (stats.faults[0] if stats.faults else error.located(source=source)) from None
         return cls(form, stats, _events(document, form, stats, chain((head,), pieces), unit))
+
+    def beside(self, file: Path) -> Self:
+        """Returns the same run, with what the agents that it started have started, by files beside it."""
+        if self.format.name in FORMATS_WITH_AGENTS:
+            below = agents_below(file, self.format.name)
+            if below:
+                self._events = with_agents_below(self._events, below)
+        return self
 
     def __iter__(self) -> Iterator[TraceItem]:
         return self._events
@@ -176,7 +185,8 @@ def open_trace(
             return _open_archive(path, source)
     try:
         pieces = without_cut_line(read_pieces(path)) if is_growing else read_pieces(path)
-        return Trace.of(pieces, source=source, unit=unit, is_named=is_named)
+        trace = Trace.of(pieces, source=source, unit=unit, is_named=is_named)
+        return trace if file is None else trace.beside(file)
     except TranscriptError as error:
         error.no_trace = error.no_trace and not is_named_like_a_trace(source)
         raise
@@ -280,7 +290,7 @@ def _conversation(trace: Trace, unit: RoundUnit) -> Transcript:
     tool_calls = 0
     for event in trace:
         rounds += conversation.add(event)
-        tool_calls += isinstance(event, ToolCall)
+        tool_calls += isinstance(event, ToolCall) and event.phase is Phase.FINISHED
     rounds += conversation.finish()
     extra: dict[str, Any] = {"tool_calls": tool_calls} if tool_calls else {}
     if trace.faults:

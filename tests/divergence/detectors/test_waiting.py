@@ -72,3 +72,63 @@ def test_what_moves_is_left_alone(tool: str) -> None:
     """Each new answer begins the count afresh."""
     events: list[Any] = [look(tool, f"{n // 2} % done") for n in range(2 * WAITS)]
     assert find_loops(events, tools=TOOLS) == []
+
+
+READ = ToolPolicies({"look": ToolPolicy(effect=Effect.READ), "run": ToolPolicy(command="command")})
+DOWN = "curl: (7) Failed to connect to localhost port 4000: Couldn't connect to server"
+
+
+def run(command: str, answer: str, *, gap: float = 40.0, error: bool = False) -> ToolCall:
+    return ToolCall(name="run", args={"command": command}, result=answer, waited_s=gap, error=error)
+
+
+@pytest.mark.parametrize(
+    ("before", "again", "at"),
+    [
+        pytest.param(
+            [], ToolCall(name="look", args={"path": "a.py"}, result="x = 1", waited_s=150.0), 3, id="a file"
+        ),
+        pytest.param([], run("grep -rn total src", "src/a.py:1: total"), 3, id="a search"),
+        pytest.param(
+            [], run("sleep 30; curl localhost:4000", DOWN, error=True), RULES.outage, id="nobody started it"
+        ),
+        pytest.param(
+            [],
+            run("sleep 600; kubectl get pods", "web 0/1 ImagePullBackOff 0 9m", gap=602.0),
+            4,
+            id="no cure",
+        ),
+        pytest.param(
+            [run("npm run dev &", "")],
+            run("sleep 30; curl localhost:4000", DOWN, error=True),
+            None,
+            id="started",
+        ),
+        pytest.param(
+            [], run("sleep 60; gh pr view 7", '{"review": "REQUIRED"}', gap=62.0), None, id="a declared wait"
+        ),
+    ],
+)
+def test_a_pause_excuses_only_waiting(before: list[Event], again: ToolCall, at: int | None) -> None:
+    """What nobody changes, nobody started, or time does not cure is a plain repeat, at any pace."""
+    signals = find_loops([*before, *[again] * 11], tools=READ)
+    assert [signal.last_event for signal in signals][:1] == ([] if at is None else [at])
+
+
+@pytest.mark.parametrize(
+    ("answer", "is_state"),
+    [
+        ('{"id": 7, "status": "running"}', True),
+        ("still running", True),
+        ("2 of 3 completed, 1 running", True),
+        ("web-1   Pending   0   4m", True),
+        ("Waiting for the rollout to finish: 1 of 8 updated", True),
+        ("No pending invoices", False),
+        ("Error: please try again while nothing is pending here", False),
+        ("invoice 4 has the pending flag of the old schema", False),
+    ],
+)
+def test_a_word_is_no_state(answer: str, is_state: bool) -> None:
+    """Something has to be in it."""
+    signals = find_loops([look("look", answer)] * (POLLS - 1), tools=TOOLS)
+    assert (not signals) is is_state

@@ -204,7 +204,7 @@ def test_the_status_line(state) -> None:
 
     assert line(0.25) == "ebbtide $0.25 no event yet"
     state.hook("claude", batch(0))
-    assert line(0.25) == "ebbtide $0.25 HEALTHY"
+    assert line(0.25) == "ebbtide $0.25 GOING ON"
     for number in range(1, 4):
         state.hook("claude", batch(number))
     assert line(0.5) == "ebbtide $0.50 STUCK"

@@ -15,7 +15,7 @@ from ebbtide.supervision.summary.run_summary import RunSummary
 from ebbtide.traces.reading import Trace, open_trace
 
 if TYPE_CHECKING:
-    from ebbtide.traces.money.shared_calls import InheritedCalls
+    from ebbtide.budget.ledger.inherited_calls import InheritedCalls
 
 _PIECE = 1 << 20
 

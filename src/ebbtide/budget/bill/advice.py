@@ -19,6 +19,7 @@ from ebbtide.budget.bill.bill import (
 )
 from ebbtide.budget.bill.context import Charge, cost_between
 from ebbtide.budget.tally import dollars, usd
+from ebbtide.text.excerpt import one_line
 
 _LEAST_SHARE: Final = 0.03  # of the bill; less is no advice
 _LEAST_USD: Final = 0.005
@@ -170,7 +171,7 @@ def _remarks(bill: Bill) -> Iterator[tuple[float, str]]:
     if len(bill.agents) > 1:
         agent = max((item for item in bill.agents if item.name), key=lambda item: item.amount.share)
         if _WORTH_A_CLAUSE <= agent.amount.share < 1:
-            yield agent.amount.share, f"{agent.name} took {shown(agent.amount)} of it"
+            yield agent.amount.share, f"the agent {agent.name} took {shown(agent.amount)} of it"
     results = [item for item in bill.events if item.content is ContextPart.TOOL_OUTPUT][:_FEW]
     for number in range(1, len(results) + 1):
         share = sum(item.amount.share for item in results[:number])
@@ -302,8 +303,7 @@ def _calls(number: int) -> str:
 
 
 def _quoted(text: str) -> str:
-    words = " ".join(text.split())
-    return f"“{words if len(words) <= _QUOTED else words[: _QUOTED - 3].rstrip() + '...'}”"
+    return f"“{one_line(text, _QUOTED)}”"
 
 
 def _scaled(amount: Amount, factor: float) -> Amount:

@@ -7,7 +7,7 @@ the other.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from math import inf
@@ -98,6 +98,7 @@ class CountedCall(NamedTuple):
         agent: The sub-agent that made it, as its owner has it; so are the next two.
         skill: The skill that was in use.
         server: The MCP server of which it called a tool.
+        stated_in: Places that state it as the result of its sub-agent, where another record of it is known.
         settled: Units of money, where a total that is stated says so; such a difference is no call.
     """
 
@@ -110,6 +111,7 @@ class CountedCall(NamedTuple):
     agent: str | None
     skill: str | None
     server: str | None
+    stated_in: tuple[CallPlace, ...] = ()
     settled: int | None = None
 
     @property
@@ -221,7 +223,7 @@ class _Call:
         elif other.rank == self.rank and other.labels != self.labels:
             self.labels = tuple(map(_least_name, self.labels, other.labels))
 
-    def counted(self, results: Iterable[_Call] = ()) -> CountedCall:
+    def counted(self, results: Sequence[_Call] = ()) -> CountedCall:
         """The call as it counts.
 
         Args:
@@ -237,8 +239,11 @@ class _Call:
         owner = min((place for place in self.places if place.run == run), key=_order_of_place)
         copies = () if len(self.places) == 1 else tuple(place for place in self.places if place.run != run)
         tier = None if self.tier is None else self.tier[1]
+        stated_in = tuple(place for result in results for place in result.places)
         agent, skill, server = self.labels
-        return CountedCall(self.id, self.ts, usage, tier, owner, copies, agent, skill, server)
+        return CountedCall(
+            self.id, self.ts, usage, tier, owner, copies, agent, skill, server, stated_in=stated_in
+        )
 
 
 class CallLedger:

@@ -63,4 +63,4 @@ def settled(
         if rest:
             name = CallId.at(place.path, "stated")
             ts = stated[place].ts
-            yield CountedCall(name, ts, Usage(), None, place, (), None, None, None, rest)
+            yield CountedCall(name, ts, Usage(), None, place, (), None, None, None, settled=rest)

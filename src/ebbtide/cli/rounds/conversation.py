@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from ebbtide.cli.declaration import read_prices
 from ebbtide.cli.rounds.scoring_options import ScoringOptions
 from ebbtide.cli.terminal import warn
 from ebbtide.convergence.meter import RoundReading
@@ -18,7 +19,9 @@ from ebbtide.events.event import ToolCall
 from ebbtide.events.transcript import Round
 from ebbtide.report.plurals import count
 from ebbtide.report.wording import round_cut
-from ebbtide.supervision.summary.ending import EndKind, RunEnding
+from ebbtide.supervision.run_options import RunOptions
+from ebbtide.supervision.summary.ending import EndKind
+from ebbtide.supervision.summary.run_summary import RunSummary
 from ebbtide.supervision.summary.sentences import ended
 from ebbtide.text.redaction import redacted
 from ebbtide.traces.input.source import STDIN, gather, unpacked_pieces
@@ -34,7 +37,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoredConversation:
-    """A conversation with its score, the readings of its rounds, and the number of tool calls left out.
+    """A conversation with its score, the readings of its rounds, and the run that it is a part of, if any.
 
     `cut` says how the rounds were cut; it is in the output of a run, of which not every turn is a round.
 
@@ -45,15 +48,16 @@ class ScoredConversation:
     score: ConvergenceScore
     readings: tuple[RoundReading, ...]
     cut: str
-    tool_calls: int = 0
+    run: RunSummary | None = None
     judge: JudgeReport | None = None
     judged_rounds: Sequence[Mapping[str, Any]] = ()
 
     def to_dict(self, *, explain: bool) -> dict[str, Any]:
         """The output object; with the claims of each round where they were asked for."""
         wire = self.score.to_dict()
-        if self.tool_calls:
+        if self.run is not None and self.run.spent.tool_calls:
             wire["cut"] = self.cut
+            wire["run"] = run_fields(self.run)
         if explain:
             wire["claims_by_round"] = [
                 {"round": reading.number, "claims": [claim.to_dict() for claim in reading.novelty.readings]}
@@ -76,7 +80,19 @@ def score_conversation(name: str, options: ScoringOptions, *, quiet: bool = Fals
         ConfigError: The judge cannot be asked as it is set up.
         TranscriptError: It cannot be read.
     """
-    source = rounds_in(name, options)
+    return score_rounds(name, rounds_in(name, options), options, quiet=quiet)
+
+
+def score_rounds(
+    name: str, source: RoundSource, options: ScoringOptions, *, quiet: bool = False
+) -> ScoredConversation:
+    """Scores rounds that were read; the arguments and errors are those of `score_conversation`."""
+    if not source.rounds:
+        raise TranscriptError(
+            "nobody says anything that no call of a tool follows, so there are no rounds",
+            source=source.title,
+            hint="`ebbtide check` judges a run by its calls.",
+        )
     if options.judge is not None:
         conversation = _judged(name, source, options, options.judge, quiet=quiet)
     else:
@@ -89,22 +105,38 @@ def _scored(name: str, source: RoundSource, options: ScoringOptions) -> ScoredCo
     readings = tuple(reading for item in source.rounds if (reading := meter.update(item)))
     return ScoredConversation(
         name=_title(name, source),
-        score=_over(meter.score(), source.ending),
+        score=_over(meter.score(), source.run),
         readings=readings,
-        tool_calls=source.tool_calls,
+        run=source.run,
         cut=source.cut,
     )
 
 
-def _over(score: ConvergenceScore, ending: RunEnding | None) -> ConvergenceScore:
+def run_fields(run: RunSummary) -> dict[str, Any]:
+    """Returns what `ebbtide check` says of the run, for the output of whatever reads its rounds alone."""
+    return {
+        "headline": run.headline.value,
+        "course": run.course.value,
+        "action": run.latest.action.value,
+        "reason": run.reason,
+        "tool_calls": run.spent.tool_calls,
+    }
+
+
+def _over(score: ConvergenceScore, run: RunSummary | None) -> ConvergenceScore:
     """The score of a run that is over: whoever asks whether to go on hears how it ended."""
     recommendation = score.recommendation
-    if ending is None or ending.ending in (EndKind.UNKNOWN, EndKind.CUT_OFF):
+    if run is None or recommendation.signal is not Signal.CONTINUE:
         return score
-    if recommendation.signal is not Signal.CONTINUE:
-        return score
-    hint = f"The run is over. {ended(ending)}"
-    return replace(score, recommendation=replace(recommendation, hint=hint))
+    hint = over_hint(run)
+    return score if hint is None else replace(score, recommendation=replace(recommendation, hint=hint))
+
+
+def over_hint(run: RunSummary) -> str | None:
+    """Returns how a run ended, for whoever asks whether to go on; None where it says nothing of that."""
+    if run.ending.ending in (EndKind.UNKNOWN, EndKind.CUT_OFF):
+        return None
+    return f"The run is over. {ended(run.ending)}"
 
 
 def _judged(
@@ -119,7 +151,7 @@ def _judged(
         name=_title(name, source),
         score=judged.score,
         readings=judged.readings,
-        tool_calls=source.tool_calls,
+        run=source.run,
         cut=source.cut,
         judge=JudgeReport(
             model=judge.model,
@@ -174,11 +206,12 @@ def warn_of_missing_level(options: ScoringOptions) -> None:
         warn(f"without the semantic level: {options.level.problem}")
 
 
-def warn_of_tool_calls(conversation: ScoredConversation) -> None:
-    """Print how many tool calls were not judged."""
-    if conversation.tool_calls:
-        calls = count(conversation.tool_calls, "tool call")
-        warn(f"{calls} not judged here: `ebbtide check` judges the whole run.")
+def words_alone(run: RunSummary | None) -> str:
+    """Returns why a score may differ from what `ebbtide check` says; empty where there is no tool call."""
+    if run is None or not run.spent.tool_calls:
+        return ""
+    calls = count(run.spent.tool_calls, "tool call")
+    return f"The words alone: {calls} not judged here. `ebbtide check`, for the whole run: {run.words}."
 
 
 _STDIN = "<stdin>"
@@ -193,15 +226,13 @@ class RoundSource:
         title: The conversation's own name, or that of its file.
         rounds: What is scored.
         cut: How they were cut, in a sentence.
-        tool_calls: Calls of tools, which are not judged here.
-        ending: How the run ended; None of what is no run.
+        run: The run that they are of; None of what is no run.
     """
 
     title: str
     rounds: tuple[Round, ...]
     cut: str
-    tool_calls: int = 0
-    ending: RunEnding | None = None
+    run: RunSummary | None = None
 
 
 def rounds_in(name: str, options: ScoringOptions) -> RoundSource:
@@ -212,7 +243,7 @@ def rounds_in(name: str, options: ScoringOptions) -> RoundSource:
         options: What a round is, and the profile.
 
     Raises:
-        TranscriptError: It cannot be read, or nothing in it is a round.
+        TranscriptError: It cannot be read.
     """
     data, is_whole = None, True
     if name == STDIN:
@@ -228,9 +259,14 @@ def rounds_in(name: str, options: ScoringOptions) -> RoundSource:
     if any(isinstance(item, ToolCall) for item in items) and not trace.faults:
         return _of_run(trace, items, options)
     # Of what people write a broken line is refused.
-    transcript = (
-        load(name, unit=options.unit) if data is None else loads(data, source=_STDIN, unit=options.unit)
-    )
+    try:
+        transcript = (
+            load(name, unit=options.unit) if data is None else loads(data, source=_STDIN, unit=options.unit)
+        )
+    except TranscriptError:
+        if not items or trace.faults:
+            raise
+        return _of_run(trace, items, options)  # it is read as a run, though not as a conversation
     rounds = transcript.rounds
     return RoundSource(
         title=transcript.conversation_id,
@@ -240,18 +276,11 @@ def rounds_in(name: str, options: ScoringOptions) -> RoundSource:
 
 
 def _of_run(trace: Trace, items: Iterable[TraceItem], options: ScoringOptions) -> RoundSource:
-    from ebbtide.supervision.heard_rounds import heard_rounds
+    from ebbtide.checking import hear
 
-    conversation = heard_rounds(items, options.profile)
-    rounds = conversation.rounds
-    if trace.faults and not trace.events:
-        raise trace.faults[0]
-    if not rounds:
-        raise TranscriptError(
-            "nobody says anything that no call of a tool follows, so there are no rounds",
-            source=trace.source,
-            hint="`ebbtide check` judges a run by its calls.",
-        )
+    run_options = RunOptions(profile=options.profile, prices=read_prices(None), redact=options.redact)
+    conversation = hear(trace, run_options, items=items)
+    rounds, run = conversation.rounds, conversation.summary
     people = any(item.is_by_person for item in rounds)
     if options.unit is RoundUnit.CIRCLE:
         circles = TurnRounds(options.unit)
@@ -260,13 +289,12 @@ def _of_run(trace: Trace, items: Iterable[TraceItem], options: ScoringOptions) -
     return RoundSource(
         title=trace.source,
         rounds=rounds,
-        tool_calls=conversation.tool_calls,
-        ending=conversation.ending,
+        run=run,
         cut=round_cut(
             len(rounds),
             form=trace.format.name,
             unit=options.unit,
-            calls=conversation.tool_calls,
+            calls=run.spent.tool_calls,
             people=people,
             conversations=conversation.conversations,
         ),

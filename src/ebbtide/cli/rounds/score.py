@@ -31,7 +31,7 @@ from ebbtide.cli.rounds.conversation import (
     follow_conversation,
     score_conversation,
     warn_of_missing_level,
-    warn_of_tool_calls,
+    words_alone,
 )
 from ebbtide.cli.rounds.judging import JudgeBill, disagreement_line, open_judge
 from ebbtide.cli.rounds.scoring_options import Follow, ScoringOptions, with_scoring
@@ -115,11 +115,11 @@ def _score_one(path: str, options: ScoringOptions) -> None:
             options.profile.novelty,
             readings,
             cut=conversation.cut,
+            alone=words_alone(conversation.run),
         )
         if conversation.judge is not None:
             print_lines([Line(), *conversation.judge.lines(terminal_width())])
         warn_of_missing_level(options)
-    warn_of_tool_calls(conversation)
 
 
 def _paths_in(names: Sequence[str]) -> Iterator[str]:
@@ -252,6 +252,7 @@ def print_report(
     explained: Sequence[RoundReading] = (),
     *,
     cut: str = "",
+    alone: str = "",
 ) -> None:
     """Print the whole report of one conversation.
 
@@ -262,9 +263,12 @@ def print_report(
         rules: The thresholds drawn beside the curve.
         explained: Readings whose claims are listed one by one.
         cut: How the rounds were cut.
+        alone: A sentence about the run whose words these are; empty where there is none.
     """
     terminal.print(_headline(name, score))
     terminal.print(_why(score))
+    if alone:
+        terminal.print(styled(alone, "yellow"))
     if cut:
         terminal.print(Text(cut, style="dim"))
     terminal.print()

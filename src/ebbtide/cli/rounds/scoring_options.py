@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from ebbtide.cli.declaration import Option, ProfileName, Redact, shared
+from ebbtide.cli.runs.ignoring import with_ignored
 from ebbtide.convergence.meter import ConvergenceMeter
 from ebbtide.errors import SemanticError
 from ebbtide.profile import Profile
@@ -113,7 +114,7 @@ class ScoringOptions:
             SemanticError: Meanings are to be compared, and cannot be.
         """
         level = semantic_level(semantic, embedder, cache)
-        return cls(profile=Profile.load(profile), unit=unit, level=level, redact=redact)
+        return cls(profile=with_ignored(Profile.load(profile), ()), unit=unit, level=level, redact=redact)
 
     def meter(self) -> ConvergenceMeter:
         """A meter as these options want it."""

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import click
 
+from ebbtide import __version__
 from ebbtide.cli.declaration import FILE, FORMAT, Argument, Command, Jobs, Option, Page
 from ebbtide.cli.exits import Exit
 from ebbtide.cli.runs.ci.check_format import CheckFormat
@@ -17,6 +18,8 @@ from ebbtide.cli.runs.options import with_run_options
 from ebbtide.cli.runs.session_filter import SessionFilter, with_session_filter
 from ebbtide.errors import ConfigError
 from ebbtide.supervision.run_options import RunOptions
+from ebbtide.traces.money.file_cache import program_mark
+from ebbtide.traces.money.money_cache import MoneyCache
 
 _OUTPUT = "Output"
 
@@ -50,8 +53,8 @@ def check(
         Option(
             "--fail-on",
             metavar="WHAT",
-            help="Exit with 50 on: stuck, limit, failed, stop, escalate, nudge, unknown, unread, cost=USD, "
-            "tokens=N or events=N. Repeatable.",
+            help="Exit with 50 on: stuck, limit, failed, stop, escalate, nudge, unknown, unread, "
+            "contradicted, cost=USD, tokens=N or events=N. Repeatable.",
             section=_OUTPUT,
         ),
     ] = None,
@@ -93,17 +96,26 @@ def check(
         bool,
         Option("--all", help="Show everything, not just one screen.", section=_OUTPUT),
     ] = False,
+    every_claim: Annotated[
+        bool,
+        Option(
+            "--claims",
+            help="Show what the last words of the run claim, and what its record says of each.",
+            section=_OUTPUT,
+        ),
+    ] = False,
     as_json: Annotated[bool, Option("--json", help="Print JSON.", section=_OUTPUT)] = False,
 ) -> None:
     """Check a recorded run: its verdict, its cost, its loops, its decisions.
 
     Several files or a folder give a table, worst first; with --json, one object per line.
 
-    Without a FILE, `ebbtide check` finds the sessions of Claude Code, Codex and Gemini CLI on this machine:
+    Without a FILE, `ebbtide check` finds the sessions of coding agents on this machine:
     what those of the last seven days cost, by day and project, and how much of it bought nothing. One project
     since yesterday: ebbtide check --since 24h --project shop; without regard to time: --since all
 
-    With --format github, junit, sarif or markdown the result is printed for a CI system.
+    With --format github, junit, sarif or markdown the result is printed for a CI system, with --format csv as
+    a table: a line a run, or with --by a line a group.
     """
     is_report = form is not None and form.is_report
     if traces is None:
@@ -111,12 +123,14 @@ def check(
         for option, value in for_files.items():
             if value:
                 raise ConfigError(f"{option} needs a FILE")
-        machine = MachineSessions.of(selection)
+        cache = MoneyCache(money.cache_folder, program_mark(__version__))
+        machine = MachineSessions.of(selection, cache.origin)
         sums = show_money(
             machine,
             options,
             money,
-            as_json=as_json or form is CheckFormat.JSON,
+            cache,
+            form=CheckFormat.JSON if as_json else form or CheckFormat.TEXT,
             everything=everything,
         )
         if money.by is not None:
@@ -131,6 +145,7 @@ def check(
         as_json=as_json,
         form=form,
         everything=everything,
+        every_claim=every_claim,
         top=top,
         html=html,
         fail_on=fail_on or (),

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ebbtide import __version__
+from ebbtide.budget.ledger.inherited_calls import InheritedCalls
 from ebbtide.budget.limits import Limits
-from ebbtide.checking import check_many
 from ebbtide.cli.runs.baseline import Baseline, KnownFindings
 from ebbtide.cli.runs.ci.check_format import CheckFormat
+from ebbtide.cli.runs.csv_table import runs_csv
 from ebbtide.cli.runs.fail_on import Condition, FailedCondition, conditions, failures
 from ebbtide.cli.runs.ignoring import RunPattern, print_ignored, run_patterns, warn_of_tools
 from ebbtide.cli.runs.run_screen import run_screen
@@ -21,6 +22,7 @@ from ebbtide.cli.runs.trace_files import TraceFiles
 from ebbtide.cli.settings.options import origin
 from ebbtide.cli.terminal import print_json, print_line, print_lines, progress_bar, terminal_width, warn
 from ebbtide.errors import ConfigError, EbbtideError, TranscriptError
+from ebbtide.report import wording
 from ebbtide.report.plurals import count
 from ebbtide.supervision.run_options import RunOptions
 from ebbtide.supervision.summary.run_summary import RunSummary
@@ -36,6 +38,7 @@ class Output:
         as_json: Print JSON instead of text.
         form: Print the report of a CI system, where it is one.
         everything: Print what does not fit on one screen too.
+        every_claim: Print every claim of the last words, with what the record says of it.
         top: How many rows of a table to print, equal reasons in one; None prints a row a run.
         html: Write the page into this file; None writes none.
         fail_on: What makes the check fail.
@@ -47,6 +50,7 @@ class Output:
     as_json: bool = False
     form: CheckFormat = CheckFormat.TEXT
     everything: bool = False
+    every_claim: bool = False
     top: int | None = None
     html: Path | None = None
     fail_on: tuple[Condition, ...] = ()
@@ -83,6 +87,12 @@ class Output:
             **rest,
         )
 
+    @property
+    def needs_summaries(self) -> bool:
+        """True if more of a run is wanted than its row on the screen."""
+        others = (self.html, self.fail_on, self.baseline, self.write_baseline)
+        return self.form is not CheckFormat.TEXT or any(item is not None and item != () for item in others)
+
     def known(self, summaries: Sequence[RunSummary]) -> KnownFindings:
         """Which findings are accepted: those of the baseline, or all where it is written now.
 
@@ -118,6 +128,8 @@ def show(
     problems = failures(summaries, output.fail_on, known_findings)
     if output.form.is_report:
         _print_report(summaries, skipped_files, output, problems, known_findings)
+    elif output.form is CheckFormat.CSV:
+        sys.stdout.write(runs_csv(sorted(summaries, key=wording.badness)))
     elif output.as_json:
         for summary in summaries:
             print_json(_wire(summary, known_findings), indent=None if several else 2)
@@ -133,11 +145,15 @@ def show(
         summary, everything = summaries[0], output.everything
         print_lines(
             run_screen(
-                summary, terminal_width(), everything=everything, known_findings=known_findings.of(summary)
+                summary,
+                terminal_width(),
+                everything=everything,
+                every_claim=output.every_claim,
+                known_findings=known_findings.of(summary),
             )
         )
     if output.form is CheckFormat.TEXT and not output.as_json:
-        print_ignored(summaries)
+        print_ignored(sum(summary.ignored for summary in summaries))
         if known_findings.file is not None:
             print_line(f"{count(len(known_findings), 'finding')} known from {known_findings.file}", "dim")
     warn_of_tools(summaries)
@@ -218,7 +234,7 @@ def check_files(
         skipped_file(error, str(error.source), options, is_named=False) for error in traces.refusals
     ]
     with progress_bar("checking", len(traces.files)) as advance:
-        for path, result in check_many(
+        for path, result in _check_many(
             traces.files,
             options,
             jobs=jobs,
@@ -232,6 +248,36 @@ def check_files(
                 is_named = str(path) in traces.from_arguments
                 skipped_files.append(skipped_file(result, str(path), options, is_named=is_named))
     return with_trees(summaries), sorted(skipped_files, key=lambda item: item.source)
+
+
+def judged_files(
+    paths: Sequence[str],
+    options: RunOptions,
+    *,
+    inherited: Mapping[str, InheritedCalls],
+    jobs: int | None,
+) -> Iterator[tuple[str, RunSummary | EbbtideError]]:
+    """Sessions of this machine as they came out, each as soon as it is known, in about the order given.
+
+    Args:
+        paths: Their files.
+        options: By what they are judged.
+        inherited: By path, the calls in them that other files own.
+        jobs: Processes; None takes one a core where they are worth it.
+    """
+    if paths:
+        how = {"jobs": jobs, "from_arguments": (), "is_growing": True, "inherited": inherited}
+        for path, result in _check_many(paths, options, **how):
+            yield str(path), result
+
+
+def _check_many(
+    paths: Sequence[str], options: RunOptions, **how: Any
+) -> Iterator[tuple[Path, RunSummary | EbbtideError]]:
+    # The engines take a while to load, and where nothing has changed nobody needs them.
+    from ebbtide.checking import check_many
+
+    return check_many(paths, options, **how)
 
 
 def skipped_file(error: EbbtideError, source: str, options: RunOptions, *, is_named: bool) -> SkippedFile:

@@ -6,6 +6,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from ebbtide.claims.claim import ClaimAnswer
+from ebbtide.claims.sentences import claim_sentence
 from ebbtide.cli.runs.baseline import KnownFindings
 from ebbtide.errors import ConfigError
 from ebbtide.report.wording import ADD_PRICES, money, unpriced
@@ -26,7 +28,11 @@ _ACTIONS = {
     "nudge": (Action.NUDGE, Action.ESCALATE, Action.STOP),
 }
 _AMOUNTS = ("cost", "tokens", "events")
-_EXPECTED = "stuck, limit, failed, stop, escalate, nudge, unknown, unread, cost=USD, tokens=N or events=N"
+_OTHERS = ("unread", "contradicted")
+_EXPECTED = (
+    "stuck, limit, failed, stop, escalate, nudge, unknown, unread, contradicted, "
+    "cost=USD, tokens=N or events=N"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +59,7 @@ class Condition:
             ConfigError: There is no such condition.
         """
         name, equals, amount = text.strip().partition("=")
-        if not equals and name in {*_HEADLINES, *_ACTIONS, "unread"}:
+        if not equals and name in {*_HEADLINES, *_ACTIONS, *_OTHERS}:
             return cls(name=name)
         if name in _AMOUNTS and equals:
             try:
@@ -63,7 +69,7 @@ class Condition:
             if 0 <= above < float("inf"):
                 return cls(name=name, above=above)
             raise ConfigError(f"{origin} {text!r}: expected an amount from 0 on, such as {name}=5")
-        names = [*_HEADLINES, *_ACTIONS, "unread", *(f"{amount}=" for amount in _AMOUNTS)]
+        names = [*_HEADLINES, *_ACTIONS, *_OTHERS, *(f"{amount}=" for amount in _AMOUNTS)]
         raise ConfigError(f"{origin} {text!r}: expected {_EXPECTED}{meant(name, names)}")
 
     def broken_by(self, summary: RunSummary, known_findings: Collection[RunFinding] = ()) -> str | None:
@@ -95,6 +101,10 @@ class Condition:
     def _verdict(self, summary: RunSummary, known_findings: Collection[RunFinding]) -> str | None:
         if self.name == "unread":
             return f"{summary.degraded:,} lines or events not read in full" if summary.degraded else None
+        if self.name == "contradicted":
+            return next(
+                (claim_sentence(c) for c in summary.claims if c.answer is ClaimAnswer.CONTRADICTED), None
+            )
         if self.name == "limit":
             uncounted = [item.sentence for item in summary.findings if item.kind == "limit_unknown"]
             if uncounted:

@@ -100,9 +100,8 @@ def ignored_by() -> str:
     return " and ".join(places) or "the profile"
 
 
-def print_ignored(summaries: Iterable[RunSummary]) -> None:
+def print_ignored(number: int) -> None:
     """Print how many findings were ignored, and by what; nothing where none was."""
-    number = sum(summary.ignored for summary in summaries)
     if number:
         print_line(f"{count(number, 'finding')} ignored by {ignored_by()}", "dim")
 

@@ -25,6 +25,7 @@ from ebbtide.report.plurals import count
 from ebbtide.supervision.ladder import Cause
 from ebbtide.supervision.run_options import RunOptions
 from ebbtide.supervision.summary.run_summary import Cell, RunFinding, RunSummary
+from ebbtide.supervision.summary.sentences import place
 
 _LOOPS = (Cause.DIVERGENCE, Cause.SPENDING)
 _WIRING_STYLES = {
@@ -104,7 +105,7 @@ def doctor(options: RunOptions, as_json: AsJson = False) -> None:
 
 def _description(loop: RunFinding) -> Text:
     line = Text.assemble("  ", (loop.action.value.upper(), ACTION_STYLES[loop.action]))
-    line.append(f" {loop.kind.replace('_', ' ')}, {_place(loop)}: {plain(loop.sentence)}")
+    line.append(f" {loop.kind.replace('_', ' ')}, {place(loop)}: {plain(loop.sentence)}")
     spent = wording.amounts(loop.cost_usd, loop.tokens)
     line.append(f", {spent}" if spent else "")
     line.append(f"\n      {plain(loop.advice)}", style="italic")
@@ -112,16 +113,13 @@ def _description(loop: RunFinding) -> Text:
     return line
 
 
-def _place(loop: RunFinding) -> str:
-    if loop.first_event == loop.last_event:
-        return f"event {loop.first_event:,}"
-    return f"events {loop.first_event:,}-{loop.last_event:,}"
-
-
 def _print_timeline(terminal: Console, cells: Sequence[Cell], loops: Sequence[RunFinding]) -> None:
     """One cell an event, coloured by what is called, so that a loop shows as stripes."""
     looping = {
-        (loop.chain_id, number) for loop in loops for number in range(loop.first_event, loop.last_event + 1)
+        (loop.chain_id, number)
+        for loop in loops
+        for span in loop.spans
+        for number in range(span.first, span.last + 1)
     }
     width = max(terminal.width - _NUMBER_WIDTH - 2, 20)
     coloured = terminal.color_system is not None

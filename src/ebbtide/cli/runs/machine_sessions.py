@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from ebbtide.cli.runs.session_filter import SessionFilter
 from ebbtide.errors import TranscriptError
 from ebbtide.report.plurals import count
-from ebbtide.traces.agents.opencode_storage import is_session_file
+from ebbtide.traces.input.opencode_names import is_session_file
 from ebbtide.traces.sessions.agent_homes import AGENT_HOMES, CodingAgent
 from ebbtide.traces.sessions.session_files import SessionFile, SessionSearch
 from ebbtide.traces.sessions.session_origin import SessionOrigin, origin_of, root_session
@@ -60,14 +60,22 @@ class MachineSessions:
     unreadable: tuple[tuple[str, str], ...] = ()
 
     @classmethod
-    def of(cls, selection: SessionFilter) -> MachineSessions:
+    def of(
+        cls, selection: SessionFilter, origin: Callable[[SessionFile], SessionOrigin] = origin_of
+    ) -> MachineSessions:
         """Look for sessions.
+
+        Args:
+            selection: Which are wanted.
+            origin: Says where a session comes from.
 
         Raises:
             TranscriptError: There are none; it says where was looked.
         """
         search = SessionSearch.of(os.environ, since=selection.since, agents=selection.agents)
-        parts = {part.file.path: part for part in _parts(search.files) if selection.wants(part.project)}
+        parts = {
+            part.file.path: part for part in _parts(search.files, origin) if selection.wants(part.project)
+        }
         if not parts:
             raise TranscriptError(_nothing_there(search, selection))
         return cls(selection=selection, parts=parts, unreadable=search.unreadable)
@@ -102,8 +110,8 @@ def _obstacle(part: SessionPart) -> str:
     return part.file.obstacle or (UNWATCHED if is_session_file(part.file.path) else "")
 
 
-def _parts(files: Iterable[SessionFile]) -> list[SessionPart]:
-    origins = {file.path: origin_of(file) for file in files}
+def _parts(files: Iterable[SessionFile], origin: Callable[[SessionFile], SessionOrigin]) -> list[SessionPart]:
+    origins = {file.path: origin(file) for file in files}
     by_session = {(file.agent, origins[file.path].id): file for file in files}
     by_id: dict[CodingAgent, dict[str, SessionOrigin]] = {}
     for file in files:
@@ -114,14 +122,14 @@ def _parts(files: Iterable[SessionFile]) -> list[SessionPart]:
         latest.setdefault((file.agent, sessions[file.path]), file.modified)
     parts = []
     for file in files:
-        session, origin = sessions[file.path], origins[file.path]
+        session, own = sessions[file.path], origins[file.path]
         start = by_session.get((file.agent, session), file)
         parts.append(
             SessionPart(
                 file=file,
                 session=session,
-                project=origins[start.path].project or origin.project,
-                is_main=origin.is_main,
+                project=origins[start.path].project or own.project,
+                is_main=own.is_main,
                 day=local_time(latest[file.agent, session], "%Y-%m-%d"),
             )
         )

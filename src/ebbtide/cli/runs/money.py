@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-import os
+import gc
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from functools import cache
+from operator import attrgetter
 from pathlib import PurePath
 from typing import Any
 
-from ebbtide import __version__
 from ebbtide.budget.ledger.call_ledger import CallSums, CountedCall
 from ebbtide.budget.ledger.call_price import units_of
+from ebbtide.budget.ledger.inherited_calls import InheritedCalls, inherited_in
 from ebbtide.budget.prices import Prices
 from ebbtide.budget.tally import usd
 from ebbtide.cli.runs.money_options import MoneyKey
 from ebbtide.clock import time_zone
 from ebbtide.traces.money.machine_calls import MachineCalls
-from ebbtide.traces.money.money_cache import MoneyCache, cache_folder
+from ebbtide.traces.money.money_cache import MoneyCache
 from ebbtide.traces.sessions.session_files import SessionFile
 
 _NONE = "none"
@@ -75,6 +76,7 @@ class SessionMoney:
     Args:
         calls: The calls.
         prices: What they cost.
+        absent: Calls that forks replay, of threads that are not here; they do not count.
         empty: Sessions in which no call is recorded.
         since: Seconds since 1970 from which calls count; None: all. Calls without a time count always.
         until: Seconds since 1970 before which they do; None: all.
@@ -86,6 +88,7 @@ class SessionMoney:
         calls: Iterable[CountedCall],
         prices: Prices,
         *,
+        absent: Iterable[CountedCall] = (),
         empty: Collection[str] = (),
         since: float | None = None,
         until: float | None = None,
@@ -99,9 +102,15 @@ class SessionMoney:
         self.copied_calls = 0
         #: The files that hold calls, and none of the period: what they cost and wasted is not asked for.
         self.outside: set[str] = set()
+        #: By file, the calls in it that other files own.
+        self.inherited: dict[str, InheritedCalls] = {}
+        self._units_by_path: dict[str, int] = {}
+        shared: list[CountedCall] = []
         inside: set[str] = set()
         for call in calls:
             ts = call.ts
+            if call.copies or call.stated_in:
+                shared.append(call)
             paths = {place.path for place in (call.owner, *call.copies)}
             self.outside |= paths
             if ts is not None and ((since is not None and ts < since) or (until is not None and ts >= until)):
@@ -109,19 +118,21 @@ class SessionMoney:
             inside |= paths
             cost = units_of(call, prices)
             self._calls.append((call, cost))
+            path = call.owner.path
+            self._units_by_path[path] = self._units_by_path.get(path, 0) + (cost or 0)
             if call.copies:
                 self.copies.update(place.path for place in call.copies)
                 self.copied_units += (cost or 0) * len(call.copies)
                 self.copied_calls += len(call.copies)
         self.outside -= inside
+        self.inherited = inherited_in(shared, absent, attrgetter("path"))
 
     @classmethod
     def read(
         cls,
         files: Collection[SessionFile],
         prices: Prices,
-        *,
-        uses_cache: bool = True,
+        cache: MoneyCache,
         **period: Any,
     ) -> SessionMoney:
         """Read the calls of some files.
@@ -129,12 +140,22 @@ class SessionMoney:
         Args:
             files: The files.
             prices: What calls cost.
-            uses_cache: Whether what files give is kept.
+            cache: What is known of the files.
             **period: As for the class.
         """
-        folder = cache_folder(os.environ) if uses_cache else None
-        machine = MachineCalls.of(files, MoneyCache(folder, __version__))
-        return cls(machine.ledger.calls(), prices, empty=machine.empty, **period)
+        was_enabled = gc.isenabled()
+        gc.disable()  # many small objects that live to the end: looking for circles doubles the time
+        try:
+            machine = MachineCalls.of(files, cache)
+            absent = machine.ledger.absent()
+            return cls(machine.calls(prices), prices, absent=absent, empty=machine.empty, **period)
+        finally:
+            if was_enabled:
+                gc.enable()
+
+    def units_of(self, path: str) -> int:
+        """The cost of the calls that a file owns, in units of money."""
+        return self._units_by_path.get(path, 0)
 
     def total(self) -> MoneySums:
         """The sum of all."""

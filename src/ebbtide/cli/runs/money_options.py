@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 from ebbtide.cli.declaration import UNTIL, Option, shared
 from ebbtide.cli.runs.session_filter import SECTION, until_of
 from ebbtide.errors import ConfigError
+from ebbtide.traces.money.file_cache import cache_folder
 
 
 class MoneyKey(StrEnum):
@@ -52,12 +55,12 @@ class MoneyOptions:
     Args:
         by: By what to sum it, and nothing else; None: the money by day, project and agent, then the verdicts.
         until: Seconds since 1970 before which calls count; None: all.
-        uses_cache: Whether what files gave is kept.
+        cache_folder: Where what files gave is kept; None where it is not.
     """
 
     by: MoneyKey | None = None
     until: float | None = None
-    uses_cache: bool = True
+    cache_folder: Path | None = None
 
     @classmethod
     def read(cls, by: str | None, until: str | None, cache: bool) -> MoneyOptions:
@@ -66,7 +69,11 @@ class MoneyOptions:
         Raises:
             ConfigError: `until` cannot be read.
         """
-        return cls(by=None if by is None else MoneyKey(by), until=until_of(until), uses_cache=cache)
+        return cls(
+            by=None if by is None else MoneyKey(by),
+            until=until_of(until),
+            cache_folder=cache_folder(os.environ) if cache else None,
+        )
 
     def refuse_beside_trace(self) -> None:
         """Refuse to sum the money of sessions where a trace is named.

@@ -10,6 +10,7 @@ from typing import Any
 
 from ebbtide.budget.prices import Prices
 from ebbtide.budget.tally import UNITS, dollars
+from ebbtide.cli.runs.ci.check_format import CheckFormat
 from ebbtide.cli.runs.ignoring import run_patterns
 from ebbtide.cli.runs.machine_sessions import AGENT_NAMES, MachineSessions
 from ebbtide.cli.runs.money import MoneySums, SessionMoney
@@ -19,6 +20,7 @@ from ebbtide.cli.terminal import Line, cell_width, columns, plain, print_json, p
 from ebbtide.report.plurals import count
 from ebbtide.supervision.run_options import RunOptions
 from ebbtide.text.redaction import redact
+from ebbtide.traces.money.money_cache import MoneyCache
 from ebbtide.traces.sessions.agent_homes import user_folder
 
 ROWS = 10  #: of a table that are shown without `--all`
@@ -34,17 +36,19 @@ def show_money(
     machine: MachineSessions,
     options: RunOptions,
     wanted: MoneyOptions,
+    cache: MoneyCache,
     *,
-    as_json: bool,
+    form: CheckFormat,
     everything: bool,
 ) -> SessionMoney:
-    """Print what this machine's sessions cost, each call once; JSON only where nothing else is wanted.
+    """Print what sessions cost, each call once; JSON and CSV only where nothing else is wanted.
 
     Args:
         machine: The sessions.
         options: By what they are priced, and whether secrets are masked.
         wanted: What is wanted of the money.
-        as_json: Print JSON instead of text.
+        cache: What is known of the files.
+        form: What to print.
         everything: Show every row.
 
     Returns:
@@ -59,13 +63,13 @@ def show_money(
     money = SessionMoney.read(
         files,
         options.prices or Prices(),
-        uses_cache=wanted.uses_cache,
+        cache,
         since=machine.selection.since,
         until=wanted.until,
         timezone=options.timezone,
     )
     shown: Callable[[str], str] = redact if options.redact else str
-    if not as_json:
+    if form is CheckFormat.TEXT:
         keys = _ON_SCREEN if wanted.by is None else (wanted.by,)
         if files:
             lines = money_screen(
@@ -74,7 +78,13 @@ def show_money(
             print_lines(lines)
             sys.stdout.flush()
     elif wanted.by is not None:
-        print_json(totals_wire(money, machine.selection, wanted, options), indent=None)
+        wire = totals_wire(money, machine.selection, wanted, options)
+        if form is CheckFormat.CSV:
+            from ebbtide.cli.runs.csv_table import sums_csv
+
+            sys.stdout.write(sums_csv(wanted.by.value, wire[f"by_{wanted.by}"]))
+        else:
+            print_json(wire, indent=None)
     return money
 
 

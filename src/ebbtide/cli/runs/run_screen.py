@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from ebbtide.budget.bill.bill import Bill, BillLine, BillTree, CarriedEvent
+from ebbtide.claims.claim import ClaimAnswer, ClaimCheck
+from ebbtide.claims.sentences import claim_sentence, claims_line
 from ebbtide.cli.terminal import CLASS_STYLES, Line, columns, plain
 from ebbtide.report import wording
 from ebbtide.report.bill_names import CLASS_NAMES, CONTENT_NAMES, WASTE_NAMES, amount, share
@@ -41,7 +43,12 @@ _EVIDENCE = 300
 
 
 def run_screen(
-    summary: RunSummary, width: int, *, everything: bool = False, known_findings: Collection[RunFinding] = ()
+    summary: RunSummary,
+    width: int,
+    *,
+    everything: bool = False,
+    every_claim: bool = False,
+    known_findings: Collection[RunFinding] = (),
 ) -> list[Line]:
     """The screen of a run.
 
@@ -50,13 +57,18 @@ def run_screen(
         width: Columns; only the first line, which names the file, may be longer.
         everything: Show every finding with its evidence, every decision and every fault, not what fits on
             one screen.
+        every_claim: Show every claim with the answer of the record.
         known_findings: Findings that were accepted.
     """
     head, *reasons = verdict_lines(summary)
     lines = [head, *(part for reason in reasons for part in reason.wrap(width)), Line()]
     label = ""
     for name, line in _rows(
-        summary, width - _LABEL - 2, everything=everything, known_findings=known_findings
+        summary,
+        width - _LABEL - 2,
+        everything=everything,
+        every_claim=every_claim or everything,
+        known_findings=known_findings,
     ):
         lines += columns([(Line("" if name == label else name, "dim"), line)], (_LABEL, width - _LABEL - 2))
         label = name
@@ -86,7 +98,12 @@ def word_style(summary: RunSummary) -> str:
 
 
 def _rows(
-    summary: RunSummary, width: int, *, everything: bool, known_findings: Collection[RunFinding]
+    summary: RunSummary,
+    width: int,
+    *,
+    everything: bool,
+    every_claim: bool,
+    known_findings: Collection[RunFinding],
 ) -> list[tuple[str, Line]]:
     decisions = [item for item in summary.decisions if item.kept]
     noise = [item for item in summary.decisions if not item.kept]
@@ -101,6 +118,7 @@ def _rows(
         "bill": bill_lines(summary.bill) if everything else [],
         "saving": [] if saving is None else [Line(saving)],
         "converged": _convergence(summary),
+        "claims": _claims(summary.claims, everything=every_claim),
         "decided": _decided(decisions, noise, everything=everything),
         "noise": _noise(noise, everything=everything),
         "unread": _faults(summary, everything=everything),
@@ -206,6 +224,26 @@ def sparkline(rounds: Sequence[RoundPoint], width: int = _SPARKS) -> Line:
         word = "LOW" if rate < wording.LOW else "HIGH" if rate > wording.HIGH else "MEDIUM"
         line.append(_EIGHTHS[min(7, max(0, round(rate * 7)))], CLASS_STYLES[word])
     return line
+
+
+_ANSWER_STYLES = {
+    ClaimAnswer.CONTRADICTED: "bold red",
+    ClaimAnswer.STALE: "bold yellow",
+    ClaimAnswer.NARROWER: "yellow",
+}
+
+
+def _claims(checks: Sequence[ClaimCheck], *, everything: bool) -> list[Line]:
+    """How many claims the last words make and how they stand; each of them where everything is shown."""
+    if not checks:
+        return []
+    if not everything:
+        return [Line.safe(claims_line(checks))]
+    lines = [Line.safe(claims_line(checks).partition(': says "')[0])]
+    for check in checks:
+        line = Line(f"{check.answer.value}: ", _ANSWER_STYLES.get(check.answer, ""))
+        lines.append(line.append(plain(f"{check.kind.value}: {claim_sentence(check)}", _EVIDENCE)))
+    return lines
 
 
 def _decided(

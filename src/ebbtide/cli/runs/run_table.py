@@ -22,6 +22,7 @@ UNREADABLE = "UNREADABLE"  #: what a trace is called of which nothing could be r
 _SKIPPED = 8
 _REASON = 120
 # Where in a run something was, as sentences say it: (calls 4-25, $1.54).
+_NARROW = 34  # columns that words need beside the numbers
 _NAME = 12  # characters of an id at least
 _WHERE = re.compile(r" \((?:calls?|events?|rounds?) [^)]*\)")
 _HEADERS = ("verdict", "events", "cost", "run, and why")
@@ -144,25 +145,49 @@ def _table(groups: Sequence[Sequence[RunSummary]], folder: str, width: int) -> l
     ]
     head = [Line(name, "dim") for name in _HEADERS]
     widths = [max(cell_width(line.text) for line in column) for column in zip(head, *cells, strict=False)]
-    widths.append(width - sum(widths) - 2 * len(widths))
+    rest = width - sum(widths) - 2 * len(widths)
+    if rest < _NARROW:
+        return _stacked(groups, cells, folder, width)
+    widths.append(rest)
     rows: list[tuple[Line, ...]] = [tuple(head)]
     for group, row in zip(groups, cells, strict=True):
-        run, more = group[0], len(group) - 1
-        name = run.source.removeprefix(folder) + (f" and {more:,} more" if more else "")
-        about, why = wording.about(run), _reason(run)
-        rows.append((*row, Line.safe(about or name)))
-        if about:
-            # An id says nothing to a reader: it stands second, and breaks no row.
-            rows.append((Line(), Line(), Line(), Line.safe(one_line(name, max(widths[-1], _NAME)), "dim")))
-        if more and why:
-            rows.append(
-                (Line(), Line(), Line(), Line.safe(f"{why.rstrip('.')} ({len(group):,} runs).", "dim"))
-            )
-        elif not more and (why or run.bill.sentence):
-            rows.append((Line(), Line(), Line(), Line.safe(run.reason if why else run.bill.sentence, "dim")))
-        if not more and run.bill.tree is not None:
-            rows.append((Line(), Line(), Line(), Line.safe(tree_line(run.bill.tree), "dim")))
+        first, *others = _about(group, folder, rest)
+        rows.append((*row, first))
+        rows += [(Line(), Line(), Line(), line) for line in others]
     return columns(rows, widths, right=(1, 2))
+
+
+def _about(group: Sequence[RunSummary], folder: str, width: int) -> list[Line]:
+    """What some runs were about, their name, and why they are as they are."""
+    run, more = group[0], len(group) - 1
+    name = run.source.removeprefix(folder) + (f" and {more:,} more" if more else "")
+    about, why = wording.about(run), _reason(run)
+    # An id says nothing to a reader: it stands second, and breaks no row.
+    lines = (
+        [Line.safe(about), Line.safe(one_line(name, max(width, _NAME)), "dim")]
+        if about
+        else [Line.safe(name)]
+    )
+    if more and why:
+        lines.append(Line.safe(f"{why.rstrip('.')} ({len(group):,} runs).", "dim"))
+    elif not more and (why or run.bill.sentence):
+        lines.append(Line.safe(run.reason if why else run.bill.sentence, "dim"))
+    if not more and run.bill.tree is not None:
+        lines.append(Line.safe(tree_line(run.bill.tree), "dim"))
+    return lines
+
+
+def _stacked(
+    groups: Sequence[Sequence[RunSummary]], cells: Sequence[tuple[Line, Line, Line]], folder: str, width: int
+) -> list[Line]:
+    """Rows for a screen that is too narrow for columns: the numbers first, the words below them."""
+    lines: list[Line] = []
+    for group, (word, events, cost) in zip(groups, cells, strict=True):
+        head = Line().extend(word).append(f"  {events.text} events, {cost.text}")
+        lines += head.wrap(width)
+        for line in _about(group, folder, width - 2):
+            lines += [Line("  ").extend(part) for part in line.wrap(width - 2)]
+    return lines
 
 
 def _costs(group: Sequence[RunSummary]) -> str:

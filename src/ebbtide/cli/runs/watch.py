@@ -40,8 +40,9 @@ from ebbtide.supervision.summary.run_title import LONGEST
 from ebbtide.supervision.verdict import Verdict
 from ebbtide.text.excerpt import one_line
 from ebbtide.text.redaction import redact, redacted
-from ebbtide.traces.agents.opencode_storage import is_database, is_in_database, is_session_file, only_session
+from ebbtide.traces.agents.opencode_storage import is_database, is_in_database, only_session
 from ebbtide.traces.input.lines import Tail
+from ebbtide.traces.input.opencode_names import is_session_file
 from ebbtide.traces.input.source import STDIN, source_name
 from ebbtide.traces.live import TraceStream
 
@@ -109,7 +110,7 @@ def watch(
     run = _follow_on_screen(how) if sys.stdout.isatty() else _follow(how, _Lines())
     summary = run.summary()
     print_lines(run_screen(summary, terminal_width()))
-    print_ignored([summary])
+    print_ignored(summary.ignored)
 
 
 def _verdict_command(on: tuple[str, str], trace: str | None) -> VerdictCommand:
@@ -471,6 +472,7 @@ class LiveRun:
             self.stream.source,
             form.name if form else "format not known yet",
             advice=self.stream.capture_advice,
+            over=self._over,
         )
         summary = dataclasses.replace(
             summary,
@@ -479,7 +481,6 @@ class LiveRun:
             timed=self.stream.timed,
             faults=(*map(str, self.stream.faults), *summary.faults),
             degraded=summary.degraded + self.stream.fault_count,
-            over=self._over,
         )
         return redacted(summary) if self._redacts else summary
 

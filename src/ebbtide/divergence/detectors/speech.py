@@ -176,11 +176,9 @@ class Speech(Detector):
         if isinstance(event, ModelCall):
             if event.part is ModelPart.CHUNK:
                 return self._stream(event.text, moment.number) if event.text else None
-            return (
-                self._message(moment.key, moment.text, event.text or "", moment.number)
-                if moment.text
-                else None
-            )
+            if not moment.text or event.error:
+                return None  # what stands in the place of an answer was said by nobody
+            return self._message(moment.key, moment.text, event.text or "", moment.number)
         if isinstance(event, Notice) and event.kind is NoticeKind.COMPACTION:
             return self._condensation(moment.number)
         return None

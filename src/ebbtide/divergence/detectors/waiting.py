@@ -20,7 +20,10 @@ class Waits(Detector):
         if not moment.is_look:
             return None
         known, rules = moment.memory, self._rules
-        least = rules.waits if self._memory.repetition.latest_wait > moment.before else rules.polls
+        repetition = self._memory.repetition
+        least = rules.waits if repetition.latest_wait > moment.before else rules.polls
+        if least is not None and moment.has_failed:
+            least = min(least, 2 * rules.outage)
         if known is None or least is None or known.same_answers < least:
             return CARRIED_ON
         finding = repeated(self._memory, LoopKind.WAITING, moment, known.same_answers, least, is_proof=False)

@@ -29,8 +29,7 @@ from ebbtide.service.hooks.hook_store import HookStore
 from ebbtide.supervision.ladder import Cause
 from ebbtide.supervision.runs.advice import Advice
 from ebbtide.supervision.runs.runs import Runs
-from ebbtide.supervision.summary.ending import EndKind
-from ebbtide.supervision.summary.headline import course, headline
+from ebbtide.supervision.summary.headline import live_word
 from ebbtide.supervision.supervisor import Supervisor
 from ebbtide.supervision.verdict import Verdict
 from ebbtide.traces.records import fields
@@ -333,5 +332,4 @@ def _word(session: HookSession, verdict: Verdict | None) -> str:
         return "off"
     if verdict is None:
         return "no event yet"
-    how = course([(verdict.action, verdict.cause)])
-    return headline(EndKind.UNKNOWN, verdict, verdict, course=how).value
+    return live_word(verdict.action, verdict.kind).value

@@ -21,6 +21,7 @@ def explanation(summary: Mapping[str, Any], *, stop_reason: str | None = None) -
     return Explanation(
         source=summary["source"],
         headline=summary["headline"],
+        course=summary["course"],
         action=summary["verdict"]["action"],
         reason=summary["reason"],
         findings=[

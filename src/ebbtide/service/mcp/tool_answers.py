@@ -82,7 +82,8 @@ class Explanation(TypedDict):
     """The outcome of a run, and the reasons."""
 
     source: str
-    headline: Annotated[str, Field(description="One word, such as HEALTHY, NOISY or STUCK.")]
+    headline: Annotated[str, Field(description="How it ended, in one word, such as FINISHED or STUCK.")]
+    course: Annotated[str, Field(description="How it went: HEALTHY, NOISY, COSTLY or UNKNOWN.")]
     action: ActionWord
     reason: str
     findings: Annotated[list[FindingRow], Field(description="The first ten.")]

@@ -17,17 +17,19 @@ from ebbtide.service.runs.moments import QUARTER_S, quarter_number
 from ebbtide.service.runs.run_database import RunDatabase
 from ebbtide.service.runs.run_source import RunSource
 from ebbtide.supervision.ladder import Action
+from ebbtide.supervision.summary.headline import live_word
 
 _ACTIONS: Final = tuple(Action)
 _COLUMNS: Final = (
     "run_id", "project", "agent", "user", "source", "started", "latest", "events", "standing", "kind",
     "reason", "cost_usd", "tokens", "wasted_usd", "ended", "stop_reason", "note", "stuck_since",
-    "stuck_from_usd",
+    "stuck_from_usd", "words", "title",
 )  # fmt: skip
 # PostgreSQL has a word of its own that is "user".
-_SELECT: Final = f"SELECT number, {', '.join(f'runs.{column}' for column in _COLUMNS)} FROM runs"  # noqa: S608
+_SELECTED: Final = ", ".join(f"runs.{column}" for column in (*_COLUMNS, "wasted_cents"))
+_SELECT: Final = f"SELECT number, {_SELECTED} FROM runs"  # noqa: S608 - names of our own
 _SPECIAL: Final = re.compile(r"[!%_]")  # in a pattern of LIKE
-_SEARCHED: Final = ("run_id", "coalesce(project, '')", "coalesce(agent, '')", "reason")
+_SEARCHED: Final = ("run_id", "coalesce(project, '')", "coalesce(agent, '')", "reason", "title")
 
 
 class RunOrder(StrEnum):
@@ -47,6 +49,10 @@ class SpendingBy(StrEnum):
     MODEL = "model"
 
 
+_ORDERS: Final[Mapping[RunOrder, tuple[str, ...]]] = {
+    RunOrder.LATEST: ("latest", "number"),
+    RunOrder.WORST: ("wasted_cents", "standing", "latest", "number"),
+}
 _GROUPS: Final[Mapping[SpendingBy, str]] = {
     SpendingBy.DAY: "spending.quarter",
     SpendingBy.PROJECT: "runs.project",
@@ -91,7 +97,7 @@ def list_runs(database: RunDatabase, wanted_runs: RunFilter) -> tuple[list[dict[
         ConfigError: The cursor is none of this list.
         StoreError: The database cannot be read.
     """
-    key = ("latest", "number") if wanted_runs.order is RunOrder.LATEST else ("standing", "latest", "number")
+    key = _ORDERS[wanted_runs.order]
     conditions, values = [], list[Any]()
     if wanted_runs.standing:
         conditions.append(f"standing IN ({', '.join('?' * len(wanted_runs.standing))})")
@@ -118,7 +124,7 @@ def list_runs(database: RunDatabase, wanted_runs: RunFilter) -> tuple[list[dict[
     page = rows[: wanted_runs.limit]
     cursor = None
     if len(rows) > len(page):
-        last = dict(zip(("number", *_COLUMNS), page[-1], strict=True))
+        last = dict(zip(("number", *_COLUMNS, "wasted_cents"), page[-1], strict=True))
         cursor = base64.urlsafe_b64encode(json.dumps([last[column] for column in key]).encode()).decode()
     return [_run(row) for row in page], cursor
 
@@ -227,12 +233,13 @@ def audit(database: RunDatabase, *, run_id: str | None, limit: int) -> list[dict
 
 
 def _run(row: Sequence[Any]) -> dict[str, Any]:
-    fields = dict(zip(_COLUMNS, row[1:], strict=True))
+    fields = dict(zip(_COLUMNS, row[1:-1], strict=True))
     action = _ACTIONS[fields.pop("standing")]
     before, cost = fields.pop("stuck_from_usd"), fields["cost_usd"]
     return {
         **fields,
         "action": action.value,
+        "word": live_word(action, fields["kind"]).value,
         "ended": bool(fields["ended"]),
         "stuck_usd": None if before is None or cost is None else max(0.0, cost - before),
         "can_stop": RunSource(fields["source"]).can_stop,

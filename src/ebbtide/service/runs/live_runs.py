@@ -36,7 +36,7 @@ from ebbtide.supervision.verdict import Verdict
 from ebbtide.text.redaction import redacted
 
 if TYPE_CHECKING:
-    from ebbtide.traces.money.shared_calls import InheritedCalls
+    from ebbtide.budget.ledger.inherited_calls import InheritedCalls
 
 
 def _nothing(_: str) -> None:

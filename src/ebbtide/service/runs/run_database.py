@@ -120,10 +120,16 @@ class RunDatabase:
     def since(self, run_id: str, place: int, /) -> Iterator[tuple[int, Event]]:
         """Yields the events of a run after a place, each with its own."""
         latest = place
+        is_timed = False  # whether an event has stated its time: one that does not then has none
         while True:
             rows = self.read(statements.EVENTS_SINCE, (run_id, latest, _PAGE))
             for latest, at, line in rows:
-                yield latest, stored_event(line, at)
+                event = stored_event(line)
+                if event.ts is not None:
+                    is_timed = True
+                elif not is_timed:
+                    event.ts = at
+                yield latest, event
             if len(rows) < _PAGE:
                 return
 
@@ -279,6 +285,7 @@ def _standing_row(item: _Standing) -> tuple[Any, ...]:
     first = (stuck.first_event or 0) if stuck is not None else 0
     chain = None if stuck is None else plain_name(stuck.chain_id)
     return (
+        *(run.events, int(run.ended)),
         *(
             run.action.rank,
             run.kind,

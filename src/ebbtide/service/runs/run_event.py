@@ -91,14 +91,10 @@ def run_event(event: Event, prices: Prices, now: float, *, line: bytes | None = 
     return RunEvent(event=event, line=text, at=at, charge=_charge(event, prices, at))
 
 
-def stored_event(line: bytes, at: float) -> Event:
-    """The event in a line that was kept, with the time at which it came where it states none."""
+def stored_event(line: bytes) -> Event:
+    """The event in a line that was kept."""
     event = line_event(line)
-    if event is None:
-        event = read_event(json.loads(line))
-    if event.ts is None:
-        event.ts = at
-    return event
+    return read_event(json.loads(line)) if event is None else event
 
 
 def plain_name(text: Any) -> str:

@@ -16,7 +16,9 @@ from ebbtide.service.runs.listing import find_run
 from ebbtide.service.runs.live_runs import LiveRuns
 from ebbtide.service.runs.now import is_under_way, state_line
 from ebbtide.supervision.run_options import RunOptions
+from ebbtide.supervision.summary.ending import EndKind, RunEnding
 from ebbtide.supervision.summary.run_summary import RunSummary
+from ebbtide.supervision.verdict import Verdict
 
 
 def summary(
@@ -43,11 +45,21 @@ def summary(
     events = pace(event for _, event in runs.database.since(run_id, 0))
     row = find_run(runs.database, run_id)
     advice = "" if row is None else row["note"]
+    over = row is None or not is_under_way(row, time.time(), silent_after_s=silent_after_s)
     outcome = check_events(
-        events, options, source=run_id, form="service", advice=advice, inherited=runs.inherited_by(run_id)
+        events,
+        options,
+        source=run_id,
+        form="service",
+        advice=advice,
+        over=over,
+        inherited=runs.inherited_by(run_id),
     )
-    is_over = row is None or not is_under_way(row, time.time(), silent_after_s=silent_after_s)
-    return dataclasses.replace(outcome, over=is_over)
+    reason = None if row is None else row["stop_reason"]
+    if reason is None:
+        return outcome
+    ending = RunEnding(ending=EndKind.CUT_OFF, rule="stopped-by-person", text=reason, by_person=True)
+    return dataclasses.replace(outcome, ending=ending, latest=Verdict())
 
 
 def report(

@@ -48,11 +48,12 @@ SELECT number, ?, ?, ?, CAST(? AS DOUBLE PRECISION) FROM runs WHERE run_id = ?
 ON CONFLICT (run, number) DO UPDATE SET place = excluded.place, agent = excluded.agent, at = excluded.at
 """
 STANDING_COLUMNS: Final = "run_id, standing, kind, reason, events, cost_usd, tokens, latest, ended"
-#: Values: action, kind, reason, events, dollars, tokens, whether it has ended, latest, latest, whether it is
-#: stuck, dollars from where on, whether it is stuck, chain, how many events of it to look at, events before
-#: that, latest, id.
+#: Values: events, whether it has ended, action, kind, reason, events, dollars, tokens, whether it has ended,
+#: latest, latest, whether it is stuck, dollars from where on, whether it is stuck, chain, how many events of
+#: it to look at, events before that, latest, id.
 STANDING: Final = """
-UPDATE runs SET standing = ?, kind = ?, reason = ?, events = ?,
+UPDATE runs SET words = CASE WHEN events = ? AND ended = ? THEN words END,
+    standing = ?, kind = ?, reason = ?, events = ?,
     cost_usd = CASE WHEN is_booked = 1 THEN cost_usd ELSE CAST(? AS DOUBLE PRECISION) END,
     tokens = CASE WHEN is_booked = 1 THEN tokens ELSE CAST(? AS BIGINT) END, ended = ?,
     latest = CASE WHEN latest < ? THEN ? ELSE latest END,

@@ -8,6 +8,7 @@ from typing import Final
 
 from ebbtide.budget.ledger.call_ledger import CallLedger, CallPlace
 from ebbtide.budget.ledger.call_price import StatedCost, settled, units_of
+from ebbtide.budget.ledger.inherited_calls import InheritedCalls
 from ebbtide.budget.prices import Prices
 from ebbtide.errors import TranscriptError
 from ebbtide.events.model_call_id import CallId
@@ -17,7 +18,7 @@ from ebbtide.service.runs.run_database import RunDatabase
 from ebbtide.service.runs.run_event import masked_name, plain_name
 from ebbtide.traces.money.machine_calls import known_file, place_of
 from ebbtide.traces.money.money_cache import KnownFile, MoneyCache
-from ebbtide.traces.money.shared_calls import InheritedCalls, SharedCalls
+from ebbtide.traces.money.shared_calls import SharedCalls
 from ebbtide.traces.sessions.session_files import SessionFile
 from ebbtide.traces.sessions.session_origin import SessionOrigin
 

@@ -63,6 +63,12 @@ class RunFields(BaseModel):
     started: float = Field(description="Seconds since 1970.")
     latest: float = Field(description="When it was heard of last, likewise.")
     events: int
+    title: str = Field(description="What it is about, in one line; empty where that is not known yet.")
+    word: str = Field(description="What holds of it while it goes on.", examples=["GOING ON"])
+    words: str | None = Field(
+        description="How it ended and how it went, as its report says; null while more may come.",
+        examples=["FINISHED, NOISY"],
+    )
     action: ActionName
     kind: str | None
     reason: str

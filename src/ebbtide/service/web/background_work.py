@@ -7,6 +7,7 @@ import logging
 import os
 import threading
 import time
+from functools import partial
 from typing import Final
 
 from ebbtide.errors import EbbtideError, StoreError
@@ -95,7 +96,8 @@ async def _find(here: Service, *, is_stuck: bool) -> None:
     while True:
         run_id = None
         try:
-            run_id = await asyncio.to_thread(look_for_waste, here.runs, time.time(), is_stuck=is_stuck)
+            look = partial(look_for_waste, is_stuck=is_stuck, silent_after_s=here.settings.silent_after_s)
+            run_id = await asyncio.to_thread(look, here.runs, time.time())
             for row in await asyncio.to_thread(find_runs, here.runs.database, [run_id] if run_id else []):
                 here.news.publish("run", row)
         except EbbtideError as error:

@@ -30,7 +30,9 @@ _SHOWN: Final = 80  # characters of a message or a call
 _NOTICED_S: Final = 1.0  # a shorter wait is none
 _PAUSE_S: Final = 300.0
 _WAITS: Final = (Effect.WAIT, Effect.POLL)
-_CODE: Final = re.compile(r"\W*exit(?:ed with)? code\W*-?\d+\W*", re.IGNORECASE)  # which says no reason
+_CODE: Final = re.compile(
+    r"\W*(?:exit(?:ed with)? code|<argument>)\W*-?\d+\W*", re.IGNORECASE
+)  # which says no reason
 _OPAQUE: Final = re.compile(r"<[\w.<>]+ (?:object|instance) at 0x[0-9a-fA-F]+>")
 _Name = TypeVar("_Name", str, Key)
 

@@ -10,7 +10,7 @@ from ebbtide.divergence.signals import LoopSignal
 from ebbtide.supervision import wording
 from ebbtide.supervision.facts import BurnFacts, LoopFacts
 from ebbtide.supervision.ladder import Cause
-from ebbtide.supervision.summary.run_summary import RunFinding
+from ebbtide.supervision.summary.run_summary import EventSpan, RunFinding
 from ebbtide.supervision.summary.sentences import came_back
 from ebbtide.supervision.summary.spending import plus
 from ebbtide.supervision.summary.tally_history import Stretch, TallyHistory
@@ -18,6 +18,7 @@ from ebbtide.supervision.verdict import Verdict
 
 _MOST = 2_000  # kinds and chains of findings that are no loops
 _APART = 3  # stretches of one kind in one chain that are findings of their own
+_PARTS = 100  # stretches that a finding lists; one with more is listed as a whole
 _STRETCHES = 2_000  # of one finding, whose cost is taken apart from what was between
 
 
@@ -31,7 +32,8 @@ class LoopNote:
         first_seq: Number in its chain of the first event of the stretch that goes on.
         last_seq: Likewise of the latest event.
         now: That stretch.
-        before: The stretches before it, where the loop came back.
+        before: The stretches before it, where the loop came back, in order; none of them overlap.
+        copies_before: What its rule counted in them.
     """
 
     signal: LoopSignal
@@ -39,7 +41,8 @@ class LoopNote:
     first_seq: int
     last_seq: int
     now: Stretch
-    before: tuple[Stretch, ...] = ()
+    before: list[Stretch] = field(default_factory=list)
+    copies_before: int = 0
 
     @classmethod
     def of(cls, signal: LoopSignal, verdict: Verdict, history: TallyHistory) -> LoopNote:
@@ -49,8 +52,13 @@ class LoopNote:
 
     def extend(self, signal: LoopSignal, verdict: Verdict, history: TallyHistory) -> None:
         """It is reported again."""
-        if signal.relapses != self.signal.relapses:
-            self.before = (*self.before, self.now)
+        if signal.first_event > self.last_seq:
+            is_told = signal.relapses == self.signal.relapses + 1
+            end = max(self.last_seq, signal.earlier_last if is_told else 0)
+            self.before.append(history.stretch(self.first_seq, end))
+            self.copies_before += max(self.signal.copies, signal.earlier_copies if is_told else 0)
+            if len(self.before) > _STRETCHES:
+                del self.before[0]
         self.signal = signal
         if verdict.rank > self.verdict.rank:
             self.verdict = verdict
@@ -65,9 +73,10 @@ class LoopNote:
         """The finding as it is at the end of the run.
 
         Args:
-            copies: What its rule counts, at the end.
+            copies: What its rule counts in the stretch that goes on, at the end.
         """
         signal, stretches = self.signal, (*self.before, self.now)
+        copies += self.copies_before
         facts = self.verdict.facts
         answers_known = not isinstance(facts, LoopFacts) or facts.answers_known
         return RunFinding(
@@ -81,6 +90,7 @@ class LoopNote:
             tools=signal.tools,
             first_event=min(stretch.first for stretch in stretches),
             last_event=max(stretch.last for stretch in stretches),
+            parts=parts_of(stretches),
             copies=copies,
             cost_usd=plus(stretch.cost_usd for stretch in stretches),
             tokens=plus(stretch.tokens for stretch in stretches),
@@ -134,6 +144,7 @@ class OtherNote:
             chain_id=verdict.chain_id or "",
             first_event=self.first_event,
             last_event=self.last_event,
+            parts=parts_of(spent) if self.before else (),
             copies=self.returns + 1,
             cost_usd=plus(one.cost_usd for one in spent),
             tokens=plus(one.tokens for one in spent),
@@ -228,6 +239,13 @@ class OtherNotes:
                 first.verdict = note.verdict
         notes[:] = [first]
         return first
+
+
+def parts_of(stretches: Sequence[Stretch]) -> tuple[EventSpan, ...]:
+    """Returns the stretches of a finding, where they are several, and few enough to be listed."""
+    if not 1 < len(stretches) <= _PARTS:
+        return ()
+    return tuple(EventSpan(stretch.first, stretch.last) for stretch in stretches)
 
 
 def most_expensive_first(findings: list[RunFinding]) -> tuple[RunFinding, ...]:

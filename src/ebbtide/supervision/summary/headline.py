@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Final
 
+from ebbtide.divergence.detector_table import LOOPS, Mender
+from ebbtide.divergence.signals import LoopKind
 from ebbtide.supervision.ladder import Action, Cause
 from ebbtide.supervision.summary.ending import EndKind
 from ebbtide.supervision.verdict import Verdict
@@ -56,24 +58,27 @@ MEANINGS: Final[Mapping[Headline, str]] = {
 #: The second words that each first word allows: what it says itself, or would deny, is not said. A run that
 #: failed, or that a limit ended, was not healthy; one that is stuck repeated itself.
 SECOND: Final[Mapping[Headline, frozenset[Course]]] = {
-    **dict.fromkeys(
-        (Headline.CONVERGED, Headline.FINISHED, Headline.GOING_ON, Headline.HANDED_BACK), frozenset(Course)
-    ),
+    **dict.fromkeys((Headline.CONVERGED, Headline.FINISHED, Headline.HANDED_BACK), frozenset(Course)),
     **dict.fromkeys(
         (Headline.CUT_OFF, Headline.BLOCKED, Headline.FAILED), frozenset(Course) - {Course.HEALTHY}
     ),
     Headline.LIMIT: frozenset((Course.NOISY, Course.COSTLY)),
     Headline.STUCK: frozenset((Course.COSTLY,)),
-    **dict.fromkeys(map(Headline, Course), frozenset()),
+    **dict.fromkeys((Headline.GOING_ON, *map(Headline, Course)), frozenset()),
 }
-#: Words that say nothing of a run that is not over: its latest words may look like an end.
-OF_AN_END: Final = frozenset((Headline.FINISHED, Headline.CUT_OFF, *map(Headline, Course)))
 _BY_ENDING: Final[Mapping[EndKind, Headline]] = {
     EndKind.FINISHED: Headline.FINISHED,
     EndKind.HANDED_BACK: Headline.HANDED_BACK,
     EndKind.BLOCKED: Headline.BLOCKED,
     EndKind.FAILED: Headline.FAILED,
     EndKind.LIMIT: Headline.LIMIT,
+}
+#: Kinds of verdicts that hold a run which is in no circle.
+_HELD_BY: Final[Mapping[str, Headline]] = {
+    "limit": Headline.LIMIT,
+    "limit_unknown": Headline.UNKNOWN,
+    "budget": Headline.LIMIT,
+    "person": Headline.CUT_OFF,
 }
 
 
@@ -97,8 +102,30 @@ def course(steps: Iterable[tuple[Action, Cause]], *, blind: bool = False) -> Cou
     return Course.COSTLY if causes == {Cause.SPENDING} else Course.NOISY
 
 
+def live_word(action: Action, kind: str | None) -> Headline:
+    """Returns the word for a run that is not over: what holds of it now, since nobody knows how it ends.
+
+    Args:
+        action: That of the verdict that holds.
+        kind: Its kind.
+
+    >>> live_word(Action.ALLOW, None).value, live_word(Action.STOP, "repeat").value
+    ('GOING ON', 'STUCK')
+    """
+    if action in (Action.ESCALATE, Action.STOP):
+        return _HELD_BY.get(kind or "", Headline.STUCK)
+    is_ready = action is Action.FINALIZE and kind == "ready_rounds"
+    return Headline.CONVERGED if is_ready else Headline.GOING_ON
+
+
 def headline(
-    ending: EndKind, highest: Verdict, latest: Verdict, *, course: Course, signal: str | None = None
+    ending: EndKind,
+    highest: Verdict,
+    latest: Verdict,
+    *,
+    course: Course,
+    signal: str | None = None,
+    loop: str | None = None,
 ) -> Headline:
     """A run in one word.
 
@@ -108,12 +135,16 @@ def headline(
         latest: The verdict that holds at its end.
         course: How it went, which is the word where its end is not known.
         signal: The last signal of the convergence engine; None where there was no round.
+        loop: Kind of the loop that the run was ended for, and that still went on at its end; None where there
+            was none.
 
     >>> headline(EndKind.FINISHED, Verdict(), Verdict(), course=Course.HEALTHY).value
     'FINISHED'
     """
+    if loop is not None and _is_stuck(loop, ending):
+        return Headline.STUCK
     if highest.action is Action.STOP and highest.cause is Cause.LIMIT:
-        return Headline.UNKNOWN if highest.kind == "limit_unknown" else Headline.LIMIT
+        return _HELD_BY.get(highest.kind or "", Headline.LIMIT)
     if signal == "SHIP" and ending in (EndKind.FINISHED, EndKind.UNKNOWN):
         return Headline.CONVERGED
     if ending in _BY_ENDING:
@@ -123,3 +154,17 @@ def headline(
     if ending is EndKind.CUT_OFF:
         return Headline.CUT_OFF
     return Headline(course.value)
+
+
+def _is_stuck(loop: str, ending: EndKind) -> bool:
+    """Returns True if a loop that goes on says more than what ended it: a limit, or a last word.
+
+    What a model says at the end of a loop that it cannot mend is what it said in each of its turns.
+    """
+    is_limit = ending in (EndKind.LIMIT, EndKind.CUT_OFF, EndKind.UNKNOWN)
+    return is_limit or is_for_a_person(loop)
+
+
+def is_for_a_person(loop: str | None) -> bool:
+    """Returns True if a person alone can mend a loop of that kind."""
+    return loop is not None and loop in LOOPS and LOOPS[LoopKind(loop)].mender is Mender.PERSON

@@ -5,7 +5,7 @@ The summary is a fold over the events, in bounded memory.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,6 +13,7 @@ from ebbtide.budget.bill.bill_recorder import BillRecorder, CallReview
 from ebbtide.budget.limits import Limits
 from ebbtide.budget.prices import Prices
 from ebbtide.budget.tally import usd
+from ebbtide.claims.claim import ClaimCheck
 from ebbtide.clock import time_zone
 from ebbtide.divergence.loop_state import LoopState
 from ebbtide.divergence.monitor import tools_of
@@ -29,6 +30,7 @@ from ebbtide.supervision.summary.call_reviewer import CallReviewer
 from ebbtide.supervision.summary.ending import EndingReader, EndKind
 from ebbtide.supervision.summary.fact_counter import FactCounter
 from ebbtide.supervision.summary.findings import LoopNote, OtherNotes, most_expensive_first
+from ebbtide.supervision.summary.headline import is_for_a_person
 from ebbtide.supervision.summary.ladder_steps import LadderSteps
 from ebbtide.supervision.summary.run_summary import RoundPoint, RunFinding, RunSummary, Saving, Spending
 from ebbtide.supervision.summary.run_title import title_of
@@ -41,6 +43,7 @@ from ebbtide.supervision.verdict import Verdict
 from ebbtide.text.embedding.vectors import Embedder
 
 if TYPE_CHECKING:
+    from ebbtide.claims.last_words import LastWords
     from ebbtide.supervision.summary.run_decisions import RunDecisions
     from ebbtide.supervision.supervisor_snapshot import SupervisorSnapshot
 
@@ -74,6 +77,8 @@ class RunRecorder:
         timeline: Keep one cell an event, for a report; else memory does not grow with it.
         decisions: Look for decisions.
         timezone: By whose calendar a day of the bill begins, by name; None takes that of this machine.
+        eager_rounds: Rounds that are read for the summary alone; later ones are read where a verdict needs
+            them.
 
     >>> from ebbtide.events.event import ToolCall
     >>> from ebbtide.events.usage import Usage
@@ -96,6 +101,7 @@ class RunRecorder:
         timeline: bool = False,
         decisions: bool = True,
         timezone: str | None = None,
+        eager_rounds: int = EAGER_ROUNDS,
     ) -> None:
         self.supervisor = Supervisor(
             profile,
@@ -104,7 +110,7 @@ class RunRecorder:
             prices=prices,
             shadow=shadow,
             embedder=embedder,
-            eager_rounds=EAGER_ROUNDS,
+            eager_rounds=eager_rounds,
             listener=self,
         )
         self._refuses_unknown = limits is not None and limits.refuses_unknown
@@ -129,6 +135,8 @@ class RunRecorder:
         self._decides = decisions
         self._decisions: RunDecisions | None = None  # before anybody said anything
         self._timeline = Timeline(policies) if timeline else None
+        self._claims = profile.supervision.check_claims
+        self._report: LastWords | None = None  # before the first call of a tool
 
     def record(self, event: Event | Round) -> Verdict:
         """Take one more event or round; the verdict is that of `Supervisor.record`."""
@@ -183,6 +191,8 @@ class RunRecorder:
         if not self._title and isinstance(event, Message) and event.role is Role.USER and event.text:
             self._title = title_of(event.text)
         self._endings.see(event, number)
+        if self._claims:
+            self._hold(event, number)
         review = self._reviewer.review(event, loops) if isinstance(event, ToolCall) else None
         self._bill.add(event, number, None if event.usage is None else tally.last_cost, review)
         if isinstance(event, Notice) and event.stated is not None and tally.settlement is not None:
@@ -199,6 +209,18 @@ class RunRecorder:
                 self._decisions.call(event.args, self._policies.get(event.name), number)
         elif isinstance(event, ModelCall | Message) and event.text:
             self._say(event.text, event.agent, number, event.ts, by_person=isinstance(event, Message))
+
+    def _hold(self, event: Event, number: int) -> None:
+        """Takes an event as a fact that the last words of the run can be held against."""
+        if self._report is None:
+            # Its tables take their time to import, and a run that only talks does not need them.
+            from ebbtide.claims.last_words import LastWords
+
+            self._report = LastWords()
+        self._report.see(event, number)
+
+    def _checked_claims(self) -> tuple[ClaimCheck, ...]:
+        return () if self._report is None else self._report.check()
 
     def _add_news(self, chain_id: str, number: int) -> None:
         self._news[chain_id] = (self._news.get(chain_id, (0, 0))[1], number)
@@ -252,15 +274,17 @@ class RunRecorder:
             return  # a limit that is near is no finding
         self._others.add(verdict, first_event)
 
-    def summary(self, source: str, form: str, *, advice: str = "") -> RunSummary:
-        """What has come of the run so far; what a model said last counts as a round.
+    def summary(self, source: str, form: str, *, advice: str = "", over: bool = True) -> RunSummary:
+        """What has come of the run so far.
 
         Args:
             source: The file, or what else it was read from.
             form: Name of its format.
             advice: What to switch on, so that arguments, answers and words are recorded.
+            over: Whether nothing more comes: what a model said last is a round then.
         """
-        self.supervisor.settle()
+        if over:
+            self.supervisor.settle()
         snapshot = self.supervisor.snapshot()
         latest = self.supervisor.verdict()
         if latest.rank > self._highest.rank:
@@ -295,16 +319,19 @@ class RunRecorder:
             ignored=len(self._ignored),
             rounds=tuple(sorted(self._points, key=lambda point: point.event)),
             converged=signals[-1].value if signals else None,
+            open_loop=_open_loop(snapshot.active),
             saving=self._saving(),
             steps=self._steps.listed(),
             decisions=self._decisions.listed() if self._decisions else (),
             decisions_left_out=self._decisions.left_out if self._decisions else 0,
+            claims=self._checked_claims(),
             chains=tuple(self._histories),
             timed=self.supervisor.tally.first_ts is not None,
             began_s=self.supervisor.tally.first_ts,
             ended_s=self.supervisor.tally.latest_ts,
             faults=self._faults(snapshot),
             degraded=snapshot.degraded,
+            over=over,
             timeline=tuple(self._timeline.cells) if self._timeline else (),
         )
 
@@ -382,3 +409,11 @@ class RunRecorder:
         ]
         after = together(parts)
         return Saving(verdict=self._stretches[0].verdict, after=after) if after.events else None
+
+
+def _open_loop(active: Iterable[Verdict]) -> str | None:
+    """Returns the kind of a loop that is to end the run: one that a model cannot mend before others."""
+    loops = [verdict for verdict in active if verdict.cause is Cause.DIVERGENCE and verdict.ends]
+    return (
+        max(loops, key=lambda verdict: (is_for_a_person(verdict.kind), verdict.rank)).kind if loops else None
+    )

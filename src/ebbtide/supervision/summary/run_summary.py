@@ -10,10 +10,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ebbtide.budget.bill.bill import Bill
+from ebbtide.claims.claim import ClaimCheck
 from ebbtide.codec import to_wire
 from ebbtide.supervision.ladder import Action, Cause
 from ebbtide.supervision.summary.ending import RunEnding
-from ebbtide.supervision.summary.headline import OF_AN_END, SECOND, Course, Headline, course, headline
+from ebbtide.supervision.summary.headline import SECOND, Course, Headline, course, headline, live_word
 from ebbtide.supervision.summary.run_facts import RunFacts
 from ebbtide.supervision.verdict import Verdict
 
@@ -63,6 +64,14 @@ class Spending:
     seconds: float | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class EventSpan:
+    """A stretch of a run, by the numbers of its first and its last event."""
+
+    first: int
+    last: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunFinding:
     """One thing that went wrong, from its first to its last event.
@@ -80,12 +89,13 @@ class RunFinding:
         tools: Names of the calls of one turn.
         first_event: Number of its first event in the run.
         last_event: Number of its last.
-        copies: What its rule counts.
+        copies: What its rule counts, in all of them.
         cost_usd: Spent between the two, in its chain; None where unknown. Of a loop that ended and came back,
             the time in between is left out; so for tokens and seconds.
         tokens: Tokens of all classes between the two.
         seconds: Time between the two.
         evidence: The latest call, cut, or the measured value.
+        parts: Its stretches, where it ended and came back; empty where it is one, or they are too many.
     """
 
     id: str
@@ -103,6 +113,12 @@ class RunFinding:
     tokens: int | None = None
     seconds: float | None = None
     evidence: str = ""
+    parts: tuple[EventSpan, ...] = ()
+
+    @property
+    def spans(self) -> tuple[EventSpan, ...]:
+        """Its stretches; one, where it never came back."""
+        return self.parts or (EventSpan(self.first_event, self.last_event),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -259,10 +275,12 @@ class RunSummary:
         rounds: One a round that was read; empty where no model said anything. Of a very long conversation
             those are the first 1,000, and those on which a verdict could depend.
         converged: The last signal of the convergence engine; None where there was no round.
+        open_loop: Kind of the loop that it was to be ended for, and that still went on at its end.
         saving: None where nothing would have ended the run before its end.
         steps: Where the verdict became stricter than ever before, from nudge on, in order.
         decisions: In the order of the run, the first 2,000.
         decisions_left_out: How many more there were.
+        claims: What its last words assert, and what its record says of each.
         chains: Names of its chains.
         timed: Whether events had times; rates are off where they had none.
         began_s: Time of the first event, on the clock of the trace; None where no event has a time.
@@ -293,10 +311,12 @@ class RunSummary:
     ignored: int = 0
     rounds: tuple[RoundPoint, ...] = ()
     converged: str | None = None
+    open_loop: str | None = None
     saving: Saving | None = None
     steps: tuple[LadderStep, ...] = ()
     decisions: tuple[RunDecision, ...] = ()
     decisions_left_out: int = 0
+    claims: tuple[ClaimCheck, ...] = ()
     chains: tuple[str, ...] = ()
     timed: bool = True
     began_s: float | None = None
@@ -311,10 +331,16 @@ class RunSummary:
     @property
     def headline(self) -> Headline:
         """The run in one word: how it ended, or how it went where its end is not known."""
-        word = headline(
-            self.ending.ending, self.verdict, self.latest, course=self.course, signal=self.converged
+        if not self.over:
+            return live_word(self.latest.action, self.latest.kind)
+        return headline(
+            self.ending.ending,
+            self.verdict,
+            self.latest,
+            course=self.course,
+            signal=self.converged,
+            loop=self.open_loop,
         )
-        return Headline.GOING_ON if word in OF_AN_END and not self.over else word
 
     @property
     def course(self) -> Course:
@@ -331,7 +357,9 @@ class RunSummary:
     @property
     def _is_blind(self) -> bool:
         coverage = self.facts.coverage
-        return not self.spent.events or coverage.lacks_arguments or coverage.lacks_words
+        spent = self.spent
+        is_empty = not (spent.tool_calls or spent.llm_calls or self.rounds)
+        return is_empty or coverage.lacks_arguments or coverage.lacks_words
 
     def to_dict(self) -> dict[str, Any]:
         """The wire form, without the timeline."""

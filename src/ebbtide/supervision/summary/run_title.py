@@ -14,7 +14,9 @@ _WITH: Final = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
 _HOUSEKEEPING: Final = frozenset(
     "clear exit quit login logout plan ide model compact config cost help release-notes resume status".split()
 )
-_MARKUP: Final = re.compile(r"^[#>*\-\s]+")
+_MARKUP: Final = re.compile(
+    r"^(?:\[\[ ?##[^\]]{0,80}\]\]|[#>*\-\s]+)"
+)  # of Markdown, and of fields of a prompt
 _NO_REQUEST: Final = ("<local-command", "[Request interrupted", "/exit", "/quit", "/clear", MARK)
 
 

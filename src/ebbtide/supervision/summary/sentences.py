@@ -12,6 +12,7 @@ from ebbtide.supervision.summary.run_summary import RunFinding, Spending
 from ebbtide.supervision.verdict import Verdict
 
 _MINUTE = 60
+_NAMED = 2  # stretches of a finding that are named
 
 
 def unit(spent: Spending) -> str:
@@ -20,7 +21,12 @@ def unit(spent: Spending) -> str:
 
 
 def place(finding: RunFinding, events: str = "events") -> str:
-    """Where a finding is: "events 31-52"."""
+    """Where a finding is: "events 31-52", "events 10-17 and 21-64", "events 10-90, in 5 parts"."""
+    if len(finding.parts) == _NAMED:
+        return f"{events} {' and '.join(f'{part.first:,}-{part.last:,}' for part in finding.parts)}"
+    if finding.parts:
+        whole = f"{finding.first_event:,}-{finding.last_event:,}"
+        return f"{events} {whole}, in {len(finding.parts):,} parts"
     if finding.first_event == finding.last_event:
         return f"{events.removesuffix('s')} {finding.first_event:,}"
     return f"{events} {finding.first_event:,}-{finding.last_event:,}"

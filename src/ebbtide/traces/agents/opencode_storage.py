@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
@@ -18,11 +17,11 @@ from pathlib import Path
 
 from ebbtide.errors import TranscriptError
 from ebbtide.traces.input.json_value import json_value
+from ebbtide.traces.input.opencode_names import is_session_file
 from ebbtide.traces.input.source import begins_with, readable
 from ebbtide.traces.records.fields import identifier, mapping, seconds, text
 
 SQLITE = b"SQLite format 3\0"
-_SESSION_FILE = re.compile(r"ses_\w+\.json")
 # By the end of each, so that a sub-session comes before the answer of the call that began it.
 _MESSAGES = """
 WITH RECURSIVE tree(id) AS (
@@ -68,12 +67,6 @@ def is_database(path: str | os.PathLike[str]) -> bool:
 def is_in_database(path: str | os.PathLike[str]) -> bool:
     """Whether a path names a session in a database."""
     return is_database(Path(path).parent)
-
-
-def is_session_file(path: str | os.PathLike[str]) -> bool:
-    """Whether a path is the file of a session in such folders; its messages stand in others."""
-    file = Path(path)
-    return _SESSION_FILE.fullmatch(file.name) is not None and file.parts[-4:-2] == ("storage", "session")
 
 
 def is_stored(path: str | os.PathLike[str]) -> bool:

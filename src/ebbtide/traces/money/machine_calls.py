@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator
@@ -13,8 +12,10 @@ from ebbtide.budget.ledger.call_price import StatedCost, settled
 from ebbtide.budget.prices import Prices
 from ebbtide.errors import TranscriptError
 from ebbtide.traces.input.lines import LineSplitter
+from ebbtide.traces.input.opencode_names import is_session_file
 from ebbtide.traces.input.source import unpacked_pieces
 from ebbtide.traces.money import claude, codex
+from ebbtide.traces.money.file_cache import stamp_of
 from ebbtide.traces.money.file_calls import FileCalls
 from ebbtide.traces.money.money_cache import KnownFile, MoneyCache
 from ebbtide.traces.sessions.agent_homes import CodingAgent
@@ -57,13 +58,7 @@ class MachineCalls:
             cache: What is known of them; it is saved.
         """
         machine = cls()
-        was_enabled = gc.isenabled()
-        gc.disable()  # many small objects that live to the end: looking for circles doubles the time
-        try:
-            machine._read(list(files), cache)
-        finally:
-            if was_enabled:
-                gc.enable()
+        machine._read(list(files), cache)
         cache.save()
         return machine
 
@@ -76,24 +71,23 @@ class MachineCalls:
         return settled(self.ledger.calls(), self.stated, prices)
 
     def _read(self, files: list[SessionFile], cache: MoneyCache) -> None:
-        known: list[tuple[SessionFile, KnownFile]] = []
+        known: list[tuple[SessionFile, KnownFile, SessionOrigin]] = []
         for file in files:
             if file.obstacle:
                 self.unread[file.path] = file.obstacle
                 continue
             try:
-                known.append((file, known_file(file, cache)))
+                known.append((file, known_file(file, cache), cache.origin(file)))
             except (TranscriptError, OSError, RecursionError) as error:
                 self.unread[file.path] = str(error)
         origins: dict[CodingAgent, dict[str, SessionOrigin]] = {}
-        for file, item in known:
-            origin = _origin(item)
-            origins.setdefault(file.agent, {})[item.session] = origin
-        for file, item in known:
+        for file, _, origin in known:
+            origins.setdefault(file.agent, {})[origin.id] = origin
+        for file, item, origin in known:
             of_agent = origins[file.agent]
-            root = root_session(of_agent[item.session], of_agent)
+            root = root_session(origin, of_agent)
             project = of_agent[root].project if root in of_agent else None
-            place = place_of(file, item, root, project)
+            place = place_of(file, item, root, project or origin.project)
             self.places[file.path] = place
             if (stated := item.found.stated_cost) is not None:
                 self.stated[place] = stated
@@ -130,6 +124,8 @@ def known_file(file: SessionFile, cache: MoneyCache) -> KnownFile:
         TranscriptError: It cannot be read.
         OSError: Likewise.
     """
+    if is_session_file(file.path):
+        return _whole(file, None)  # its messages have files of their own
     before = cache.get(file.path)
     adding = _LINES.get(file.agent)
     try:
@@ -139,7 +135,7 @@ def known_file(file: SessionFile, cache: MoneyCache) -> KnownFile:
             raise
         # A session in a database has no file of its own; it is read anew.
         return _whole(file, None)
-    if before is not None and _stamp(status) == (before.size, before.modified_ns, before.inode):
+    if before is not None and stamp_of(status) == (before.size, before.modified_ns, before.inode):
         return before
     if adding is None or file.path.endswith(".zst"):
         known = _whole(file, status)
@@ -160,7 +156,9 @@ def _grown(
     if before is not None and before.inode == status.st_ino and before.found.offset <= status.st_size:
         found = before.found
         if _tail(source, found.offset) == before.tail:
-            origin = _origin(before)
+            origin = SessionOrigin(
+                id=before.session, parent=before.parent, project=before.project, role=before.role
+            )
             source.seek(found.offset)
             adding(found, _whole_lines(source, found))
             return _kept(status, origin, found, _tail(source, found.offset))
@@ -200,18 +198,10 @@ def _whole(file: SessionFile, status: os.stat_result | None) -> KnownFile:
 
 
 def _kept(status: os.stat_result | None, origin: SessionOrigin, found: FileCalls, tail: bytes) -> KnownFile:
-    size, modified, inode = (0, 0, 0) if status is None else _stamp(status)
+    size, modified, inode = (0, 0, 0) if status is None else stamp_of(status)
     return KnownFile(
         size, modified, inode, tail, origin.id, origin.parent, origin.project, origin.role, found
     )
-
-
-def _origin(known: KnownFile) -> SessionOrigin:
-    return SessionOrigin(id=known.session, parent=known.parent, project=known.project, role=known.role)
-
-
-def _stamp(status: os.stat_result) -> tuple[int, int, int]:
-    return status.st_size, status.st_mtime_ns, status.st_ino
 
 
 def _tail(source: BinaryIO, end: int) -> bytes:

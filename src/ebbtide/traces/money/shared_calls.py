@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 from typing import Final
 
 from ebbtide.budget.ledger.call_ledger import CallLedger, CallPlace
-from ebbtide.events.event import Event
-from ebbtide.events.model_call_id import CallId, Prompt
-from ebbtide.events.usage import Usage
+from ebbtide.budget.ledger.inherited_calls import InheritedCalls, inherited_in
 from ebbtide.traces.input.lines import LineSplitter
 from ebbtide.traces.input.source import STDIN, unpacked_pieces
 from ebbtide.traces.money import claude, codex
@@ -22,30 +20,6 @@ from ebbtide.traces.reading import open_trace
 _READERS: Final = {"claude-code": claude.add_calls, "codex": codex.add_calls}
 
 _BY_EVENTS: Final = frozenset({"opencode"})  # whose forks copy calls too
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InheritedCalls:
-    """Calls in a file that another file owns.
-
-    Args:
-        calls: Their identities, each with the sizes of its prompt: a masked id is that of many calls.
-        owner: The file that owns most of them, as the one that a copy or a fork comes from; None where they
-            are the last calls of sub-agents alone, which those have in files of their own.
-        is_absent: Whether the owner is a thread that a fork of it names, and none of the files.
-    """
-
-    calls: frozenset[tuple[CallId, Prompt]]
-    owner: str | None
-    is_absent: bool = False
-
-    def has(self, event: Event) -> bool:
-        """Returns True if an event carries the usage of one of these calls."""
-        return (
-            event.call is not None
-            and event.usage is not None
-            and (event.call, _prompt_of(event.usage)) in self.calls
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,40 +57,10 @@ class SharedCalls:
             files: Each with its place; files with one run inherit nothing from each other.
         """
         ledger = CallLedger()
-        of_agents: dict[tuple[str | None, Prompt], str] = {}  # files, by sub-agent and prompt
-        results: list[tuple[CallPlace, str | None, Prompt]] = []
         for place, found in files:
             for call in found.calls:
                 ledger.sight(place, call)
-                if call.is_result:
-                    results.append((place, call.agent, call.prompt))
-                elif call.agent is not None:
-                    of_agents.setdefault((call.agent, call.prompt), place.path)
-        calls: dict[str, set[tuple[CallId, Prompt]]] = {}
-        owners: dict[str, Counter[str]] = {}
-        for counted in ledger.calls():
-            for copy in counted.copies:
-                calls.setdefault(copy.run, set()).add((counted.id, _prompt_of(counted.usage)))
-                owners.setdefault(copy.run, Counter())[counted.owner.run] += 1
-        absent: set[str] = set()
-        for counted in ledger.absent():
-            for place in (counted.owner, *counted.copies):
-                calls.setdefault(place.run, set()).add((counted.id, _prompt_of(counted.usage)))
-                absent.add(place.run)
-        for place, agent, prompt in results:
-            # The last call of a sub-agent, which its own file has too.
-            owner = of_agents.get((agent, prompt))
-            if owner is not None and owner != place.path:
-                calls.setdefault(place.run, set()).add((CallId.at(f"agent {agent}", prompt), prompt))
-        inherited = {
-            run: InheritedCalls(
-                calls=frozenset(names),
-                owner=owners[run].most_common(1)[0][0] if run in owners else None,
-                is_absent=run in absent and run not in owners,
-            )
-            for run, names in calls.items()
-        }
-        return cls(ledger, inherited)
+        return cls(ledger, inherited_in(ledger.calls(), ledger.absent(), attrgetter("run")))
 
 
 def _calls_of(path: Path) -> FileCalls | None:
@@ -137,7 +81,3 @@ def _calls_of(path: Path) -> FileCalls | None:
     except Exception:  # noqa: BLE001 - whoever reads it says why, and the other files are read
         return None
     return found
-
-
-def _prompt_of(usage: Usage) -> Prompt:
-    return usage.input_tokens or 0, usage.cache_read_tokens or 0, usage.cache_write_tokens or 0

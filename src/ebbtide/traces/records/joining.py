@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, Final
 
 from ebbtide.bounded import Bounded
-from ebbtide.events.event import ToolCall
+from ebbtide.events.event import Phase, ToolCall
 
 _MOST_SEEN = 100_000  # ids that are remembered
 _MOST_OPEN = 10_000  # calls that wait for their results
+
+
+#: Tools that start an agent: it is told of while it grows, so their calls are given out twice.
+STARTS_AGENTS: Final = frozenset(("Agent", "Task", "task", "spawn_agent"))
+
+
+def _begun(call: ToolCall) -> ToolCall:
+    """Returns a call at the time at which it is made."""
+    return replace(call, phase=Phase.STARTED, usage=None, call=None)
 
 
 class Seen:
@@ -66,7 +76,8 @@ class OpenCalls:
             self.duplicates += 1
             return ()
         dropped = self._open.put(name, call)
-        return () if dropped is None else (dropped[1],)
+        begun = (_begun(call),) if call.name in STARTS_AGENTS else ()
+        return begun if dropped is None else (dropped[1], *begun)
 
     def close(
         self, name: str | None, *, else_call: ToolCall | None = None, **result: Any

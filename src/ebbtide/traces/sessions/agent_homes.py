@@ -9,6 +9,8 @@ Taken from the agents' own sources and documentation:
   https://github.com/google-gemini/gemini-cli.
 - OpenCode: ``packages/opencode/src/storage`` in https://github.com/anomalyco/opencode.
 - mini-swe-agent: ``minisweagent/run/mini.py`` in https://github.com/SWE-agent/mini-swe-agent.
+- Copilot CLI: https://docs.github.com/en/copilot/reference/copilot-cli-reference/cli-config-dir-reference
+- pi: ``packages/coding-agent`` in https://github.com/earendil-works/pi.
 
 aider is not in the table: it writes its history into the folder that it works in.
 """
@@ -30,6 +32,8 @@ class CodingAgent(StrEnum):
     GEMINI = "gemini"
     OPENCODE = "opencode"
     MINI = "mini"
+    COPILOT = "copilot"
+    PI = "pi"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,6 +131,22 @@ AGENT_HOMES = (
         variable="MSWEA_GLOBAL_CONFIG_DIR",
         homes=("{config}/mini-swe-agent", "{home}/Library/Application Support/mini-swe-agent"),
         patterns=(SessionPattern(glob="last_mini_run.traj.json"),),
+    ),
+    AgentHome(
+        agent=CodingAgent.COPILOT,
+        name="Copilot CLI",
+        variable="COPILOT_HOME",
+        homes=("{home}/.copilot",),
+        folders=("session-state",),
+        patterns=(SessionPattern(glob="*/events.jsonl"),),
+    ),
+    AgentHome(
+        agent=CodingAgent.PI,
+        name="pi",
+        variable="PI_CODING_AGENT_DIR",
+        homes=("{home}/.pi/agent",),
+        folders=("sessions",),
+        patterns=(SessionPattern(glob="*/*.jsonl"),),
     ),
 )
 

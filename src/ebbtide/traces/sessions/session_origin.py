@@ -58,6 +58,8 @@ def origin_of(file: SessionFile) -> SessionOrigin:
         CodingAgent.CODEX: _of_codex,
         CodingAgent.GEMINI: _of_gemini,
         CodingAgent.OPENCODE: _of_opencode,
+        CodingAgent.COPILOT: _of_copilot,
+        CodingAgent.PI: _of_pi,
     }.get(file.agent)
     if reader is None or file.obstacle:
         return SessionOrigin(id=PurePath(file.path).stem)
@@ -149,6 +151,23 @@ def _of_codex(file: SessionFile) -> SessionOrigin:
         kind = text(started.get("agent_nickname")) or text(started.get("agent_role")) or ""
         return SessionOrigin(id=name, parent=parent, project=text(head.get("cwd")), role=role, name=kind)
     return SessionOrigin(id=stem)
+
+
+def _of_copilot(file: SessionFile) -> SessionOrigin:
+    folder = PurePath(file.path).parent.name
+    for record in _records(file.path):
+        if record.get("type") == "session.start":
+            head = mapping(record.get("data"))
+            project = text(mapping(head.get("context")).get("cwd"))
+            return SessionOrigin(id=identifier(head.get("sessionId")) or folder, project=project)
+    return SessionOrigin(id=folder)
+
+
+def _of_pi(file: SessionFile) -> SessionOrigin:
+    for record in _records(file.path):
+        if record.get("type") == "session" and (name := identifier(record.get("id"))) is not None:
+            return SessionOrigin(id=name, project=text(record.get("cwd")))
+    return SessionOrigin(id=PurePath(file.path).stem)
 
 
 def _of_gemini(file: SessionFile) -> SessionOrigin:

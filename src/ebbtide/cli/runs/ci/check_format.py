@@ -10,6 +10,7 @@ class CheckFormat(StrEnum):
 
     TEXT = "text"
     JSON = "json"
+    CSV = "csv"
     GITHUB = "github"  #: annotations of GitHub Actions
     JUNIT = "junit"
     SARIF = "sarif"
@@ -18,4 +19,4 @@ class CheckFormat(StrEnum):
     @property
     def is_report(self) -> bool:
         """True if `report_text` makes it."""
-        return self not in (CheckFormat.TEXT, CheckFormat.JSON)
+        return self not in (CheckFormat.TEXT, CheckFormat.JSON, CheckFormat.CSV)

@@ -13,7 +13,7 @@ def report_text(checked: CheckedRuns, form: CheckFormat) -> str:
 
     Args:
         checked: The result.
-        form: Not TEXT and not JSON, which `checking` prints as it goes.
+        form: Not TEXT, JSON or CSV, which `checking` prints itself.
     """
     match form:
         case CheckFormat.GITHUB:
@@ -32,7 +32,7 @@ def report_text(checked: CheckedRuns, form: CheckFormat) -> str:
             from ebbtide.cli.runs.ci.markdown import markdown
 
             return markdown(checked)
-        case CheckFormat.TEXT | CheckFormat.JSON:
+        case CheckFormat.TEXT | CheckFormat.JSON | CheckFormat.CSV:
             raise ValueError(form)
         case _ as unknown:
             assert_never(unknown)

@@ -11,11 +11,15 @@ CREATE TABLE runs (
     stop_reason TEXT, note TEXT NOT NULL DEFAULT '',
     -- Since when it is stuck, and what it had cost by then; null where it is not.
     stuck_since REAL, stuck_from_usd REAL,
-    wasted_events INTEGER NOT NULL DEFAULT 0, -- by which `wasted_usd` was found
+    wasted_events INTEGER NOT NULL DEFAULT 0, -- by which `wasted_usd`, `words` and `title` were found
+    words TEXT, -- how it ended and how it went, as its report says; null where it went on since
+    title TEXT NOT NULL DEFAULT '',
+    wasted_cents INTEGER NOT NULL DEFAULT 0,
     is_booked INTEGER NOT NULL DEFAULT 0 -- what it took is that of its session files, not of its events
 );
 CREATE INDEX runs_by_latest ON runs (latest);
 CREATE INDEX runs_by_standing ON runs (standing, latest);
+CREATE INDEX runs_by_waste ON runs (wasted_cents, standing, latest);
 
 -- Session files of coding agents, each as it was when it was read to its end.
 CREATE TABLE session_files (path TEXT PRIMARY KEY, state TEXT NOT NULL) WITHOUT ROWID;

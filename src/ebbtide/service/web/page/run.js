@@ -1,7 +1,7 @@
 // One run: how it stands, what can be done about it, and its report, made anew as it goes on.
 import { acts } from "./acts.js";
 import { ask, listen, pathOf } from "./api.js";
-import { badge, projectOf, started, state, watched, why } from "./words.js";
+import { badge, projectOf, started, state, titleOf, watched, why } from "./words.js";
 
 const REST_MS = 4000; // between two reports
 const id = decodeURIComponent(location.pathname.slice("/runs/".length));
@@ -20,18 +20,18 @@ function tellState() {
 function show(run) {
   latest = run;
   tellState();
-  part("name").textContent = run.run_id;
+  part("name").textContent = titleOf(run);
   part("word").replaceChildren(badge(run));
   part("why").textContent = why(run) || "No reason to stop.";
   part("note").textContent = [watched(run), run.action === "allow" ? "" : run.note].filter(Boolean).join(" ");
   const wasted = run.wasted_usd ? `${dollars(run.wasted_usd)} wasted` : null;
   const count = `${run.events.toLocaleString("en-US")} ${run.events === 1 ? "event" : "events"}`;
-  part("facts").textContent = [dollars(run.cost_usd) === "unknown" ? "cost unknown" : dollars(run.cost_usd), wasted, count, `started ${started(run)}`, run.agent, projectOf(run.project)]
+  part("facts").textContent = [dollars(run.cost_usd) === "unknown" ? "cost unknown" : dollars(run.cost_usd), wasted, count, `started ${started(run)}`, run.agent, projectOf(run.project), run.title ? run.run_id : null]
     .filter(Boolean).join(" · ");
   part("run").className = `callout tone-${run.action}`;
-  document.title = `${run.run_id}: Ebbtide`;
+  document.title = `${titleOf(run)}: Ebbtide`;
   // The buttons stay as they are while nothing else can be done: somebody may be about to press one.
-  const key = JSON.stringify([run.can_stop, run.stop_reason, run.action, run.ended]);
+  const key = JSON.stringify([run.can_stop, run.stop_reason, run.action, run.ended, run.words]);
   if (key !== shown.key) {
     const box = document.querySelector("#run .acts");
     const hadFocus = box.contains(document.activeElement);

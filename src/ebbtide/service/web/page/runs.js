@@ -1,6 +1,6 @@
 // The list of runs: the worst first, filtered by what stands in the address, patched as news come.
 import { ask } from "./api.js";
-import { RANKS, badge, pageOf, projectOf, started, watched, why } from "./words.js";
+import { RANKS, badge, pageOf, projectOf, started, titleOf, watched, why } from "./words.js";
 
 const FIELDS = ["text", "project", "agent", "standing", "since"];
 const SINCE = { "24h": 86400, "7d": 7 * 86400, "30d": 30 * 86400 };
@@ -8,6 +8,9 @@ const DEFAULT_SINCE = "7d";
 const PAGE = 50;
 const MOST = 1000; // that the service gives at once
 const FRESH_S = 60; // since a run was heard of that comes into a list of which there is more
+
+// Where a run stands in the list: first by what it wasted, in cents, then by what is to be done about it.
+const place = (run) => Math.round(100 * (run.wasted_usd || 0)) * RANKS.length + RANKS.indexOf(run.action);
 
 export class RunTable {
   constructor(section) {
@@ -128,13 +131,13 @@ export class RunTable {
     }
     if (!row && this.cursor !== null && this.isLeftOut(run)) return;
     this.offer([run]);
-    const isMoved = !row || row.run.action !== run.action;
+    const isMoved = !row || place(row.run) !== place(run);
     const node = row ? this.draw(run) : this.made(run).node;
     if (isMoved) {
       const hadFocus = node.contains(document.activeElement);
-      const rank = RANKS.indexOf(run.action);
+      const at = place(run);
       const after = [...this.body.rows].find(
-        (other) => other !== node && RANKS.indexOf(this.rows.get(other.dataset.run).run.action) <= rank,
+        (other) => other !== node && place(this.rows.get(other.dataset.run).run) <= at,
       );
       this.body.insertBefore(node, after || null);
       if (hadFocus) node.querySelector("a").focus();
@@ -167,7 +170,7 @@ export class RunTable {
       && (!value("agent") || run.agent === value("agent"))
       && (!value("standing") || value("standing").split(",").includes(run.action))
       && (!since || run.latest >= Date.now() / 1000 - since)
-      && (!text || [run.run_id, run.project, run.agent, run.reason].some((part) => (part || "").toLowerCase().includes(text)))
+      && (!text || [run.run_id, run.project, run.agent, run.reason, run.title].some((part) => (part || "").toLowerCase().includes(text)))
     );
   }
 
@@ -182,13 +185,15 @@ export class RunTable {
       row.cells[name] = make("td", null, className);
       node.append(row.cells[name]);
     }
-    const link = make("a", run.run_id);
-    link.href = pageOf(run);
-    link.dir = "auto";
+    row.link = make("a");
+    row.link.href = pageOf(run);
+    row.link.dir = "auto";
+    row.name = make("p", null, "name quiet");
+    row.name.dir = "auto";
     row.why = make("p", null, "quiet");
     row.why.dir = "auto";
     row.watched = make("span", null, "watched");
-    row.cells.source.append(link, row.why, row.watched);
+    row.cells.source.append(row.link, row.why, row.name, row.watched);
     this.rows.set(run.run_id, row);
     this.draw(run);
     return row;
@@ -198,6 +203,8 @@ export class RunTable {
     const row = this.rows.get(run.run_id);
     row.run = run;
     row.cells.word.replaceChildren(badge(run));
+    row.link.textContent = titleOf(run);
+    row.name.textContent = run.title ? run.run_id : "";
     row.why.textContent = why(run);
     row.watched.textContent = run.action === "allow" ? "" : watched(run);
     row.cells.cost.textContent = dollars(run.cost_usd);

@@ -1,14 +1,10 @@
 // What is said of a run.
-const WORDS = { allow: "fine", nudge: "warned", finalize: "finishing", escalate: "asks you", stop: "stuck" };
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-const LIMITS = new Set(["limit", "limit_unknown", "budget"]);
 export const RANKS = ["allow", "nudge", "finalize", "escalate", "stop"];
 
-export function wordOf(run) {
-  if (run.stop_reason !== null) return "stopped";
-  if (run.ended && run.action === "allow") return "ended";
-  return run.action === "stop" && LIMITS.has(run.kind) ? "at its limit" : WORDS[run.action];
-}
+// Words of the report; while more may come, what holds now.
+export const wordOf = (run) => run.words || run.word;
+export const titleOf = (run) => run.title || run.run_id;
 
 export function badge(run) {
   return make("span", wordOf(run), `badge small tone-${run.action}`);

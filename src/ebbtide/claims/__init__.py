@@ -1,0 +1,1 @@
+"""Claims of an agent's report, held against the record of its run."""

@@ -1,0 +1,402 @@
+"""Table of tools that check code: the commands that run them, and the lines that they print at their end.
+
+A tool with `sums` is known by its output alone, whatever ran it: a target of make, a script, a hook of git.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final
+
+
+class Family(StrEnum):
+    """Families of checks."""
+
+    TESTS = "tests"
+    LINT = "lint"
+    TYPES = "types"
+    FORMAT = "format"
+    BUILD = "build"
+
+
+PYTHON: Final = frozenset({"py", "pyi"})
+GO: Final = frozenset({"go"})
+SCRIPT: Final = frozenset({"js", "jsx", "ts", "tsx", "mjs", "cjs", "mts", "cts", "vue", "svelte"})
+RUST: Final = frozenset({"rs"})
+JVM: Final = frozenset({"java", "kt", "kts", "scala", "groovy"})
+DOTNET: Final = frozenset({"cs", "fs", "vb", "razor"})
+SWIFT: Final = frozenset({"swift", "m", "mm", "h"})
+#: Suffixes of files whose change may change the result of a check.
+CODE: Final = (
+    PYTHON
+    | GO
+    | SCRIPT
+    | RUST
+    | JVM
+    | DOTNET
+    | SWIFT
+    | frozenset({"c", "cc", "cpp", "hpp", "rb", "php", "ex", "exs", "dart", "lua", "sh", "ps1", "sql"})
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckTool:
+    """One tool.
+
+    Args:
+        name: Name of it.
+        family: Family of its checks.
+        commands: Beginnings of its commands, in words.
+        sums: Pattern of the lines that sum up a run, at the start of a line; empty where it prints none.
+        failed: Pattern of further lines that say that a run failed.
+        code: Suffixes of the files that it checks.
+        is_silent: True if a run without findings prints nothing.
+        implies: Families that a passing run shows besides.
+        counts_tests: True if the numbers of its sums are numbers of tests.
+    """
+
+    name: str
+    family: Family
+    commands: tuple[str, ...] = ()
+    sums: str = ""
+    failed: str = ""
+    code: frozenset[str] = CODE
+    is_silent: bool = False
+    implies: frozenset[Family] = field(default_factory=frozenset)
+    counts_tests: bool = True
+
+
+_BUILDS: Final = frozenset({Family.BUILD})
+_T, _L, _Y, _F, _B = Family.TESTS, Family.LINT, Family.TYPES, Family.FORMAT, Family.BUILD
+_PART: Final = (
+    r"\d{1,7} (?:passed|failed|errors?|skipped|deselected|xfailed|xpassed|warnings?|rerun|subtests passed)"
+)
+
+TOOLS: Final = (
+    CheckTool(
+        name="pytest",
+        family=_T,
+        commands=("pytest", "py.test", "tox", "nox"),
+        sums=rf"=* ?{_PART}(?:, {_PART}){{0,8}} in [\d.]+ ?s\b",
+        failed=r"FAILED \S+::|ERROR \S+\.py\b|=+ (?:FAILURES|ERRORS) =+",
+        code=PYTHON,
+    ),
+    CheckTool(
+        name="unittest",
+        family=_T,
+        commands=("unittest", "manage.py test", "runtests.py"),
+        sums=r"Ran \d{1,7} tests? in [\d.]+s|FAILED \((?:failures|errors)=",
+        failed=r"FAILED \((?:failures|errors)=",
+        code=PYTHON,
+    ),
+    CheckTool(
+        name="jest",
+        family=_T,
+        commands=("jest", "react-scripts test"),
+        sums=r"Tests: +[^\n]{0,120}\d total",
+        failed=r"Test Suites: \d{1,6} failed",
+        code=SCRIPT,
+    ),
+    CheckTool(
+        name="vitest",
+        family=_T,
+        commands=("vitest",),
+        sums=r" *Tests  +\d[^\n]{0,120}\(\d{1,7}\)",
+        failed=r" *Test Files  +\d{1,6} failed",
+        code=SCRIPT,
+    ),
+    CheckTool(
+        name="mocha",
+        family=_T,
+        commands=("mocha",),
+        sums=r" *\d{1,7} passing \([\d.]+m?s\)",
+        failed=r" *[1-9]\d{0,6} failing\b",
+        code=SCRIPT,
+    ),
+    CheckTool(
+        name="bun test",
+        family=_T,
+        commands=("bun test",),
+        sums=r" *\d{1,7} pass$",
+        failed=r" *[1-9]\d{0,6} fail$",
+        code=SCRIPT,
+    ),
+    CheckTool(
+        name="node test",
+        family=_T,
+        commands=("node --test",),
+        sums=r"(?:#|\u2139) pass \d{1,7}$",
+        failed=r"(?:#|\u2139) fail [1-9]",
+        code=SCRIPT,
+    ),
+    CheckTool(
+        name="playwright",
+        family=_T,
+        commands=("playwright test",),
+        sums=r" *\d{1,7} passed \([\d.]+ ?m?s?\)$",
+        failed=r" *[1-9]\d{0,6} failed$",
+        code=SCRIPT,
+    ),
+    CheckTool(
+        name="go test",
+        family=_T,
+        commands=("go test", "gotestsum", "ginkgo"),
+        sums=r"ok\s+\S+\s+(?:[\d.]+s|\(cached\))|DONE \d{1,7} tests",
+        failed=r"FAIL\b(?!ED)|--- FAIL:|panic: ",
+        code=GO,
+        implies=_BUILDS,
+        counts_tests=False,
+    ),
+    CheckTool(
+        name="cargo test",
+        family=_T,
+        commands=("cargo test", "cargo nextest"),
+        sums=r"test result: (?:ok|FAILED)\. \d{1,7} passed; \d{1,7} failed",
+        failed=r"test result: FAILED|error: could not compile|error\[E\d+\]",
+        code=RUST,
+        implies=_BUILDS,
+    ),
+    CheckTool(
+        name="maven",
+        family=_T,
+        commands=("mvn test", "mvn verify", "mvn install", "mvn package"),
+        sums=r"(?:\[[A-Z]+\] )?Tests run: \d{1,7}, Failures: \d{1,7}, Errors: \d{1,7}[^\n]{0,60}$",
+        failed=r"\[[A-Z]+\] BUILD FAILURE",
+        code=JVM,
+        implies=_BUILDS,
+    ),
+    CheckTool(
+        name="gradle",
+        family=_T,
+        commands=("gradle test", "gradle check", "gradle build"),
+        sums=r"\d{1,7} tests completed, \d{1,7} failed",
+        failed=r"BUILD FAILED",
+        code=JVM,
+        implies=_BUILDS,
+    ),
+    CheckTool(
+        name="dotnet test",
+        family=_T,
+        commands=("dotnet test",),
+        sums=r"(?:Passed|Failed)! +- Failed: +\d{1,7}, Passed: +\d{1,7}",
+        failed=r"Failed! +-|Build FAILED",
+        code=DOTNET,
+        implies=_BUILDS,
+    ),
+    CheckTool(
+        name="swift test",
+        family=_T,
+        commands=("swift test", "xcodebuild test"),
+        sums=r"\s*Executed \d{1,7} tests?, with \d{1,7} failures?"
+        r"|. Test run with \d{1,7} tests? (?:passed|failed)",
+        failed=r"\*\* TEST FAILED \*\*",
+        code=SWIFT,
+        implies=_BUILDS,
+    ),
+    CheckTool(
+        name="rspec", family=_T, commands=("rspec",), sums=r"\d{1,7} examples?, \d{1,7} failures?", code=CODE
+    ),
+    CheckTool(
+        name="phpunit",
+        family=_T,
+        commands=("phpunit", "pest"),
+        sums=r"OK \(\d{1,7} tests?,",
+        failed=r"Tests: \d{1,7}, Assertions: \d{1,7}, (?:Errors|Failures): [1-9]",
+        code=frozenset({"php"}),
+    ),
+    CheckTool(
+        name="ruff",
+        family=_L,
+        commands=("ruff check", "flake8", "pylint"),
+        sums=r"All checks passed!",
+        failed=r"Found [1-9]\d{0,6} errors?",
+        code=PYTHON,
+    ),
+    CheckTool(
+        name="eslint",
+        family=_L,
+        commands=("eslint", "next lint", "oxlint", "stylelint"),
+        failed=r".? ?[1-9]\d{0,6} problems? \([1-9]\d{0,6} errors?|.{0,3}[1-9]\d{0,6} problems? \(0 errors",
+        code=SCRIPT,
+        is_silent=True,
+    ),
+    CheckTool(
+        name="biome",
+        family=_L,
+        commands=("biome check", "biome lint", "biome ci"),
+        sums=r"Checked \d{1,7} files? in \S+ (?:No fixes applied|Fixed)",
+        failed=r"Found [1-9]\d{0,6} (?:errors?|warnings?)",
+        code=SCRIPT,
+    ),
+    CheckTool(
+        name="golangci-lint",
+        family=_L,
+        commands=("golangci-lint run", "staticcheck", "revive"),
+        sums=r"0 issues\.",
+        failed=r"[1-9]\d{0,6} issues?[.:]",
+        code=GO,
+        is_silent=True,
+    ),
+    CheckTool(name="go vet", family=_L, commands=("go vet",), code=GO, is_silent=True),
+    CheckTool(
+        name="clippy",
+        family=_L,
+        commands=("cargo clippy",),
+        failed=r"error(?:\[|:)|warning: [^\n]{1,80} generated \d{1,6} warnings?",
+        sums=r" *Finished ",
+        code=RUST,
+        implies=_BUILDS,
+    ),
+    CheckTool(
+        name="shellcheck",
+        family=_L,
+        commands=("shellcheck", "hadolint", "actionlint", "yamllint"),
+        code=frozenset({"sh"}),
+        is_silent=True,
+    ),
+    CheckTool(
+        name="markdownlint",
+        family=_L,
+        commands=("markdownlint-cli2", "markdownlint", "vale"),
+        sums=r"Summary: 0 error|.? ?0 errors,",
+        failed=r"Summary: [1-9]\d{0,6} error|.? ?[1-9]\d{0,6} errors,",
+        code=frozenset({"md"}),
+    ),
+    CheckTool(
+        name="tsc",
+        family=_Y,
+        commands=("tsc", "vue-tsc", "tsgo"),
+        failed=r"[^\n]{0,300}\berror TS\d{3,6}\b",
+        code=SCRIPT,
+        is_silent=True,
+    ),
+    CheckTool(
+        name="mypy",
+        family=_Y,
+        commands=("mypy",),
+        sums=r"Success: no issues found",
+        failed=r"Found [1-9]\d{0,6} errors? in \d",
+        code=PYTHON,
+    ),
+    CheckTool(
+        name="pyright",
+        family=_Y,
+        commands=("pyright", "basedpyright", "ty check"),
+        sums=r"0 errors, \d",
+        failed=r"[1-9]\d{0,6} errors?, \d",
+        code=PYTHON,
+    ),
+    CheckTool(
+        name="prettier",
+        family=_F,
+        commands=("prettier --check", "prettier -c"),
+        sums=r"All matched files use Prettier",
+        failed=r"(?:\[warn\] )?Code style issues",
+        code=SCRIPT | frozenset({"md", "css"}),
+    ),
+    CheckTool(
+        name="ruff format",
+        family=_F,
+        commands=("ruff format", "black", "isort"),
+        sums=r"\d{1,7} files? (?:already formatted|left unchanged|would be left unchanged)",
+        failed=r"[1-9]\d{0,6} files? would be reformatted",
+        code=PYTHON,
+    ),
+    CheckTool(name="gofmt", family=_F, commands=("gofmt -l", "gofmt -d"), code=GO, is_silent=True),
+    CheckTool(
+        name="cargo fmt",
+        family=_F,
+        commands=("cargo fmt --check", "rustfmt --check"),
+        code=RUST,
+        is_silent=True,
+    ),
+    CheckTool(name="go build", family=_B, commands=("go build", "go install"), code=GO, is_silent=True),
+    CheckTool(
+        name="cargo build",
+        family=_B,
+        commands=("cargo build", "cargo check"),
+        sums=r" *Finished (?:`|dev|release|\w+ )",
+        failed=r"error(?:\[|:)",
+        code=RUST,
+    ),
+    CheckTool(
+        name="dotnet build",
+        family=_B,
+        commands=("dotnet build", "dotnet publish"),
+        sums=r"Build succeeded\.",
+        failed=r"Build FAILED|[^\n]{0,200}: error [A-Z]+\d+",
+        code=DOTNET,
+    ),
+    CheckTool(
+        name="maven build",
+        family=_B,
+        commands=("mvn compile",),
+        sums=r"\[INFO\] BUILD SUCCESS",
+        failed=r"\[INFO\] BUILD FAILURE|\[ERROR\] BUILD FAILURE",
+        code=JVM,
+    ),
+    CheckTool(
+        name="gradle build",
+        family=_B,
+        commands=("gradle assemble", "gradle compileJava", "gradle compileKotlin"),
+        sums=r"BUILD SUCCESSFUL in",
+        failed=r"BUILD FAILED",
+        code=JVM,
+    ),
+    CheckTool(
+        name="swift build",
+        family=_B,
+        commands=("swift build", "xcodebuild"),
+        sums=r"Build complete!|\*\* BUILD SUCCEEDED \*\*",
+        failed=r"\*\* BUILD FAILED \*\*|[^\n]{0,300}: error: ",
+        code=SWIFT,
+    ),
+    CheckTool(
+        name="web build",
+        family=_B,
+        commands=("vite build", "next build", "webpack", "astro build", "rollup"),
+        sums=r".{0,3}built in [\d.]+m?s|.{0,3}Compiled successfully",
+        failed=r"error during build|Failed to compile|.{0,3}Build failed",
+        code=SCRIPT,
+    ),
+)
+
+#: Programs that run what a file of the project names, by the words before the name.
+RUNNERS: Final = (
+    "npm run", "npm", "pnpm run", "pnpm", "yarn run", "yarn", "bun run", "make", "gmake", "just", "task",
+    "mise run", "mise", "deno task", "turbo run", "turbo", "nx run", "nx", "rake", "composer", "hatch run",
+    "poe", "invoke", "ant", "lerna run", "moon run",
+)  # fmt: skip
+#: Families by a part of such a name.
+TARGETS: Final = (
+    ("typecheck", Family.TYPES), ("type-check", Family.TYPES), ("types", Family.TYPES), ("tsc", Family.TYPES),
+    ("mypy", Family.TYPES), ("test", Family.TESTS), ("spec", Family.TESTS), ("e2e", Family.TESTS),
+    ("lint", Family.LINT), ("vet", Family.LINT), ("clippy", Family.LINT), ("fmt", Family.FORMAT),
+    ("format", Family.FORMAT), ("prettier", Family.FORMAT),
+    ("build", Family.BUILD), ("compile", Family.BUILD),
+)  # fmt: skip
+#: Words before a command that only start it, with how many words follow that belong to them.
+STARTERS: Final = {
+    "sudo": 0, "time": 0, "npx": 0, "bunx": 0, "pnpx": 0, "command": 0, "env": 0, "nice": 0, "exec": 0,
+    "rtk": 0, "xvfb-run": 0, "dotenv": 0, "timeout": 1, "gtimeout": 1, "nohup": 0, "then": 0, "do": 0,
+    "if": 0, "!": 0, "{": 0, "else": 0, "stdbuf": 0, "caffeinate": 0, "unbuffer": 0, "wsl": 0,
+}  # fmt: skip
+STARTING_PAIRS: Final = frozenset(
+    "uv run|poetry run|pipenv run|pdm run|rye run|hatch run|pnpm exec|npm exec|yarn exec|pnpm dlx|yarn dlx|"
+    "bun x|mise exec|bundle exec|python -m|python3 -m|py -m|conda run|dotnet tool|fvm exec".split("|")
+)
+#: Options that choose a part of what a tool would check.
+CHOOSING: Final = frozenset(
+    "-run -k -t --testNamePattern --filter -F -p --package -pl --tests --grep -g --test --testPathPattern "
+    "--lib --bin --doc -only --only --project --workspace -w -C --cwd --prefix --dir".split()
+)
+#: Paths that stand for everything.
+WHOLE: Final = frozenset(". ./... ./ ... tests tests/ test test/ src src/ all //...".split())
+#: Programs that show what others wrote: their output is no run.
+SHOWING: Final = frozenset(
+    "cat grep rg egrep sed awk less more nl bat diff find ls tmux jq strings xxd head tail wc fd ag ack "
+    "history entire workmux bd echo printf".split()
+)
+#: Filters behind a pipe that keep the end of an output.
+KEEPING_END: Final = frozenset({"tail", "cat", "tee"})

@@ -1,0 +1,47 @@
+"""Report of a run: its last words, held against what the run did."""
+
+from __future__ import annotations
+
+from ebbtide.claims.claim import ClaimCheck
+from ebbtide.claims.claim_record import ClaimRecord
+from ebbtide.events.event import Event, ModelCall, ModelPart, Phase, Stop, ToolCall
+
+
+class LastWords:
+    """Keeps the last words of a run and the facts that they can be held against.
+
+    The words of sub-agents are no report: they speak to another agent. Their calls are facts.
+
+    >>> report = LastWords()
+    >>> result = "   1c2d3e4..5f6a7b8  main -> main"
+    >>> report.see(ToolCall(name="Bash", args={"command": "git push"}, result=result), 1)
+    >>> report.see(ModelCall(text="Pushed to `main`."), 2)
+    >>> [(item.kind.value, item.answer.value, item.event) for item in report.check()]
+    [('pushed', 'proven', 1)]
+    """
+
+    def __init__(self) -> None:
+        self._record = ClaimRecord()
+        self._chain: str | None = None  # the first one, which is that of the run
+        self._words = ""
+
+    def see(self, event: Event, number: int) -> None:
+        """Take the event of that number."""
+        if self._chain is None:
+            self._chain = event.chain_id
+        if type(event) is ModelCall:
+            if (
+                event.text
+                and event.part is ModelPart.WHOLE
+                and event.stop is not Stop.CALLS
+                and event.chain_id == self._chain
+            ):
+                self._words = event.text
+            return
+        if type(event) is ToolCall and event.phase is Phase.FINISHED and event.chain_id == self._chain:
+            self._words = ""
+        self._record.see(event, number)
+
+    def check(self) -> tuple[ClaimCheck, ...]:
+        """Returns the claims of the last words, with what the record says of each."""
+        return self._record.check_report(self._words) if self._words else ()

@@ -1,0 +1,213 @@
+"""Facts of a run that its report can be held against, kept as its events come."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from typing import Final
+
+from ebbtide.claims.changes import (
+    Act,
+    ActFact,
+    FileEdit,
+    acts_of,
+    edits_of,
+    opened_by_tool,
+    shell_edits,
+)
+from ebbtide.claims.check_runs import (
+    CheckRun,
+    background_id,
+    check_runs,
+    commands_of,
+    readable,
+    shown_runs,
+    told_lines,
+)
+from ebbtide.events.event import Event, Message, Notice, NoticeKind, Phase, ToolCall
+
+_RUNS, _EDITS, _ACTS, _COMMANDS, _READS, _JOBS = 500, 4_000, 400, 1_500, 500, 200
+_COMMAND: Final = 200
+_LONGEST: Final = 6_000
+_AGENTS: Final = frozenset({"Task", "Agent", "task", "spawn_agent", "wait_agent", "delegate"})
+_READERS: Final = ("read", "view", "open_file", "cat")
+#: Commands that look at something, which is most of them, and signs that something else stands beside.
+_LOOKS: Final = re.compile(
+    r"\s*(?:cd \S{1,200} && )?(?:git (?:-C \S{1,200} )?(?:--no-pager )?(?:status"
+    r"|diff|log|show|branch|fetch|rev-parse|"
+    r"ls-files|blame|remote|worktree|config|rev-list|merge-base)|grep|rg|sed -n"
+    r"|ls|cat|find|head|tail|wc|nl|which|pwd|"
+    r"gh (?:api|pr view|issue view|run view|pr list|issue list|pr checks|pr diff))\b"
+)
+_JOINED: Final = re.compile(r"(?<!2)>|;|\n|&&|\.(?:log|output|out)\b")
+_CONTINUED: Final = ("continued from a previous conversation", "conversation that ran out of context")
+_JOB_KEYS: Final = ("task_id", "bash_id", "session_id", "shell_id", "shellId", "id")
+_OUTPUTS: Final = ("output", "stdout", "stderr", "content", "text", "result")
+_PASTED: Final = re.compile(r"passed|failed|passing|\bok\b|FAIL")
+
+
+class RecordFacts:
+    """Facts of a run up to now, in bounded memory: checks, edits, commits, pushes, openings and reads."""
+
+    def __init__(self) -> None:
+        self.runs: deque[CheckRun] = deque(maxlen=_RUNS)
+        self.edits: deque[FileEdit] = deque(maxlen=_EDITS)
+        self.acts: deque[ActFact] = deque(maxlen=_ACTS)
+        self.commands: deque[tuple[int, str]] = deque(maxlen=_COMMANDS)
+        self.reads: dict[
+            str, list[tuple[int, int, int | None]]
+        ] = {}  # by path: event, first line, number of lines
+        self.events = 0
+        self.calls = 0  # calls of tools whose arguments are recorded
+        self.refused: deque[tuple[int, str]] = deque(maxlen=_ACTS)  # calls that were not let through
+        self.agents = 0  # calls of other agents, whose records may be elsewhere
+        self.is_partial = False  # part of the work is recorded elsewhere, or was forgotten here
+        self._jobs: dict[str, tuple[str, int]] = {}  # commands in the background by their ids
+
+    def see(self, event: Event, number: int | None = None) -> None:
+        """Take one more event.
+
+        Args:
+            event: The event.
+            number: Its number in the run; None counts on.
+        """
+        self.events = self.events + 1 if number is None else number
+        if type(event) is ToolCall:
+            if event.phase is Phase.FINISHED:
+                self._call(event)
+        elif isinstance(event, Message):
+            self._message(event.text or "")
+        elif isinstance(event, Notice) and event.kind is NoticeKind.HANDOFF:
+            self.agents += 1
+
+    def _message(self, text: str) -> None:
+        if any(words in text[:400] for words in _CONTINUED):
+            self.is_partial = True
+        if _PASTED.search(text[:_LONGEST]):
+            self.runs.extend(shown_runs(told_lines(readable(text)), self.events, is_firsthand=False))
+
+    def _call(self, call: ToolCall) -> None:
+        args = call.args
+        if args is None:
+            return
+        self.calls += 1
+        result = _output(call.result)
+        if call.name in _AGENTS:
+            self.agents += 1
+            if result:
+                self.runs.extend(shown_runs(told_lines(readable(result)), self.events, is_firsthand=False))
+            return
+        command = _command(args)
+        if command is not None:
+            self._shell(command, result, has_failed=call.error)
+            return
+        job = self._job(args)
+        if job is not None:
+            self._finish(job, result, has_failed=call.error)
+            return
+        if isinstance(args, dict | str):
+            edits = list(edits_of(args, self.events))
+            if edits and not call.error:
+                self._add_edits(edits)
+            elif edits:
+                self.refused.append((self.events, edits[0].path))
+            elif isinstance(args, dict):
+                self._read(call.name, args, has_failed=call.error)
+        if result:
+            act = opened_by_tool(call.name, result, self.events, has_failed=call.error)
+            if act is not None:
+                self.acts.append(act)
+
+    def _shell(self, command: str, result: str | None, *, has_failed: bool) -> None:
+        if len(self.commands) == _COMMANDS:
+            self.is_partial = True
+        self.commands.append((self.events, command[:_COMMAND]))
+        looks = None if self._jobs else _LOOKS.match(command)
+        if looks is not None and not _JOINED.search(command, looks.end()):
+            return
+        commands = commands_of(command)
+        if result:
+            job = background_id(result)
+            if job is not None and len(self._jobs) < _JOBS:
+                self._jobs[job] = (command[:_LONGEST], self.events)
+        waiting = next((job for job in self._jobs if job in command), None) if self._jobs else None
+        if waiting is not None and (result is None or background_id(result) is None):
+            self._finish(waiting, result, has_failed=has_failed)
+        self.runs.extend(check_runs(command, commands, result, self.events, has_failed=has_failed))
+        self.acts.extend(acts_of(commands, result, self.events, has_failed=has_failed))
+        edits = list(shell_edits(command, commands, self.events))
+        if edits and not has_failed:
+            self._add_edits(edits)
+        elif edits:
+            self.refused.append((self.events, edits[0].path))
+
+    def _add_edits(self, edits: list[FileEdit]) -> None:
+        if len(self.edits) + len(edits) > _EDITS:
+            self.is_partial = True
+        self.edits.extend(edits)
+        self.acts.extend(
+            ActFact(edit.event, Act.DELETE, ok=True, subject=edit.path) for edit in edits if edit.is_deletion
+        )
+
+    def _job(self, args: object) -> str | None:
+        """Returns the id of the command whose output a call asks for; None if it asks for none."""
+        if not isinstance(args, dict) or not self._jobs:
+            return None
+        for key in _JOB_KEYS:
+            if key in args and str(args[key]) in self._jobs:
+                return str(args[key])
+        path = args.get("file_path") or args.get("path")
+        return next((job for job in self._jobs if isinstance(path, str) and job in path), None)
+
+    def _finish(self, job: str, result: str | None, *, has_failed: bool) -> None:
+        if not result:
+            return
+        command, _ = self._jobs[job]
+        # Its exit code is that of the call that asks, and says nothing; its lines do.
+        commands = commands_of(command)
+        runs = check_runs(command, commands, result, self.events, has_failed=False)
+        self.runs.extend(
+            run for run in runs if run.passed is not None or run.ok is False or run.line != run.command
+        )
+        self.acts.extend(
+            act for act in acts_of(commands, result, self.events, has_failed=has_failed) if act.ok
+        )
+
+    def _read(self, name: str, args: dict[str, object], *, has_failed: bool) -> None:
+        path = args.get("file_path") or args.get("path") or args.get("filePath")
+        if has_failed or not isinstance(path, str) or not name.lower().startswith(_READERS):
+            return
+        if path not in self.reads and len(self.reads) >= _READS:
+            return
+        first, size = args.get("offset"), args.get("limit")
+        ranges = self.reads.setdefault(path, [])
+        if len(ranges) < _JOBS:
+            start = first if isinstance(first, int) else 1
+            ranges.append((self.events, start, size if isinstance(size, int) else None))
+
+
+def _output(result: object) -> str | None:
+    """Returns what a call printed; None where that is not recorded."""
+    if result is None or isinstance(result, str):
+        return result
+    if isinstance(result, dict):
+        parts = [result[key] for key in _OUTPUTS if isinstance(result.get(key), str)]
+    elif isinstance(result, list):
+        parts = [
+            part["text"] for part in result if isinstance(part, dict) and isinstance(part.get("text"), str)
+        ]
+    else:
+        parts = []
+    return "\n".join(parts) if parts else None
+
+
+def _command(args: object) -> str | None:
+    """Returns the command line of a call of a shell; None if it is none."""
+    value = args
+    if isinstance(args, dict):
+        value = args.get("command", args.get("cmd"))
+    elif isinstance(args, str):
+        return None
+    if isinstance(value, list) and value and all(isinstance(word, str) for word in value):
+        return value[-1] if len(value) > 2 and value[1] in {"-c", "-lc", "-ic"} else " ".join(value)
+    return value if isinstance(value, str) else None

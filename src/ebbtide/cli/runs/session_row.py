@@ -1,0 +1,81 @@
+"""One row of the screen of this machine's sessions: what one file of a session came to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+import msgspec
+
+from ebbtide.cli.runs.run_screen import word_style
+from ebbtide.report import wording
+from ebbtide.supervision.summary.headline import Course
+from ebbtide.supervision.summary.run_summary import RunSummary
+
+_Number = TypeVar("_Number", int, float)
+
+
+class SessionRow(msgspec.Struct, frozen=True, gc=False, array_like=True):
+    """A row of the screen, and by what it is sorted.
+
+    Args:
+        source: The file, by the name that may be shown.
+        cost: Its cost in words.
+        cost_usd: The same in dollars; None where it is not known.
+        wasted_usd: Dollars that bought nothing; None where that cannot be told.
+        avoidable_usd: Dollars that could have been saved beside them, likewise.
+        verdict: Its headline.
+        style: The style of that.
+        why: One sentence: what went wrong, or else where its money went.
+        badness: What is smaller comes first, among those of one saving.
+        ignored: Findings that were left out since somebody wants it so.
+    """
+
+    source: str
+    cost: str
+    cost_usd: float | None
+    wasted_usd: float | None
+    avoidable_usd: float | None
+    verdict: str
+    style: str
+    why: str
+    badness: tuple[float, int, int, float, int, str]
+    ignored: int
+
+    @classmethod
+    def of(cls, summary: RunSummary) -> SessionRow:
+        """The row of a run."""
+        went_well = summary.course is Course.HEALTHY and not summary.verdict.ends
+        return cls(
+            source=summary.source,
+            cost="?" if summary.spent.cost_usd is None else wording.cost(summary.spent),
+            cost_usd=summary.spent.cost_usd,
+            wasted_usd=wasted_usd(summary),
+            avoidable_usd=avoidable_usd(summary),
+            verdict=summary.words,
+            style=word_style(summary),
+            why=(summary.bill.sentence if went_well else "") or summary.reason,
+            badness=wording.badness(summary),
+            ignored=summary.ignored,
+        )
+
+    @property
+    def order(self) -> tuple[Any, ...]:
+        """What is smaller comes first: what would have been saved, then how bad it is."""
+        return (-((self.wasted_usd or 0.0) + (self.avoidable_usd or 0.0)), *self.badness)
+
+
+def wasted_usd(summary: RunSummary) -> float | None:
+    """Dollars of a run that bought nothing; None where that cannot be told."""
+    return None if summary.course is Course.UNKNOWN else summary.bill.wasted.cost_usd
+
+
+def avoidable_usd(summary: RunSummary) -> float | None:
+    """Dollars of a run that could have been saved, beside what bought nothing; None where that is unknown."""
+    return None if summary.course is Course.UNKNOWN else summary.bill.avoidable.cost_usd
+
+
+def total(rows: Iterable[SessionRow], amount: Callable[[SessionRow], _Number | None]) -> _Number | None:
+    """The sum of an amount over rows, as far as it is known; None where it is known of none."""
+    numbers = [value for value in map(amount, rows) if value is not None]
+    return sum(numbers) if numbers else None

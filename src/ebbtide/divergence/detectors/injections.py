@@ -1,0 +1,148 @@
+"""Loops of the harness: it puts the same words in again and again, and nothing is done between.
+
+A stop hook that is never satisfied, a goal that cannot be met, an autopilot without a task, a program that
+sends one prompt: the model answers in ever new words, or looks at what it knows, and cannot end it. What
+ends it for this rule is anything that bears witness to work since the words came last: an answer that was not
+known, of a call that did not fail. So a goal that is worked on, or a hook that is satisfied after some
+rounds, is none.
+
+The words are the same where most of them are, numbers aside, and they name nothing that was generated since:
+a report of another job is about another job. Words of a person count only where they are long and come
+again to the letter, as a program sends them.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+from zlib import crc32
+
+from ebbtide.divergence.chain_memory import ChainMemory, Detector
+from ebbtide.divergence.loop_registry import Finding
+from ebbtide.divergence.moment import Moment
+from ebbtide.divergence.near_duplicates import share
+from ebbtide.divergence.signals import LoopKind
+from ebbtide.events.event import Event, Message, ModelCall, ModelPart, Notice, NoticeKind, Role
+from ebbtide.events.identity import key_of
+from ebbtide.text.noise import is_generated
+
+_READ: Final = 2_000  # characters of an injected text that are compared
+_LONG: Final = 80  # characters from which nobody types a text again to the letter
+_WORD: Final = re.compile(r"\w+")
+#: How injected texts name what puts them in, the most exact first.
+_AUTHORS: Final = (
+    re.compile(r"hook_run_id=\"([^\"]{1,60})\""),
+    re.compile(r"\A[\w ]{0,30}hook[\w ]{0,30}:?\s{0,3}\[([^\]\n]{1,60})\]", re.IGNORECASE),
+    re.compile(r"\A\s{0,9}<\w{1,40} source=\"([^\"]{1,60})\""),
+    re.compile(r"\A\s{0,9}<([\w-]{1,40})"),
+    re.compile(r"\A([\w ]{0,30}hook)\b", re.IGNORECASE),
+)
+_NAMED: Final = 40  # characters of the words where nothing names their author
+
+
+class Injections(Detector):
+    """Counts how often the same words were put in with nothing done since the last time."""
+
+    __slots__ = ("_count", "_first", "_goes_on", "_has_answered", "_names", "_witnessed", "_words")
+
+    _words: frozenset[int]
+    _names: frozenset[int]
+    _count: int
+    _first: int
+    _witnessed: int
+    _has_answered: bool
+    _goes_on: bool
+
+    def __init__(self, memory: ChainMemory) -> None:
+        super().__init__(memory)
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin afresh: a person said something new."""
+        self._words = frozenset()
+        self._names = frozenset()
+        self._count = 0
+        self._first = 0
+        self._witnessed = 0
+        self._has_answered = False
+        self._goes_on = False
+
+    def see(self, moment: Moment) -> Finding | None:
+        """Take what a model said, or what was put in."""
+        event = moment.event
+        if isinstance(event, ModelCall):
+            self._has_answered = self._has_answered or event.part is ModelPart.WHOLE
+            return None
+        least, text = self._rules.injections, _injected(event)
+        if least is None or not text:
+            return None
+        if not self._goes_on_with(text, moment.number):
+            return None
+        if self._count < least:
+            return None
+        goes_on, self._goes_on = self._goes_on, True
+        author = author_of(text)
+        return Finding(
+            kind=LoopKind.INJECTION,
+            key=key_of(LoopKind.INJECTION, author),
+            count=self._count,
+            at=least,
+            calls=0,
+            first_event=self._first,
+            begins=not goes_on,
+            tools=(author,),
+        )
+
+    def _goes_on_with(self, text: str, number: int) -> bool:
+        """Count an injected text; returns True if it is the one before, and nothing was done in between."""
+        tokens = [word for word in _WORD.findall(text[:_READ].lower()) if not word.isdigit()]
+        words = frozenset(map(_number, tokens))
+        names = frozenset(_number(word) for word in tokens if is_generated(word))
+        is_same = bool(words) and share(words, self._words) >= self._rules.shared_words
+        is_same = is_same and names <= self._names
+        witnessed, self._witnessed = self._witnessed, self._memory.witnessed
+        if is_same and not self._has_answered:
+            return False  # one thing said in two lines
+        self._has_answered = False
+        self._words, self._names = words, names
+        if is_same and witnessed == self._witnessed:
+            self._count += 1
+            return True
+        self._count, self._first, self._goes_on = 1, number, False
+        return True
+
+
+def _injected(event: Event) -> str | None:
+    """The words that a harness put in, or a program in the name of a person; else None."""
+    if isinstance(event, Notice):
+        # What reports an error answers an attempt: the model can make another.
+        return event.text if event.kind is NoticeKind.NOTE and not event.error else None
+    if isinstance(event, Message) and event.role is Role.USER and event.text and len(event.text) >= _LONG:
+        return event.text
+    return None
+
+
+def _number(word: str) -> int:
+    return crc32(word.encode("utf-8", "surrogatepass"))
+
+
+def author_of(text: str) -> str:
+    """Returns the name of what puts a text in, as far as the text says it; else its first words.
+
+    >>> author_of('<hook_prompt hook_run_id="stop:1:~/.codex/hooks.json">Not yet.</hook_prompt>')
+    'stop:1:~/.codex/hooks.json'
+    >>> author_of("Stop hook feedback: [node stop.mjs]: no test run"), author_of("Keep going until it is.")
+    ('node stop.mjs', '"Keep going until it is."')
+    """
+    for pattern in _AUTHORS:
+        if (match := pattern.search(text[:_READ])) is not None:
+            return match[1]
+    words = " ".join(text[:_READ].split())
+    return f'"{words}"' if len(words) <= _NAMED else f'"{words[:_NAMED]}\u2026"'
+
+
+def known_injection(number: int) -> Event:
+    """An event of a run in which a hook never lets the model stop."""
+    if number % 2:
+        return Notice(kind=NoticeKind.NOTE, text="Stop hook feedback: the report is not complete.")
+    return ModelCall(text=f"It is complete, as said {number} lines above.")

@@ -1,0 +1,140 @@
+"""Retry storms: a service says that it has too much to do, and is asked again at once, in whatever words.
+
+The second half is about the service of the model itself: where it does not answer, nobody is there to hear
+anything, and the harness, or a person who starts it again, is all that goes on.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from ebbtide.divergence.chain_memory import ChainMemory, Detector, probe_call
+from ebbtide.divergence.loop_registry import CARRIED_ON, Finding
+from ebbtide.divergence.moment import Moment
+from ebbtide.divergence.signals import LoopKind
+from ebbtide.events.effect import Effect
+from ebbtide.events.event import Event, ModelCall, ModelPart, Notice, NoticeKind, ToolCall
+from ebbtide.events.identity import key_of
+from ebbtide.events.outcome import is_refused_for_load
+
+_REST: Final = re.compile(r"\bsleep (\d{1,6})\b")
+_RETRIES: Final = (
+    4  # retries that a harness makes by itself, and reports, that weigh as much as one failed answer
+)
+
+
+class Refusals(Detector):
+    """Counts calls of tools that are refused for load, with no rest between and none that goes through."""
+
+    __slots__ = ("_count", "_first", "_last", "_name")
+
+    _count: int
+    _first: int
+    _last: int
+    _name: str
+
+    def __init__(self, memory: ChainMemory) -> None:
+        super().__init__(memory)
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin afresh: another task."""
+        self._count = self._first = self._last = 0
+        self._name = ""
+
+    def see(self, moment: Moment) -> Finding | None:
+        """Take a call that ended."""
+        if not moment.has_failed:
+            if self._count and moment.name == self._name and moment.effect is not Effect.READ:
+                self.reset()
+            return None
+        if not is_refused_for_load(moment.beginning):
+            return None
+        last, self._last = self._last, moment.now
+        if self._has_rested(moment, last):
+            return None  # as it was asked to
+        self._name = moment.name
+        self._count += 1
+        if self._count == 1:
+            self._first = moment.number
+        least = self._rules.refusals
+        if least is None or self._count < least:
+            return None
+        key = key_of(LoopKind.REFUSALS, moment.name)
+        return self._registry.streak(
+            LoopKind.REFUSALS, key, moment, count=self._count, at=least, first=self._first, is_proof=True
+        )
+
+    def _has_rested(self, moment: Moment, last: int) -> bool:
+        """Returns True if time was given to the service before the call, or in it."""
+        if moment.gap_s is not None and moment.gap_s >= self._rules.wait_s:
+            return True
+        if moment.effect is Effect.POLL or self._memory.repetition.latest_rest > last > 0:
+            return True
+        rest = _REST.search(moment.arguments)
+        return rest is not None and int(rest[1]) >= self._rules.wait_s
+
+
+class Silence(Detector):
+    """Counts calls of the model that brought an error in place of an answer."""
+
+    __slots__ = ("_errors", "_first", "_weight")
+
+    _errors: int
+    _first: int
+    _weight: int
+
+    def __init__(self, memory: ChainMemory) -> None:
+        super().__init__(memory)
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin afresh: it answered, or a person said something new."""
+        self._weight = self._first = self._errors = 0
+
+    def see(self, moment: Moment) -> Finding | None:
+        """Take a call of the model, or a report of one that did not get through."""
+        event = moment.event
+        if isinstance(event, ModelCall):
+            if event.part is not ModelPart.WHOLE:
+                return None
+            if not event.error:
+                self.reset()
+                return None
+            weight = _RETRIES
+        elif isinstance(event, Notice) and event.kind is NoticeKind.ERROR:
+            weight = 1
+        else:
+            return None
+        if not self._weight:
+            self._first = moment.number
+        self._weight += weight
+        self._errors += 1
+        least = self._rules.failed_answers
+        if least is None or self._weight < least * _RETRIES:
+            return None
+        key, count = key_of(LoopKind.NO_ANSWERS), self._errors
+        now = self._memory.repetition.calls
+        begins = self._weight - weight < least * _RETRIES
+        if not begins and self._registry.carry(key, count, now, moment.number):
+            return CARRIED_ON
+        return Finding(
+            kind=LoopKind.NO_ANSWERS,
+            key=key,
+            count=count,
+            at=least,
+            calls=0,
+            first_event=self._first,
+            begins=begins,
+        )
+
+
+def known_refusal(number: int) -> ToolCall:
+    """An event of a run that asks a service again and again which is at its limit."""
+    return probe_call(number, "error: 429 Too Many Requests", error=True, page=f"p{number * number}")
+
+
+def known_silence(number: int) -> Event:
+    """An event of a run whose model does not answer."""
+    return ModelCall(text=f"API error 529, request {number}", error=True)

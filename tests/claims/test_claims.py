@@ -1,0 +1,382 @@
+"""What a report asserts, and what the record of its run says to it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ebbtide.claims.claim import JUDGED, ClaimAnswer, ClaimKind
+from ebbtide.claims.claim_record import ClaimRecord
+from ebbtide.claims.last_words import LastWords
+from ebbtide.claims.report_claims import claims_of
+from ebbtide.claims.sentences import claims_line
+from ebbtide.events.event import Event, Message, ModelCall, Stop, ToolCall
+
+_PASSED = "===== 212 passed in 4.10s ====="
+_FAILED = "===== 3 failed, 209 passed in 4.10s ====="
+_GO = "ok  \texample.org/quay/berths\t0.982s\nok  \texample.org/quay/tides\t1.280s"
+_PUSHED = "To github.com:quay/berths.git\n   9c1d0aa..e77b3f2  main -> main"
+_REJECTED = "To github.com:quay/berths.git\n ! [rejected]        main -> main (non-fast-forward)"
+
+
+def shell(command: str, result: str | None = "", *, error: bool = False) -> ToolCall:
+    """A command with its output."""
+    return ToolCall(name="Bash", args={"command": command}, result=result, error=error)
+
+
+def edit(path: str, old: str = "a = 1", new: str = "a = 2") -> ToolCall:
+    """An edit of a file."""
+    args = {"file_path": path, "old_string": old, "new_string": new}
+    return ToolCall(name="Edit", args=args, result="edited")
+
+
+def answers(events: list[Event], report: str) -> list[str]:
+    """The kinds and answers of a report's claims, and the events that show them."""
+    record = ClaimRecord()
+    for event in events:
+        record.see(event)
+    return [
+        f"{check.kind.value} {check.answer.value}{'' if check.event is None else f' {check.event}'}"
+        for check in record.check_report(report)
+    ]
+
+
+CASES: dict[str, tuple[list[Event], str, list[str]]] = {
+    # the last run decides
+    "a run that passed proves it": (
+        [shell("pytest -q", _PASSED)],
+        "All tests pass.",
+        ["tests_pass proven 1"],
+    ),
+    "a run that failed contradicts it": (
+        [shell("pytest -q", _FAILED, error=True)], "All 212 tests pass.", ["count contradicted 1"]
+    ),
+    "the last of two runs counts": (
+        [shell("pytest -q", _FAILED, error=True), edit("src/a.py"), shell("pytest -q", _PASSED)],
+        "All tests pass.", ["tests_pass proven 3"],
+    ),
+    "a run that failed last contradicts it": (
+        [shell("pytest -q", _PASSED), edit("src/a.py"), shell("pytest -q", _FAILED, error=True)],
+        "All tests pass.", ["tests_pass contradicted 3"],
+    ),
+    "who tells of the failure is honest": (
+        [shell("pytest -q", _FAILED, error=True)],
+        "Unit tests pass.\n\nThree integration tests fail as before.", ["tests_pass unknown 1"],
+    ),
+    "no run at all is not supported": ([shell("ls", "a.py")], "All tests pass.", ["tests_pass unsupported"]),
+    "without any record nothing is known": ([], "All tests pass.", ["tests_pass unknown"]),
+    "another agent may have run them": (
+        [ToolCall(name="Task", args={"prompt": "run the tests"}, result="done")],
+        "All tests pass.", ["tests_pass unknown"],
+    ),
+    "the report of another agent is evidence": (
+        [ToolCall(name="Task", args={"prompt": "run the tests"}, result=f"I ran them.\n{_PASSED}")],
+        "All tests pass.", ["tests_pass proven 1"],
+    ),
+    "a paste of a person is evidence": (
+        [shell("ls", "a.py"), Message(text=f"I ran it:\n{_PASSED}")],
+        "All tests pass.", ["tests_pass proven 2"],
+    ),
+    "an earlier session is not recorded here": (
+        [Message(text="This session is being continued from a previous conversation."), shell("ls", "a")],
+        "All tests pass.", ["tests_pass unknown"],
+    ),
+    # an edit after the run
+    "code changed after the run makes it stale": (
+        [shell("pytest -q", _PASSED), edit("src/a.py")], "All tests pass.", ["tests_pass stale 1"]
+    ),
+    "a page of docs changed after it does not": (
+        [shell("pytest -q", _PASSED), edit("docs/a.md")], "All tests pass.", ["tests_pass proven 1"]
+    ),
+    "a comment changed after it does not": (
+        [shell("pytest -q", _PASSED), edit("src/a.py", "# one\na = 1", "# two\na = 1")],
+        "All tests pass.", ["tests_pass proven 1"],
+    ),
+    "another language changed after it does not": (
+        [shell("go test ./...", _GO), edit("web/a.ts")], "All tests pass.", ["tests_pass proven 1"]
+    ),
+    "a scratch file changed after it does not": (
+        [shell("pytest -q", _PASSED), edit("tmp/try.py")], "All tests pass.", ["tests_pass proven 1"]
+    ),
+    "an edit of a shell counts": (
+        [shell("pytest -q", _PASSED), shell("sed -i s/a/b/ src/a.py")],
+        "All tests pass.", ["tests_pass stale 1"],
+    ),
+    # less was run than is said
+    "one package is not the full suite": (
+        [shell("go test ./berths", _GO.splitlines()[0])],
+        "The full test suite passes.", ["tests_pass narrower 1"],
+    ),
+    "one package is its own tests": (
+        [shell("go test ./berths", _GO.splitlines()[0])], "The new tests pass.", ["tests_pass proven 1"]
+    ),
+    "a run of everything before is enough": (
+        [shell("go test ./...", _GO), shell("go test ./berths", _GO.splitlines()[0])],
+        "The full test suite passes.", ["tests_pass proven 2"],
+    ),
+    # what was not recorded, or filtered
+    "a result that is not recorded": (
+        [shell("pytest -q", None)], "All tests pass.", ["tests_pass unknown 1"]
+    ),
+    "a filter hides it": (
+        [shell("golangci-lint run | grep berths.go", "")], "Lint is clean.", ["lint_or_build unknown 1"]
+    ),
+    "an end that was kept shows it": (
+        [shell("pytest -q | tail -1", _PASSED)], "All tests pass.", ["tests_pass proven 1"]
+    ),
+    "a command that cannot fail shows nothing": (
+        [shell("make lint || true", "done")], "Lint is clean.", ["lint_or_build unknown 1"]
+    ),
+    "a log that is only shown is no run": (
+        [shell("cat notes.md", _FAILED)], "All tests pass.", ["tests_pass unsupported"]
+    ),
+    "a job in the background, read later": (
+        [
+            shell("pytest -q", "Command running in background with ID: b12"),
+            ToolCall(name="TaskOutput", args={"task_id": "b12"}, result=_PASSED),
+        ],
+        "All tests pass.", ["tests_pass proven 2"],
+    ),
+    # numbers
+    "the number of the run": ([shell("pytest -q", _PASSED)], "212 tests pass.", ["count proven 1"]),
+    "another number": ([shell("pytest -q", _PASSED)], "All 221 tests pass.", ["count contradicted 1"]),
+    "the sum of two runs": (
+        [shell("pytest a", "== 12 passed in 1s =="), shell("pytest b", "== 30 passed in 1s ==")],
+        "42 tests pass.", ["count proven 2"],
+    ),
+    "about so many is no number": (
+        [shell("pytest -q", _PASSED)],
+        "About 200 tests pass.",
+        ["tests_pass proven 1"],
+    ),
+    # lint and build
+    "a silent tool that ended well": (
+        [shell("npx tsc --noEmit", "")], "Type check passes.", ["lint_or_build proven 1"]
+    ),
+    "a script by what it printed": (
+        [shell("make lint | tail -2", "All checks passed!")], "Lint is clean.", ["lint_or_build proven 1"]
+    ),
+    "errors of the type check": (
+        [shell("npx tsc --noEmit", "src/a.ts(1,3): error TS2322: no", error=True)],
+        "Typecheck is clean.", ["lint_or_build contradicted 1"],
+    ),
+    "several checks in one sentence": (
+        [shell("bun test", " 12 pass\n 0 fail"), shell("bun run lint", ""), shell("bun run typecheck", "")],
+        "Tests, lint and typecheck all pass.",
+        ["tests_pass proven 1", "lint_or_build proven 2", "lint_or_build proven 3"],
+    ),
+    "a hook of git ran them": (
+        [shell("git commit -m x", "$ bun test\n 12 pass\n 0 fail\n$ tsc --noEmit\n[main 1a2b3c4] x")],
+        "Tests and typecheck pass.", ["tests_pass proven 1", "lint_or_build proven 1"],
+    ),
+    # git
+    "a commit with its hash": (
+        [shell("git commit -m x", "[main 1a2b3c4] x\n 2 files changed, 3 insertions(+)")],
+        "Committed as `1a2b3c4`.", ["committed proven 1"],
+    ),
+    "a push that was refused": (
+        [shell("git push", _REJECTED, error=True)], "Pushed to `main`.", ["pushed contradicted 1"]
+    ),
+    "a push that was refused and redone": (
+        [shell("git push", _REJECTED, error=True), shell("git pull --rebase && git push", _PUSHED)],
+        "It is pushed.", ["pushed proven 2"],
+    ),
+    "no push at all": ([shell("git diff --stat", "")], "I pushed it.", ["pushed unsupported"]),
+    "another program may push": ([shell("bd dolt push", "")], "I pushed it.", ["pushed unknown"]),
+    "a pull request": (
+        [shell("gh pr create --fill", "https://github.com/quay/berths/pull/12")],
+        "I opened a pull request: #12", ["opened proven 1"],
+    ),
+    "a name of a file is no commit": ([shell("ls", "")], "- `checkpoint/committed.go` reads them", []),
+    # files
+    "an edited file": ([edit("/quay/src/a.py")], "Updated `src/a.py` to clamp.", ["created proven 1"]),
+    "a file that a patch adds": (
+        [ToolCall(name="apply_patch", args="*** Begin Patch\n*** Add File: src/b.py\n+b = 1\n*** End Patch")],
+        "Created `src/b.py`.", ["created proven 1"],
+    ),
+    "a deleted file": ([shell("git rm old.py", "rm 'old.py'")], "Removed `old.py`.", ["deleted proven 1"]),
+    "a file read in ranges": (
+        [
+            ToolCall(name="Read", args={"file_path": "src/db.ts", "offset": 1, "limit": 100}, result="x"),
+            ToolCall(name="Read", args={"file_path": "src/db.ts", "offset": 300, "limit": 50}, result="x"),
+        ],
+        "I read `src/db.ts` in full.", ["read_in_full contradicted 2"],
+    ),
+    "a command that was run": ([shell("make seed", "")], "I ran `make seed`.", ["ran proven 1"]),
+    "a suite that nobody ran": (
+        [shell("ls", "")], "I ran the full test suite and it took a while.", ["ran unsupported"]
+    ),
+    # judgement is never false
+    "a fix with tests after it": (
+        [edit("src/a.py"), shell("pytest", _PASSED)], "The bug is fixed.", ["fixed proven 2"]
+    ),
+    "a fix that nothing shows": ([edit("src/a.py")], "The bug is fixed.", ["fixed unsupported"]),
+    "nothing left": ([edit("src/a.py")], "All tasks are done.", ["nothing_left unknown"]),
+    # words that assert nothing
+    "a denial": ([shell("ls", "")], "I could not run the tests. Not pushed yet.", []),
+    "a plan": ([shell("ls", "")], "## Next steps\n- All tests pass\n- pushed to main", []),
+    "a condition": ([shell("ls", "")], "Once all tests pass it can be pushed.", []),
+    "a question": ([shell("ls", "")], "Do all tests pass?", []),
+    "a doubt": ([shell("ls", "")], "The tests should pass now.", []),
+    "code": ([shell("ls", "")], "```\nAll tests pass.\n```", []),
+    "a quotation": ([shell("ls", "")], 'The badge says "All tests pass here" in green.', []),
+    "an open task": ([shell("ls", "")], "- [ ] All tests pass", []),
+    "French": (
+        [shell("pytest", _FAILED)],
+        "Les 212 tests passent et la branche est en place. All tests pass.",
+        [],
+    ),
+    "German": ([shell("pytest", _FAILED)], "Die Tests laufen und der Build ist clean. Lint ist clean.", []),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=list(CASES))
+def test_answers(case: tuple[list[Event], str, list[str]]) -> None:
+    """Each claim has the answer that its record gives, and what asserts nothing has none."""
+    events, report, expected = case
+    assert answers(events, report) == expected
+
+
+SUMS = {
+    "pytest -q": ("== 5 passed in 0.1s ==", "== 1 failed, 4 passed in 0.1s =="),
+    "python -m unittest": ("Ran 5 tests in 0.1s\n\nOK", "Ran 5 tests in 0.1s\n\nFAILED (failures=1)"),
+    "npx jest": ("Tests:       5 passed, 5 total", "Tests:       1 failed, 4 passed, 5 total"),
+    "npx vitest run": ("      Tests  5 passed (5)", "      Tests  1 failed | 4 passed (5)"),
+    "mocha": ("  5 passing (12ms)", "  4 passing (12ms)\n  1 failing"),
+    "bun test": (" 5 pass\n 0 fail", " 4 pass\n 1 fail"),
+    "cargo test": (
+        "test result: ok. 5 passed; 0 failed; 0 ignored",
+        "test result: FAILED. 4 passed; 1 failed; 0 ignored",
+    ),
+    "mvn test": (
+        "[INFO] Tests run: 5, Failures: 0, Errors: 0, Skipped: 0",
+        "[ERROR] Tests run: 5, Failures: 1, Errors: 0, Skipped: 0",
+    ),
+    "dotnet test": (
+        "Passed!  - Failed:     0, Passed:     5, Skipped:     0",
+        "Failed!  - Failed:     1, Passed:     4, Skipped:     0",
+    ),
+    "swift test": ("Executed 5 tests, with 0 failures", "Executed 5 tests, with 1 failure"),
+    "npx playwright test": ("  5 passed (3.1s)", "  1 failed\n  4 passed (3.1s)"),
+    "rspec": ("5 examples, 0 failures", "5 examples, 1 failure"),
+    "make test": ("== 5 passed in 0.1s ==", "== 1 failed, 4 passed in 0.1s =="),
+    "pnpm -r test": (
+        "api test: Tests:       5 passed, 5 total",
+        "api test: Tests:  1 failed, 4 passed, 5 total",
+    ),
+}
+
+
+@pytest.mark.parametrize("command", SUMS)
+def test_tools(command: str) -> None:
+    """The sum that each tool prints proves a claim or contradicts it, whatever its exit code says."""
+    passed, failed = SUMS[command]
+    assert answers([shell(command, passed)], "All 5 tests pass.") == ["count proven 1"]
+    assert answers([shell(command, failed)], "All 5 tests pass.") == ["count contradicted 1"]
+
+
+CHECKS = {
+    "ruff check .": ("All checks passed!", "Found 3 errors.", "Lint"),
+    "npx eslint .": ("", "\u2716 3 problems (3 errors, 0 warnings)", "Lint"),
+    "golangci-lint run": ("0 issues.", "3 issues:", "Lint"),
+    "mypy src": ("Success: no issues found in 3 source files", "Found 2 errors in 1 file", "Type check"),
+    "pyright": ("0 errors, 0 warnings", "2 errors, 0 warnings", "Type check"),
+    "npx tsc": ("", "a.ts(1,1): error TS1005: ';' expected.", "Type check"),
+    "cargo build": ("    Finished `dev` profile in 0.1s", "error[E0063]: missing field", "Build"),
+    "go build ./...": ("", "a.go:1:1: undefined: x", "Build"),
+}
+
+
+@pytest.mark.parametrize("command", CHECKS)
+def test_checks(command: str) -> None:
+    """Linters, type checks and builds likewise, silent ones by their exit code."""
+    passed, failed, name = CHECKS[command]
+    assert answers([shell(command, passed)], f"{name} passes.") == ["lint_or_build proven 1"]
+    assert answers([shell(command, failed, error=True)], f"{name} passes.") == [
+        "lint_or_build contradicted 1"
+    ]
+
+
+def test_the_line_is_quoted_and_masked() -> None:
+    """The line that contradicts a claim is quoted, and a secret in it is masked."""
+    key = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
+    record = ClaimRecord()
+    record.see(
+        shell(
+            f"git push https://{key}@github.com/q/b",
+            f"fatal: https://{key}@github.com/q/b: no",
+            error=True,
+        )
+    )
+    (check,) = record.check_report("Pushed to main.")
+    assert check.answer is ClaimAnswer.CONTRADICTED
+    assert "fatal" in check.line
+    assert key not in str(check.to_dict())
+
+
+def test_a_report_is_the_last_words_of_the_run() -> None:
+    """Words before a call are none, nor are those of a sub-agent; its calls are facts."""
+    report = LastWords()
+    events: list[Event] = [
+        ModelCall(text="All tests pass.", stop=Stop.CALLS),
+        ToolCall(name="Bash", args={"command": "pytest"}, result=_PASSED, chain_id="helper"),
+        ModelCall(text="Pushed.", stop=Stop.END, chain_id="helper"),
+    ]
+    for number, event in enumerate(events, start=1):
+        report.see(event, number)
+    assert report.check() == ()
+    report.see(ModelCall(text="All 212 tests pass.", stop=Stop.END), 4)
+    (check,) = report.check()
+    assert (check.kind, check.answer, check.event) == (ClaimKind.COUNT, ClaimAnswer.PROVEN, 2)
+    assert claims_line([check]) == "1 claim: 1 proven"
+
+
+@given(st.lists(st.sampled_from([*CASES]), max_size=4), st.text(max_size=400))
+def test_any_record_and_report(names: list[str], text: str) -> None:
+    """Whatever comes is answered, at most 60 times; a judged kind is never false."""
+    record = ClaimRecord()
+    for name in names:
+        for event in CASES[name][0]:
+            record.see(event)
+    report = "\n".join([*(CASES[name][1] for name in names), text])
+    checks = record.check_report(report)
+    assert len(checks) == len(claims_of(report)) <= 60
+    for check in checks:
+        assert check.kind not in JUDGED or check.answer not in {
+            ClaimAnswer.CONTRADICTED,
+            ClaimAnswer.STALE,
+            ClaimAnswer.NARROWER,
+        }
+
+
+_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=40),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["command", "cmd", "file_path", "path", "content", "offset", "x"]), inner
+        )
+    ),
+    max_leaves=8,
+)
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(["Bash", "Edit", "Read", "Task", "create_issue"]), _VALUES, _VALUES))
+)
+def test_no_event_breaks_it(calls: list[tuple[str, object, object]]) -> None:
+    """Arguments and answers of any shape are taken; watching never breaks the run."""
+    record = ClaimRecord()
+    for name, args, result in calls:
+        record.see(ToolCall(name=name, args=args, result=result, error=bool(args)))
+    record.check_report("All 5 tests pass. Committed. Read `a.py` in full. Created `b.py`.")
+
+
+def test_an_output_in_parts_is_read() -> None:
+    """The output of a call may be a table or a list of parts."""
+    for result in ({"stdout": _PASSED, "exit_code": 0}, [{"type": "text", "text": _PASSED}]):
+        record = ClaimRecord()
+        record.see(ToolCall(name="shell", args={"command": ["bash", "-lc", "pytest"]}, result=result))
+        (check,) = record.check_report("All tests pass.")
+        assert check.answer is ClaimAnswer.PROVEN
