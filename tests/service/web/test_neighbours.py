@@ -9,6 +9,7 @@ from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from urllib.parse import urlsplit
 
+import httpx
 import pytest
 
 from ebbtide.service.client import ServiceClient, ServiceError
@@ -162,7 +163,5 @@ class ServiceProbe:
         self.service = service
 
     def post(self, body: bytes) -> tuple[int, str | None]:
-        import httpx
-
         answer = httpx.post(f"{self.service.url}/v1/check", content=body, timeout=120)
         return answer.status_code, answer.headers.get("retry-after")

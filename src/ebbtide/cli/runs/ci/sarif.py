@@ -96,7 +96,9 @@ def _result(
         "ruleIndex": names.index(finding.kind),
         "level": _LEVELS.get(finding.action, "note"),
         "message": _message(f"{sentence(finding, run)} {finding.advice}".strip()),
-        "partialFingerprints": {"ebbtide/v1": hashlib.sha256("\0".join(key).encode()).hexdigest()},
+        "partialFingerprints": {
+            "ebbtide/v1": hashlib.sha256("\0".join(key).encode(errors="surrogateescape")).hexdigest()
+        },
         "properties": {
             "firstEvent": finding.first_event,
             "lastEvent": finding.last_event,
