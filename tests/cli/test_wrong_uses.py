@@ -16,8 +16,8 @@ CONDITIONS = (
     "cost=USD, tokens=N or events=N"
 )
 TOOL_SETTINGS = (
-    "effect, command, by, sql, http, key_fields, volatile_fields, noise, failure, ends, exempt, group, "
-    "repeats_at_least, same_answer_at_least, failures_at_least"
+    "effect, command, by, sql, http, spawns, key_fields, volatile_fields, noise, failure, ends, exempt, "
+    "group, repeats_at_least, same_answer_at_least, failures_at_least"
 )
 
 FILES = {
@@ -50,15 +50,15 @@ WRONG: list[tuple[str, str]] = [
     (
         "check --format saref runs",
         (
-            "Invalid value for '--format': 'saref' is none of text, json, github, junit, sarif, markdown; "
-            "did you mean sarif?"
+            "Invalid value for '--format': 'saref' is none of text, json, csv, github, junit, sarif, "
+            "markdown; did you mean sarif?"
         ),
     ),
     (
         "check --agent cladue",
         (
-            "Invalid value for '--agent' / '-a': 'cladue' is none of claude, codex, gemini, opencode, mini; "
-            "did you mean claude?"
+            "Invalid value for '--agent' / '-a': 'cladue' is none of claude, codex, gemini, opencode, mini, "
+            "copilot, pi; did you mean claude?"
         ),
     ),
     (
@@ -71,8 +71,8 @@ WRONG: list[tuple[str, str]] = [
     (
         f"check --format sraif {STUCK}",
         (
-            "Invalid value for '--format': 'sraif' is none of text, json, github, junit, sarif, markdown; "
-            "did you mean sarif?"
+            "Invalid value for '--format': 'sraif' is none of text, json, csv, github, junit, sarif, "
+            "markdown; did you mean sarif?"
         ),
     ),
     (f"check --max-cost much {STUCK}", "Invalid value for '--max-cost': 'much' is no number"),

@@ -498,3 +498,19 @@ def test_what_cannot_come_first_need_not_be_read(text: str, texts: list[str], ab
     for share in (None, 0.8):
         verdict = find_duplicate(text, earlier, replace(rules, containment_at_least=share), ts=9)
         assert replace(verdict, contained=None) == replace(in_full, contained=None)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("because there's one writer", "because there is one writer"),
+        ("because there's one writer", "because there is only one writer"),
+        ("because there isn't a second writer", "because there is no second writer"),
+        ("because a server isn't needed", "because there's no need for a server"),
+    ],
+)
+def test_another_wording_of_the_reason_reverses_nothing(first, second):
+    """The reason limits and denies nothing that was decided."""
+    texts = [f"Use SQLite for the event store {reason}" for reason in (first, second)]
+    for one, other in (texts, texts[::-1]):
+        assert told(one, other).repeat is not Repeat.POSSIBLE_REVERSAL

@@ -192,3 +192,43 @@ def test_reasons_do_not_save_chat_or_errors():
     because = (Reason(text="the tool timed out"),)
     assert reason(Profile.DEFAULT, "Redis", reasons=because) is None
     assert reason(Profile.DEFAULT, TEMPLATE, reasons=because) == ERROR
+
+
+@pytest.mark.parametrize(
+    "description",
+    """LGTM, ship it!
+Looks good to me!
+Great work everyone
+ship it 🚀
+Kudos to everyone involved
+Excellent work on the release everyone
++1, looks good
+Happy Friday everyone!
+Congratulations to the whole team
+Looks good to me, merging when green
+Yes, go ahead, great idea""".splitlines(),
+)
+def test_chat_that_is_recorded_on_purpose_is_refused(description):
+    """Thanks, praise and approval that say of nothing what is done."""
+    assert reason(Profile.DEFAULT, description) is not None
+
+
+@pytest.mark.parametrize(
+    "description",
+    """Ship every Friday
+Go with plan B
+Merge only when two people approve
+Approve refunds up to $50
+Welcome emails weekly
+Good defaults over options
+High availability over cost
+Ship it as a wheel""".splitlines(),
+)
+def test_short_choices_in_the_words_of_chat_are_kept(description):
+    """One word of their own is enough."""
+    assert reason(Profile.DEFAULT, description) is None
+
+
+def test_chat_with_options_is_kept():
+    """What was weighed says what is approved."""
+    assert reason(Profile.DEFAULT, "Ship it!", options=("ship", "wait")) is None

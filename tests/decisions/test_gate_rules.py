@@ -21,6 +21,7 @@ from ebbtide.text.phrases import Anchor
 EXAMPLES = {
     "chat.acknowledgement": "Understood, the cache is stale.",
     "chat.thanks": "Thanks for the review.",
+    "chat.wish": "Have a great weekend, everyone!",
     "chat.wonder": "Hmm, it fails.",
     "chat.sorry": "Sorry for the delay.",
     "narration.moving-on": "Moving on to the tests.",

@@ -632,3 +632,11 @@ def test_an_estimate_that_is_none(at_most: Any) -> None:
     """An estimate is a Usage, or a function that gives one."""
     with pytest.raises(ConfigError, match="at_most"):
         ExecutionContext().wrap_llm_call(plain, at_most=at_most)
+
+
+def test_public_prices_are_used_where_they_are_installed() -> None:
+    """A call that states tokens and a known model costs something, with nobody naming a price."""
+    pytest.importorskip("genai_prices")
+    run = ExecutionContext()
+    run.wrap_llm_call(lambda: "Paris.", model="gpt-4o", usage=lambda _: Usage(input_tokens=1_000_000))()
+    assert run.report().spent.cost_usd

@@ -582,3 +582,12 @@ def test_an_agent_that_is_no_text_is_recorded() -> None:
     for agent in (5, [1], {"a": 1}, True):
         event = ToolCall(name="ls", args={}, result="a", agent=agent)  # type: ignore[arg-type]
         assert runs.record("a", event).action is Action.ALLOW
+
+
+def test_public_prices_are_used_where_they_are_installed() -> None:
+    """A call that states tokens and a known model costs something, with nobody naming a price."""
+    pytest.importorskip("genai_prices")
+    runs = Runs()
+    usage = Usage(model="gpt-4o", input_tokens=1_000_000)
+    runs.record("run 1", ModelCall(text="Paris.", usage=usage))
+    assert runs.get("run 1").tally.cost

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +17,7 @@ from ebbtide.events.provider_answer import ToolRequest, answer_parts
 _MOST: Final = 10_000  # conversations that may go on, and calls that may be sent again
 _MOST_CALLS: Final = 1_000  # of one answer, or that wait for their results, or that have them
 _HASH: Final = 16  # bytes
-_RANDOM: Final = re.compile(r"(?=[A-Za-z]*\d)[A-Za-z0-9]{12,}$")  # what a provider draws, and no counter
+_DRAWN: Final = 12  # characters at the end of an id that a provider draws, and does not count up
 _CACHE_MARK: Final = "cache_control"  # which programs move to the latest message with every call
 
 
@@ -237,8 +236,14 @@ def _marks(beginning: bytes, ids: frozenset[str]) -> Iterator[bytes]:
     """Yields what a run is known by beside the ids: its beginning, or nothing where ids are drawn."""
     if ids:
         yield beginning
-        if all(_RANDOM.search(name) for name in ids):
+        if all(_is_drawn(name) for name in ids):
             yield b""
+
+
+def _is_drawn(name: str) -> bool:
+    """Returns True if an id ends in letters and figures, more than a count or a word has."""
+    end = name[-_DRAWN:]
+    return len(end) == _DRAWN and end.isalnum() and not end.isalpha()
 
 
 def _beginning(digests: Sequence[bytes], answers: Sequence[tuple[int, int]]) -> bytes:

@@ -35,6 +35,7 @@ from ebbtide.events.outcome import (
     Ending,
     counts_deeds,
     has_come_so_far,
+    is_cancelled,
     is_refused_for_load,
     is_under_way,
     may_still_come,
@@ -385,7 +386,12 @@ class LoopState(State):
                 moment.has_failed = True
         if moment.is_flagged:
             moment.answer = settled_answer(moment.answer) + FAILED
+            if text and is_cancelled(text):
+                return False
         if self._batch.has(moment.key, call.batch, turn):
+            return False
+        # What a batch changed or found is news, each for itself; that it failed is so once.
+        if moment.has_failed and call.batch is not None and self._batch.fails_again():
             return False
         return not (self.retried and self._is_sent_again(moment))
 

@@ -12,14 +12,16 @@ _AT_ONCE = 8  # equal calls of one turn that a model may ask for; with more, tur
 class Batch(State):
     """The calls of one chain that were asked for at once, by the number that their caller gave or by turn."""
 
-    __slots__ = ("_copies", "_name")
+    __slots__ = ("_copies", "_has_failed", "_name")
 
     _name: str | int | None
     _copies: dict[SettledKey, int]
+    _has_failed: bool
 
     def __init__(self) -> None:
         self._name = None
         self._copies = {}
+        self._has_failed = False
 
     def has(self, key: Key, number: str | int | None, turn: int | None) -> bool:
         """Whether a call was counted already, since it was asked for several times at once.
@@ -34,11 +36,17 @@ class Batch(State):
         # Turns are numbered apart from what callers number.
         return turn is not None and self._has(key, ~turn) and self._copies[key] <= _AT_ONCE
 
+    def fails_again(self) -> bool:
+        """Returns True if a call of the latest batch that fails does so beside another: they are one try."""
+        has_failed, self._has_failed = self._has_failed, True
+        return has_failed
+
     def _has(self, key: Key, name: str | int) -> bool:
         copies = self._copies
         if name != self._name:
             self._name = name
             copies.clear()
+            self._has_failed = False
         count = copies.get(key, 0)
         if count or len(copies) < _CALLS:
             copies[key] = count + 1

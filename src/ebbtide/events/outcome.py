@@ -266,8 +266,9 @@ _STATES: Final = (
 #: cell, what a line begins with, or what is said of a thing, and of none.
 _STATE: Final = re.compile(
     rf"\b(?:status|state|phase|stage|result|conclusion)[\"']?\s{{0,3}}[:=]\s{{0,3}}[\"']?{_STATES}\b"
-    rf"|^\W*(?:(?:it|\w+ \w+|[\w-]+) )?(?:is |are )?(?:still )?{_STATES}\W*$"
-    rf"|^\W*(?:waited|slept) (?:for )?\d|^\W*{_STATES}\b(?! (?:to|or|and|tasks?|jobs?|items?|directory)\b)"
+    rf"|^[^\w\n]{{0,20}}(?:(?:it|\w+ \w+|[\w-]+) )?(?:is |are )?(?:still )?{_STATES}[^\w\n]{{0,20}}$"
+    rf"|^[^\w\n]{{0,20}}(?:waited|slept) (?:for )?\d"
+    rf"|^[^\w\n]{{0,20}}{_STATES}\b(?! (?:to|or|and|tasks?|jobs?|items?|directory)\b)"
     rf"|(?:  |\t|\|) ?{_STATES} ?(?=  |\t|\||$)"
     rf"|\b(?:is|are) (?:still |being |currently |now |already )?{_STATES}\b"
     rf"|(?<![\d.])[1-9]\d* (?:of \d+ |\w+ )?{_STATES}\b",
@@ -355,6 +356,31 @@ def counts_deeds(answer: str) -> bool:
     (True, False, True)
     """
     return bool(_DEEDS.search(answer[:_TOP_READ]))
+
+
+_CANCELLED: Final = ("Sibling tool call errored", "Cancelled: parallel tool call")
+_CANCELLED_READ: Final = 100  # characters in which a harness says so
+
+
+def is_cancelled(answer: str) -> bool:
+    """Returns True if the harness did not make a call, since another one of its batch failed.
+
+    >>> is_cancelled("<tool_use_error>Sibling tool call errored</tool_use_error>")
+    True
+    """
+    head = answer[:_CANCELLED_READ]
+    return any(words in head for words in _CANCELLED)
+
+
+def begins_with_failure(answer: str) -> bool:
+    r"""Returns True if a short answer begins with what a program prints of its own failure.
+
+    >>> begins_with_failure("fatal: bad revision"), begins_with_failure("1: import os\n2: os.exit(1)")
+    (True, False)
+    """
+    if len(answer) > _LONG:
+        return False
+    return any(_STRONG_START.match(line) for line in answer.strip().splitlines()[:1])
 
 
 def _is_strong(line: str) -> bool:

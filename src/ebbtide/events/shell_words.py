@@ -76,6 +76,27 @@ def simple_commands(text: str) -> list[SimpleCommand]:
     return _Reader(text).read()
 
 
+_HEREDOC = re.compile(r"<<-?[ \t]*(['\"]?)(\w+)\1.*?^[ \t]*\2[ \t]*$", re.DOTALL | re.MULTILINE)
+_TEXT = re.compile(r"'[^']*+'|\"(?:[^\"\\]|\\.)*+\"", re.DOTALL)
+_QUIET = re.compile(r"[ \t]*(?:cat[ \t]*(?:>|$)|cd |export |source |\.[ ]|#|set -)")
+_GOES_ON = re.compile(r"\||;|(?<![&>])&(?![&>])")
+
+
+def has_one_status(text: str) -> bool:
+    """Returns True if the exit status of a line of commands is 0 only if each of them succeeded.
+
+    Not so where one is piped into another, or where the next one runs whatever came of it.
+
+    >>> has_one_status("cd src && python run.py 2>&1"), has_one_status("make | tail -5")
+    (True, False)
+    """
+    if _PLAIN.fullmatch(text):
+        return True
+    plain = _TEXT.sub("''", _HEREDOC.sub(" ", text)).strip()
+    *before, last = plain.replace("\\\n", " ").splitlines() or [""]
+    return not _GOES_ON.search(last) and all(not line.strip() or _QUIET.match(line) for line in before)
+
+
 class _Reader:
     """Reader of a command line from its begin to its end, once."""
 

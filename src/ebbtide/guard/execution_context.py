@@ -59,7 +59,8 @@ class ExecutionContext:
         supervisor: Watches the run; one that only observes (`shadow`) refuses nothing. None watches nothing.
         chain_id: The chain of its events; None takes that of the graph, or a new one.
         pipeline: Gets every event; None forwards none.
-        prices: Prices of tokens; None knows only what a meter says.
+        prices: Prices of tokens, after what a meter says; None takes public ones where the extra ``prices``
+            is installed.
         keep: Latest calls whose results the report holds.
         budgets: Budgets that others draw on too, as `Budgets.of` gives them for an agent, a project or a
             user; a call that they do not allow raises `BudgetRefused`. Their run is the chain of the events,
@@ -110,7 +111,7 @@ class ExecutionContext:
             self.scope,
             self._observers,
             self._guidance,
-            Metering(prices, self._observers),
+            Metering(Prices() if prices is None else prices, self._observers),
             SharedSpending(
                 budgets if budgets is None or budgets.spender.run else budgets.of(run=chain_id),
                 self.scope,

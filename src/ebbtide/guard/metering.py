@@ -22,18 +22,18 @@ class Metering:
     """Meter that asks the meters and the price table; what they throw is counted, and the amount unknown.
 
     Args:
-        prices: None knows only what a meter says.
+        prices: Prices of tokens, after what a meter says.
         observers: Count the faults.
     """
 
-    def __init__(self, prices: Prices | None, observers: Observers) -> None:
+    def __init__(self, prices: Prices, observers: Observers) -> None:
         self._prices = prices
         self._observers = observers
 
     @property
     def unknown_prices(self) -> Mapping[str, int]:
         """Returns the models whose cost was asked for in vain, and how often."""
-        return self._prices.unknown if self._prices else {}
+        return self._prices.unknown
 
     def at_most(
         self, operation: Operation, args: tuple[Any, ...], kwargs: Mapping[str, Any]
@@ -121,7 +121,7 @@ class Metering:
     def cost(self, operation: Operation, usage: Usage) -> float | None:
         """Returns the dollars for a usage; None if nobody knows."""
         stated = usage.stated_cost
-        if self._prices is None or stated is not None:
+        if stated is not None:
             return stated
         if usage.model is None:
             usage = dataclasses.replace(usage, model=operation.model)

@@ -75,7 +75,7 @@ _UNTIL: Final[Mapping[EndKind, str]] = {
 def at_end(summary: RunSummary) -> str | None:
     """Returns how the run stood at its end, if that is better than its verdict; None if it is not."""
     latest = summary.latest
-    if latest.rank >= summary.verdict.rank:
+    if latest.rank >= summary.verdict.rank or summary.verdict.action is Action.FINALIZE:
         return None
     if latest.action is Action.ALLOW:
         return "It recovered." if summary.recovered else f"It went on{_UNTIL.get(summary.ending.ending, '')}."
@@ -239,7 +239,8 @@ def missing(summary: RunSummary) -> str | None:
 def call_facts(summary: RunSummary) -> list[str]:
     """Returns failed calls, repeated look-ups and waiting, a line each; none if there is nothing to say."""
     facts = summary.facts
-    lines = [_failures(facts.failures, summary.spent.tool_calls), _lookups(facts.lookups)]
+    lines = [_failures(facts.failures, summary.spent.tool_calls), _model_errors(facts.failures)]
+    lines.append(_lookups(facts.lookups))
     lines += _waiting(facts.waiting, summary.spent.seconds)
     return [line for line in lines if line]
 
@@ -355,11 +356,23 @@ def _clause(sentence: str) -> str:
 def _failures(failures: FailedCalls, tool_calls: int) -> str | None:
     if not failures.calls:
         return None
+    if failures.refused == failures.calls:
+        were = "was" if failures.calls == 1 else "were"
+        return f"{count(failures.calls, 'call')} {were} refused: {_counts(failures.by_tool)}"
     sentence = f"{failures.calls:,} of {count(tool_calls, 'call')} failed"
+    sentence += f" ({failures.refused:,} refused)" if failures.refused else ""
     sentence += f": {_counts(failures.by_tool)}"
     if failures.message and failures.message_count >= _OFTEN:
         sentence += f"; {failures.message_count:,} times with: {failures.message}"
     return sentence
+
+
+def _model_errors(failures: FailedCalls) -> str | None:
+    errors, seconds = failures.model_errors, failures.model_error_seconds
+    if not errors:
+        return None
+    took = f", {duration(seconds)} in all" if seconds and seconds >= 1 else ""
+    return f"{count(errors, 'call')} of the model did not get through{took}"
 
 
 def _lookups(lookups: Lookups) -> str | None:

@@ -56,12 +56,16 @@ class CallReview(NamedTuple):
         waste: Why it bought nothing, or could have been had for less; None where nothing is known.
         has_failed: Whether it failed.
         changes: Whether it changed something.
+        was_refused: Whether it was not allowed, so that it was never made.
+        was_cancelled: Whether its harness dropped it, since another call of its batch failed.
     """
 
     name: str
     waste: WasteKind | None = None
     has_failed: bool = False
     changes: bool = False
+    was_refused: bool = False
+    was_cancelled: bool = False
 
 
 @dataclass(slots=True, eq=False)

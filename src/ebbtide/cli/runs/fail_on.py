@@ -114,6 +114,7 @@ class Condition:
             summary.headline in _HEADLINES.get(self.name, ())
             or highest.action in _ACTIONS.get(self.name, ())
             or (self.name == "stuck" and highest.action is Action.STOP and highest.cause is not Cause.LIMIT)
+            or (self.name == "limit" and any(item.cause is Cause.LIMIT for item in summary.findings))
             or (self.name == "unknown" and summary.course is Course.UNKNOWN)
         )
         if not hit:

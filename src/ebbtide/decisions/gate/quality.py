@@ -20,6 +20,7 @@ from ebbtide.decisions.gate.spec_rules import (
     ERROR_TEMPLATE,
     TOO_SHORT,
 )
+from ebbtide.decisions.gate.talk_rules import SOCIAL
 from ebbtide.decisions.gate.wording import Wording
 from ebbtide.profile import Profile
 from ebbtide.profile.decisions import GateRules
@@ -27,6 +28,8 @@ from ebbtide.text.contrast.words import FUNCTION_WORDS
 
 _HIGH = (Stakes.HIGH, Stakes.CRITICAL)
 _QUOTED = re.compile(r"\"[^\"\n]*\"|`[^`\n]*`|(?<!\w)'[^'\n]*'(?!\w)")
+_ASIDE = 2  # words beside chat that decide nothing: "great work on the release"
+_CHAT = "Chat, and nothing decided"
 _ERROR = re.compile(
     r"(?:[\w',]+ ){0,6}?encountered an (?:unexpected |internal )?error (?:while |when |in )?processing"
     r" (?:your|the|this) request\b"
@@ -102,7 +105,7 @@ def weighed(
 
     A short text is kept where it has content, decides something, or anything stands behind it; a confidence
     is the default unless somebody stated or derived it; an opening of chat refuses what goes on as chat; the
-    error template has to be what the text says, not what it is about.
+    error template has to be what the text says, not what it is about. Chat that decides nothing is refused.
 
     Args:
         candidate: The record.
@@ -123,6 +126,8 @@ def weighed(
             not choice and rest < (rules.short_words or 2)
         ):
             fired.append(_fired("quality.chat-start", CHAT_PATTERN, start.group().strip()))
+    elif _is_chat(candidate, wording, noise, choice, rules):
+        fired.append(_fired("quality.chat", _CHAT, wording.text))
     if phrase := _error_clause(wording):
         fired.append(_fired("quality.error-template", ERROR_MESSAGE, phrase))
     return tuple(fired)
@@ -136,6 +141,23 @@ def _is_too_short(candidate: Candidate, wording: Wording, rules: GateRules) -> b
     if candidate.options or candidate.reasons or candidate.assumptions:
         return False
     return rules.short_words is None or wording.content < rules.short_words
+
+
+def _is_chat(
+    candidate: Candidate,
+    wording: Wording,
+    noise: Sequence[RuleFired],
+    choice: Sequence[RuleFired],
+    rules: GateRules,
+) -> bool:
+    """Returns True if a text greets, thanks, praises or approves, and says next to nothing besides."""
+    if candidate.options or candidate.reasons or candidate.assumptions:
+        return False
+    besides = wording.beside(SOCIAL)
+    if not besides:
+        return True
+    chat = total([rule for rule in noise if rule.id.startswith("chat.")])
+    return not choice and besides <= _ASIDE and chat >= rules.refuse_at
 
 
 def _is_default(decision: Described, rules: GateRules, *, derived: bool) -> bool:

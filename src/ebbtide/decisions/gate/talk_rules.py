@@ -25,6 +25,26 @@ LOOK_UP = (
     r"|review(?:ing)?|search(?:ing)?|see|start(?: by| with|ing)?|take a look|talk|think|understand|verify)\b"
 )
 
+#: Words of greetings, thanks, praise and approval: a text that has no others, but for function words, records nothing.
+SOCIAL = frozenset(
+    """
+    hi hello hey welcome aboard morning afternoon evening night bye goodbye cheers tomorrow later soon enjoy happy see talk
+    thanks thank thx ty appreciated appreciate grateful much many lot lots time hard effort efforts help
+    good great nice well excellent awesome amazing fantastic brilliant superb wonderful stellar outstanding incredible
+    impressive terrific beautiful perfect fine cool solid clean neat lovely super best love like proud congrats congratulations kudos bravo
+    props hats rock rocks crushed nailed killed killing hooray yay woohoo wow high five well-done big such
+    work works job stuff catch point idea thing one news progress effort way go goo gooo goooo deserved
+    everyone everybody team all folks guys people friends whole involved here side end part
+    lgtm ship shipit plan played looking helped totally approve approved approving merge ready sounds sound looks look seems seem makes make sense ok okay
+    agree agreed agrees yes yep yeah yup sure exactly absolutely definitely indeed right true understood noted gotcha got
+    roger copy ack problem no worries worry glad pleasure ahead 1 100
+    """.split()
+)
+_PRAISE = (
+    "good great nice happy glad perfect excellent awesome amazing fantastic brilliant superb wonderful stellar outstanding terrific beautiful"
+    " incredible impressive solid"
+)
+
 TALK = (
     # Chat.
     opening(
@@ -43,8 +63,18 @@ TALK = (
         "chat.praise",
         1.0,
         "It comments",
-        words="good great nice happy glad perfect",
-        then=r" (?:news|question|point|idea|catch|job|work|call|progress|to (?:hear|see|help|know|be of))",
+        words=_PRAISE,
+        then=r" (?:news|question|point|idea|catch|job|work|call|progress|stuff|effort|to (?:hear|see|help|know|be of))\b",
+    ),
+    opening(
+        "chat.wish",
+        1.0,
+        "It greets",
+        words="happy good have enjoy see talk",
+        then=(
+            r" (?:an? |the |your |you |to you )?(?:great |good |nice |lovely |new )?(?:morning|afternoon|evening|night"
+            r"|weekend|holidays?|year|day|week|(?:mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow|later|soon)\b"
+        ),
     ),
     opening(
         "chat.got-it",

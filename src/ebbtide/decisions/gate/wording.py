@@ -81,6 +81,11 @@ class Wording(NamedTuple):
             words = frozenset(word for word in words if not _WIDE.search(word))
         return len(words) + (wide + 1) // 2
 
+    def beside(self, words: frozenset[str]) -> int:
+        """The number of different content words that are none of those; wide characters count as one."""
+        own = {word.split("'")[0] for word in self.words} - FUNCTION_WORDS - words
+        return len(own)
+
     @property
     def width(self) -> int:
         """The width in columns, with wide characters counted twice."""

@@ -50,6 +50,9 @@ _NAMED = re.compile(
     r"\b((?:step|task|issue|ticket|story|epic|item|case|part|phase|chapter|section|page|row|line|file|job|shard|node|pr|pull"
     r" request|milestone|sprint|team|room|building)s?)[ -]#?(\d[\w.]*)|#(\d+)"
 )
+# One word for another: "there isn't a server", "there is no server".
+_NEGATIONS = _stems("no not none isn't aren't wasn't weren't")
+_REASON = re.compile(r"\b(?:because|since|given that|due to)\b")
 # They take something back.
 _LIMITS = _stems("except only unless but until excluding excepting without if temporarily")
 
@@ -129,7 +132,8 @@ def find_difference(here: str, there: str) -> Difference | None:
     >>> find_difference("go with astro for the docs site", "use astro for the docs") is None
     True
     """
-    one, other = _sequence(here), _sequence(there)
+    # "Because there is only one writer" limits no decision, and another reason takes none back.
+    one, other = _sequence(_without_reason(here)), _sequence(_without_reason(there))
     mine = [token for token in one if token not in other]
     theirs = [token for token in other if token not in one]
     said_here, said_there = _said(mine, one, theirs, other), _said(theirs, other, mine, one)
@@ -158,6 +162,11 @@ def find_difference(here: str, there: str) -> Difference | None:
     return None
 
 
+def _without_reason(form: str) -> str:
+    decided = _REASON.split(form, maxsplit=1)[0]
+    return decided if len(decided.split()) > 1 else form
+
+
 def is_unspaced(sign: str) -> bool:
     """Returns True if the character is of a script that is written without spaces."""
     return not sign.isascii() and len(runs(f"a{sign}")) == 2
@@ -176,6 +185,8 @@ def _said(
 
 
 def _value(word: str) -> float | str | None:
+    if word in _NEGATIONS:
+        return "not"
     quantity, _ = quantity_at((word,), 0)
     return None if quantity is None else quantity.value
 

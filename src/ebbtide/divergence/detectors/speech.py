@@ -211,12 +211,18 @@ class Speech(Detector):
         finding = self._take(key, self._rules.messages, event)
         if finding or len(text) < self._rules.chant_words // 2:  # fewer characters than words that it takes
             return finding
-        if not _may_chant(words, text, self._rules.chant_copies or 0, self._rules.chant_period):
-            self._chants = False
-            return None
-        chant = Chant(self._rules)
-        copies = chant.feed(text[-_LONGEST_READ:], end=True)
-        return self._chanting(chant, copies, self._rules.chant_words // 2, event)
+        most, longest = self._rules.chant_copies or 0, self._rules.chant_period
+        # What a limit cut ends in the middle of a word, which is none of the copies.
+        for end in dict.fromkeys((len(text), _last_boundary(text))):
+            if end < len(text):
+                words = words[: words.rfind(" ") + 1]
+            if end and _may_chant(words, text[:end], most, longest):
+                chant = Chant(self._rules)
+                copies = chant.feed(text[max(0, end - _LONGEST_READ) : end], end=True)
+                if copies is not None:
+                    return self._chanting(chant, copies, self._rules.chant_words // 2, event)
+        self._chants = False
+        return None
 
     def _stream(self, piece: str, event: int) -> Finding | None:
         """A piece of a message."""

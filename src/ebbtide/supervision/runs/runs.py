@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self
 
 from ebbtide.budget.limits import Limits
+from ebbtide.budget.prices import Prices
 from ebbtide.checks import number, whole
 from ebbtide.errors import EbbtideError, error_text, expect, shown
 from ebbtide.events.event import Event, ToolCall
@@ -31,6 +32,11 @@ if TYPE_CHECKING:
 _TOGETHER = 64  # runs that are put away at once
 
 
+def _with_public_prices() -> Callable[[str], Supervisor]:
+    prices = Prices()  # they are looked up once for all runs
+    return lambda _: Supervisor(prices=prices)
+
+
 class Runs:
     """Watches many runs, each by its id, and answers before each call of a model what to do.
 
@@ -43,7 +49,8 @@ class Runs:
 
     Args:
         make: Makes the supervisor of a run, given its id: its limits, prices and tools. It has to make the
-            same one again after a restart. None makes one without limits.
+            same one again after a restart. None makes one without limits, with public prices where the extra
+            ``prices`` is installed.
         store: Keeps the runs that are not at hand; None keeps them in memory.
         idle_s: Seconds of silence after which a run goes to the store.
         most: Runs that are kept at hand, some 60 KB each.
@@ -100,7 +107,7 @@ class Runs:
             raise TypeError(f"store: expected a RunStore or None, not {shown(store)}")
         self._store = MemoryRunStore() if store is None else store
         self._reader = RunReader(
-            make or (lambda _: Supervisor()),
+            make or _with_public_prices(),
             self._store,
             log,
             clock,

@@ -13,8 +13,8 @@ from ebbtide.budget.bill.titles import file_of
 from ebbtide.divergence.loop_state import LoopState
 from ebbtide.events.effect import Effect
 from ebbtide.events.event import ToolCall
-from ebbtide.events.outcome import Ending
 from ebbtide.events.tool_policy import ToolPolicies, ToolPolicy, bare_name
+from ebbtide.supervision.summary.call_failure import CallFailure, call_failure
 
 _TODO_LISTS: Final = frozenset(
     "TodoWrite TaskUpdate update_plan write_todos todo_write todowrite manage_todo_list task_tracker".split()
@@ -63,11 +63,10 @@ class CallReviewer:
         """
         policy = self._tools.get(call.name)
         name = call.name if policy is None or policy.command is None else policy.head(call.name, call.args)
-        outcome = loops.outcome
-        # Words alone may be content: a file that speaks of failures was read all the same.
-        has_failed = call.error or (
-            outcome is not None and outcome.ending is Ending.FAILED and not outcome.is_weak
-        )
+        failure = call_failure(call, policy, loops)
+        if failure is CallFailure.CANCELLED:
+            return CallReview(name, was_cancelled=True)
+        has_failed = failure is not None
         effect = loops.effect
         is_same = loops.same_since > loops.repetition.answers.latest_change
         if effect is None and not has_failed and not is_same and not _is_todo_list(call.name):
@@ -76,7 +75,7 @@ class CallReviewer:
         waste = self._waste(call, policy, effect, has_failed=has_failed, is_same=is_same)
         if changes:
             self._slices.clear()
-        return CallReview(name, waste, has_failed, changes)
+        return CallReview(name, waste, has_failed, changes, failure is CallFailure.REFUSED)
 
     def _waste(
         self,

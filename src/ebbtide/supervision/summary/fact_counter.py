@@ -7,10 +7,11 @@ from collections import Counter
 from operator import itemgetter
 from typing import Final, TypeVar
 
+from ebbtide.budget.bill.bill_recorder import CallReview
 from ebbtide.divergence.loop_state import LoopState
 from ebbtide.divergence.near_duplicates import argument_display
 from ebbtide.events.effect import Effect
-from ebbtide.events.event import Event, ModelCall, ModelPart, ToolCall
+from ebbtide.events.event import Event, ModelCall, ModelPart, Notice, ToolCall
 from ebbtide.events.identity import Key, identify
 from ebbtide.events.outcome import CallOutcome, Ending
 from ebbtide.supervision.summary.run_facts import (
@@ -42,7 +43,8 @@ class FactCounter:
 
     def __init__(self) -> None:
         self._without_arguments = self._without_answer = self._opaque_answers = self._without_text = 0
-        self._failed = 0
+        self._failed = self._refused = self._cancelled = self._missed = 0
+        self._missed_seconds: float | None = None
         self._failures: Counter[str] = Counter()  # by tool
         self._messages: Counter[str] = Counter()  # by template
         self._examples: dict[str, str] = {}
@@ -54,15 +56,18 @@ class FactCounter:
         self._pause_seconds = 0.0
         self._latest_ts: float | None = None
 
-    def see(self, event: Event, loops: LoopState) -> None:
+    def see(self, event: Event, loops: LoopState, review: CallReview | None) -> None:
         """Take the latest event.
 
         Args:
             event: The event.
             loops: Its chain, which has taken it.
+            review: What is known of it, where it is a call.
         """
         if isinstance(event, ToolCall):
-            self._call(event, loops)
+            self._call(event, loops, review)
+        elif isinstance(event, Notice | ModelCall) and event.error:
+            self._miss(event)
         elif isinstance(event, ModelCall) and event.text is None and event.part is ModelPart.WHOLE:
             self._without_text += 1
         ts = event.ts
@@ -73,7 +78,14 @@ class FactCounter:
                 if latest is not None and ts - latest >= _NOTICED_S:
                     self._wait(ts - latest, event, loops)
 
-    def _call(self, call: ToolCall, loops: LoopState) -> None:
+    def _miss(self, event: Notice | ModelCall) -> None:
+        """Count a call of the model that did not get through, and the time before it."""
+        self._missed += 1
+        since = self._latest_ts
+        if event.ts is not None and since is not None:
+            self._missed_seconds = (self._missed_seconds or 0.0) + max(0.0, event.ts - since)
+
+    def _call(self, call: ToolCall, loops: LoopState, review: CallReview | None) -> None:
         result, outcome = call.result, loops.outcome
         if call.args is None:
             self._without_arguments += 1
@@ -82,8 +94,10 @@ class FactCounter:
                 self._without_answer += 1
         elif (type(result) is not str or result[:1] == "<") and _is_opaque(result):
             self._opaque_answers += 1
-        # Words alone may be content: a run is not told that a call failed because a file speaks of failures.
-        if call.error or (outcome is not None and outcome.ending is Ending.FAILED and not outcome.is_weak):
+        if review is not None and review.was_cancelled:
+            self._cancelled += 1
+        elif review is not None and review.has_failed:
+            self._refused += review.was_refused
             self._fail(call, outcome)
         elif loops.same_since > loops.repetition.answers.latest_change and loops.effect is Effect.READ:
             self._look(call)
@@ -142,6 +156,10 @@ class FactCounter:
                 by_tool=tuple(NamedCount(*item) for item in self._failures.most_common()),
                 message=None if message is None else self._examples[message],
                 message_count=message_count,
+                refused=self._refused,
+                cancelled=self._cancelled,
+                model_errors=self._missed,
+                model_error_seconds=self._missed_seconds,
             ),
             lookups=Lookups(
                 calls=self._lookups,

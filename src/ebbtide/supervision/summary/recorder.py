@@ -5,6 +5,7 @@ The summary is a fold over the events, in bounded memory.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
@@ -18,7 +19,9 @@ from ebbtide.clock import time_zone
 from ebbtide.divergence.loop_state import LoopState
 from ebbtide.divergence.monitor import tools_of
 from ebbtide.divergence.signals import LoopSignal
+from ebbtide.events.effect import Effect
 from ebbtide.events.event import Event, Message, ModelCall, Notice, Role, ToolCall
+from ebbtide.events.outcome import Ending
 from ebbtide.events.run_outcome import FAILURES
 from ebbtide.events.tool_policy import ToolPolicies
 from ebbtide.events.transcript import Round
@@ -51,7 +54,9 @@ EAGER_ROUNDS = 1_000  #: rounds that are read for the report alone
 _FINDINGS = 2_000
 _POINTS = 20_000
 _STRETCHES = 2_000
-_ENOUGH = 1  # place of the latest news among the two that are kept
+_NO_NEWS = (0, 0, 0)  # so many new answers prove that a run recovered whose end says nothing
+# A shell, or the program that was called, says what is wrong: the name of who speaks comes first.
+_COMPLAINT = re.compile(r"(?:/bin/)?(?:ba|z|da)?sh: |(?P<name>[\w.-]+): .*\s*\Z")
 _CRASHES = (EndKind.FAILED, EndKind.BLOCKED, EndKind.LIMIT)  # ends that nothing recovered before
 
 
@@ -123,8 +128,9 @@ class RunRecorder:
         self._highest = self._previous = self.supervisor.verdict()
         self._steps = LadderSteps(self.supervisor.tally)
         self._stretches: list[_Stretch] = []
-        # By chain, the latest two events that brought a new answer, or a round with new claims.
-        self._news: dict[str, tuple[int, int]] = {}
+        # By chain, the latest events that brought a new answer, or a round with new claims.
+        self._news: dict[str, tuple[int, ...]] = {}
+        self._setbacks: dict[str, int] = {}  # by chain, the latest call that failed or found nothing
         self._facts = FactCounter()
         self._policies = policies = tools_of(tools, profile.divergence)
         self._endings = EndingReader(policies)
@@ -187,19 +193,21 @@ class RunRecorder:
                 history = self._histories[event.chain_id] = TallyHistory(event.chain_id, tally)
             self._latest = history
         history.note(tally, number, loops.event, None if event.ts is None else tally.latest_ts)
-        self._facts.see(event, loops)
         if not self._title and isinstance(event, Message) and event.role is Role.USER and event.text:
             self._title = title_of(event.text)
         self._endings.see(event, number)
         if self._claims:
             self._hold(event, number)
         review = self._reviewer.review(event, loops) if isinstance(event, ToolCall) else None
+        self._facts.see(event, loops, review)
         self._bill.add(event, number, None if event.usage is None else tally.last_cost, review)
         if isinstance(event, Notice) and event.stated is not None and tally.settlement is not None:
             self._bill.settle(event, tally.settlement)
         repetition = loops.repetition
         is_news = review is not None and repetition.calls == repetition.answers.latest_news
-        if isinstance(event, ToolCall) and is_news and not self._is_setback(event, review):
+        if isinstance(event, ToolCall) and self._is_setback(event, review, loops):
+            self._setbacks[event.chain_id] = number
+        elif is_news and not (isinstance(event, ToolCall) and event.result is None):
             self._add_news(event.chain_id, number)
         if self._timeline is not None:
             total = self.supervisor.tally
@@ -223,13 +231,23 @@ class RunRecorder:
         return () if self._report is None else self._report.check()
 
     def _add_news(self, chain_id: str, number: int) -> None:
-        self._news[chain_id] = (self._news.get(chain_id, (0, 0))[1], number)
+        self._news[chain_id] = (*self._news.get(chain_id, _NO_NEWS)[1:], number)
 
-    def _is_setback(self, call: ToolCall, review: CallReview | None) -> bool:
-        """Returns True if a call failed, or stands for a limit or an error that ended the run."""
+    def _is_setback(self, call: ToolCall, review: CallReview | None, loops: LoopState) -> bool:
+        """Returns True if a call failed, found nothing, or stands for what ended the run in a failure."""
         policy = self._policies.get(call.name)
-        outcome = None if policy is None else policy.outcome_of(call.args)
-        return outcome in FAILURES or (review is not None and review.has_failed)
+        if policy is not None and (ended := policy.outcome_of(call.args)) is not None:
+            return ended in FAILURES
+        if (review is not None and (review.has_failed or review.was_cancelled)) or call.result == "":
+            return True
+        if isinstance(call.result, str) and (complaint := _COMPLAINT.match(call.result)) is not None:
+            name = complaint["name"]
+            return name is None or (review is not None and name == review.name.partition(" ")[0])
+        outcome = loops.outcome
+        if outcome is None:
+            return False
+        is_content = loops.effect is Effect.READ and outcome.ending is Ending.FAILED
+        return outcome.is_weak or not is_content
 
     def loop(self, signal: LoopSignal, verdict: Verdict) -> None:
         """As `Listener.loop`."""
@@ -386,7 +404,7 @@ class RunRecorder:
         self, highest: Verdict, latest: Verdict, findings: Sequence[RunFinding], ending: EndKind
     ) -> bool | None:
         """Returns True if something new came in the same chain after the cause of the highest verdict."""
-        if latest.rank >= highest.rank:
+        if latest.rank >= highest.rank or highest.action is Action.FINALIZE:
             return None
         if ending in _CRASHES or highest.cause is Cause.LIMIT:
             return False
@@ -397,10 +415,11 @@ class RunRecorder:
         ]
         last = max((item.last_event for item in behind), default=highest.event or 0)
         chains = {item.chain_id for item in behind} or {highest.chain_id or ""}
-        news = [self._news[chain] for chain in chains if chain in self._news]
-        # One new answer may be that of a last attempt; where the work came to its end, it is enough.
-        needed = _ENOUGH if ending in (EndKind.FINISHED, EndKind.HANDED_BACK) else 0
-        return any(pair[needed] > last for pair in news)
+        news = [(self._news[chain], self._setbacks.get(chain, 0)) for chain in chains if chain in self._news]
+        if ending in (EndKind.FINISHED, EndKind.HANDED_BACK):
+            return any(places[-1] > last for places, _ in news)
+        # One new answer may be that of a last attempt, and what ends in failures has not recovered.
+        return any(places[0] > last and places[-1] > setback for places, setback in news)
 
     def _saving(self) -> Saving | None:
         parts = [

@@ -74,12 +74,20 @@ class FailedCalls:
         by_tool: Each tool and how many of its calls failed, most first.
         message: What the most frequent failure says, in one line; None where no answer is known.
         message_count: How many calls failed with it.
+        refused: Those that a person or a rule of the harness did not allow.
+        cancelled: Calls beside them that the harness dropped, since another one of their batch failed.
+        model_errors: Calls of a model that did not get through, as the harness reports them.
+        model_error_seconds: Time that passed before those reports; None where they have no time.
     """
 
     calls: int = 0
     by_tool: tuple[NamedCount, ...] = ()
     message: str | None = None
     message_count: int = 0
+    refused: int = 0
+    cancelled: int = 0
+    model_errors: int = 0
+    model_error_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
