@@ -368,6 +368,7 @@ Microsoft.Extensions.DependencyInjectionAbstractions
 $1 and $2 are the arguments; awk '{print $6}'
 https://hooks.slack.com/ is where webhooks live
 Cookie: the banner asks once
+check that root login and password auth are off on every host
 login as admin with the usual password today
 Traceback: File "app.py", line 42, in <module>
 The secret of success is to begin; the key is patience

@@ -238,7 +238,7 @@ SECRET_RULES: Final = (
     SecretRule("password hash", ("$2a$", "$2b$", "$2y$", "$1$", "$5$", "$6$", "$y$", "$7$", "$apr1$", "$argon2"), r"\$(?:2[aby]|1|5|6|7|y|apr1|argon2(?:id|i|d))\$[A-Za-z0-9./$=,+]{16,}"),
     SecretRule("private key", ("private-lines",), r"Private-Lines: ?\d{1,4}(?:\\n|\s)++(?P<secret>(?:[A-Za-z0-9+/=]{8,}+(?:\\n|[\r\n])*+)++)"),
     SecretRule("one-time secret", ("secret=",), r"[?&]secret=(?P<secret>[A-Z2-7]{12,})"),
-    SecretRule("password", ("login ",), r"\blogin\s\S{1,100}\s{1,8}password\s{1,8}(?P<secret>\S{3,200})", SecretForm.TYPED),
+    SecretRule("password", ("machine ",), r"\bmachine\s{1,8}\S{1,100}\s{1,8}login\s{1,8}\S{1,100}\s{1,8}password\s{1,8}(?P<secret>\S{3,200})", SecretForm.TYPED),
     SecretRule("bitcoin key", (), rf"{_START}[5KL][1-9A-HJ-NP-Za-km-z]{{50,51}}(?![A-Za-z0-9])", SecretForm.MIXED),
     # Of an address with a user and a password, the password; a port is none.
     SecretRule("password", ("://",), r"[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s:/@\"'<>`\[\]]{0,80}:(?!\[)(?!\d{1,5}(?:[/\s\"'`<>),;\u2026]|$))(?:(?P<secret>[^\s@\"'<>`/]{1,200})(?=@)|(?P<cut>[^\s@\"'<>`/()\[\]-][^\s@\"'<>`/()\[\]]{0,200})(?=$|\u2026|\.\.\.))", SecretForm.TYPED),
