@@ -96,7 +96,8 @@ def agent_of(model: Model, registry):
 
 
 @pytest.fixture(params=["in this process", "in a service"])
-def registry(request, empty_service):
+def registry(request, empty_service, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("ebbtide.service.background_runs.WAIT_S", 5.0)  # a busy machine is no silent service
     if request.param == "in this process":
         yield Runs()
         return
