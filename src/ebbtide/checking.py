@@ -86,9 +86,7 @@ def check(
     family = started_by(Path(path), form) if is_alone else []
     shared = None
     if family or (is_alone and origin.parent is not None):
-        from ebbtide.traces.money.shared_calls import SharedCalls
-
-        shared = SharedCalls.of([Path(path), *(file for file, _ in family)])
+        shared = _shared_calls([Path(path), *(file for file, _ in family)])
         inherited = shared.inherited.get(str(Path(path)))
     summary = check_trace(trace, options, progress=progress, inherited=inherited)
     summary = placed(summary, origin, form)
@@ -96,6 +94,12 @@ def check(
         return summary if not is_alone else with_trees([summary])[0]
     nodes = _nodes_of(family, form, shared, options.prices)
     return with_trees([summary], nodes)[0]
+
+
+def _shared_calls(paths: Sequence[Path]) -> SharedCalls:
+    from ebbtide.traces.money.shared_calls import SharedCalls  # msgspec, which one file alone does not need
+
+    return SharedCalls.of(paths)
 
 
 def placed(summary: RunSummary, origin: SessionOrigin, form: str) -> RunSummary:
@@ -308,9 +312,7 @@ def check_many(
     )
     shares: Mapping[str, InheritedCalls] = inherited or {}
     if inherited is None and len(files) > 1:
-        from ebbtide.traces.money.shared_calls import SharedCalls
-
-        shares = SharedCalls.of(files).inherited
+        shares = _shared_calls(files).inherited
     jobs = min(jobs or _processes(files), len(files))
     if jobs > 1 and not _can_be_sent(options):
         jobs = 1

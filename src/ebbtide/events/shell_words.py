@@ -76,7 +76,7 @@ def simple_commands(text: str) -> list[SimpleCommand]:
     return _Reader(text).read()
 
 
-_HEREDOC = re.compile(r"<<-?[ \t]*(['\"]?)(\w+)\1.*?^[ \t]*\2[ \t]*$", re.DOTALL | re.MULTILINE)
+_HEREDOC = re.compile(r"<<-?[ \t]*(['\"]?)(\w+)\1")
 _TEXT = re.compile(r"'[^']*+'|\"(?:[^\"\\]|\\.)*+\"", re.DOTALL)
 _QUIET = re.compile(r"[ \t]*(?:cat[ \t]*(?:>|$)|cd |export |source |\.[ ]|#|set -)")
 _GOES_ON = re.compile(r"\||;|(?<![&>])&(?![&>])")
@@ -92,9 +92,30 @@ def has_one_status(text: str) -> bool:
     """
     if _PLAIN.fullmatch(text):
         return True
-    plain = _TEXT.sub("''", _HEREDOC.sub(" ", text)).strip()
+    plain = _TEXT.sub("''", _without_heredocs(text)).strip()
     *before, last = plain.replace("\\\n", " ").splitlines() or [""]
     return not _GOES_ON.search(last) and all(not line.strip() or _QUIET.match(line) for line in before)
+
+
+def _without_heredocs(text: str) -> str:
+    """Returns a command line without the texts that it feeds to programs; one without an end stays."""
+    lines = text.split("\n")
+    ends: dict[str, list[int]] = {}
+    for number in range(len(lines) - 1, -1, -1):
+        ends.setdefault(lines[number].strip(" \t"), []).append(number)
+    kept, number = [], 0
+    while number < len(lines):
+        opening = _HEREDOC.search(lines[number])
+        places = ends.get(opening[2], []) if opening else []
+        while places and places[-1] <= number:
+            places.pop()
+        if opening and places:
+            kept.append(lines[number][: opening.start()] + " ")
+            number = places[-1]
+        else:
+            kept.append(lines[number])
+        number += 1
+    return "\n".join(kept)
 
 
 class _Reader:

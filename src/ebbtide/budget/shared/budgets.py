@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
@@ -150,8 +151,6 @@ class Budgets:
             ConfigError: As for `from_dict`, with the name of the file.
             StoreError: Likewise.
         """
-        import os
-
         folder = os.path.dirname(fspath(path))  # noqa: PTH120 - pathlib takes long to load
         return read_settings(path, lambda table: cls.from_dict(table, folder=folder), section="budgets")
 
