@@ -23,7 +23,7 @@ from ebbtide.errors import StoreError, error_text
 from ebbtide.events.event import Event, Message, ModelCall, ToolCall
 from ebbtide.events.identity import MARK
 from ebbtide.events.usage import Usage
-from ebbtide.service.hooks.growing_session import GrowingSession
+from ebbtide.service.hooks.growing_session import GrowingSession, last_report
 from ebbtide.service.hooks.hook_session import HookSession
 from ebbtide.service.hooks.hook_store import HookStore
 from ebbtide.supervision.ladder import Cause
@@ -195,6 +195,9 @@ class HookService:
                 if self._record_calls(step, session, run_id, batch) and not is_late:
                     reply = self._advice(codec, step, session, run_id, stops=stops)
                     return HookReply() if shadow or session.is_off else reply
+            elif step.kind is StepKind.REPORT:
+                if not (shadow or is_late or session.is_off or step.is_again):
+                    return self._correction(codec, step, run_id)
             elif step.kind is StepKind.END:
                 self.runs.end(run_id)
         return HookReply()
@@ -243,6 +246,13 @@ class HookService:
             standing = next((run for run in self.runs.standing() if run.run_id == run_id), None)
             return HookReply(end=final_text(turn.verdict, standing))
         return self._last_word(turn, session)
+
+    def _correction(self, codec: HookCodec, step: HookStep, run_id: str) -> HookReply:
+        """Returns what the agent hears of its last words before it ends its turn: nothing where they hold."""
+        report = step.report
+        if report is None and codec.reader is not None and step.transcript is not None:
+            report = last_report(step.transcript, codec.reader)
+        return HookReply(correction=self.runs.before_end(run_id, report) if report else None)
 
     def _last_word(self, turn: Advice, session: HookSession) -> HookReply:
         """What is said, once, where the run would end, and may not be ended or was not warned before."""
