@@ -53,3 +53,22 @@ def test_what_is_no_client_is_refused() -> None:
         warnings.simplefilter("error")
         with pytest.raises(ConfigError, match=r"object has neither chat\.completions\.create"):
             watch(object())
+
+
+def test_where_a_person_can_be_asked_a_loop_is_a_question() -> None:
+    """What would end the run asks first; once they have answered, it goes on."""
+    run_watch = RunWatch()
+    for _ in range(4):
+        run_watch.advise("a", asks=True)
+        run_watch.record_tool_call("a", "ls", {"path": "."}, "a.txt")
+    asked = run_watch.advise("a", asks=True)
+    assert asked.end is None
+    assert asked.ask is not None
+    run_watch.acknowledge("a")
+    assert run_watch.advise("a", asks=True).refusal is None
+
+
+def test_a_limit_is_no_question() -> None:
+    run_watch = RunWatch(limits=Limits(llm_calls=1))
+    run_watch.record("a", ModelCall())
+    assert run_watch.advise("a", asks=True).end is not None

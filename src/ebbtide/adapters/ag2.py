@@ -41,8 +41,9 @@ class EbbtideTurns:
     that is continued goes on with it.
 
     Args:
-        asks: True if a person is asked where one should look, as ``context.input`` asks: the agent needs a
-            ``hitl_hook``. The run ends where the answer is no, or where there is none. Without, it ends.
+        asks: True if a person is asked where one should look, and before a loop ends the run, as
+            ``context.input`` asks: the agent needs a ``hitl_hook``. The run ends where the answer is no, or
+            where there is none. Without, it ends.
 
     Attributes:
         watch: The runs, and what failed in watching them.
@@ -72,7 +73,7 @@ class _WatchedTurn(BaseMiddleware):
     async def on_llm_call(
         self, call_next: Callable[..., Any], events: Sequence[Any], context: Any
     ) -> ModelResponse:
-        advice = self._watch.advise(self._run_id)
+        advice = self._watch.advise(self._run_id, asks=self._asks)
         if advice.ask and self._asks and await _is_approved(context, final_text(advice.verdict)):
             self._watch.acknowledge(self._run_id)
             advice = self._watch.advise(self._run_id)

@@ -29,8 +29,9 @@ class EbbtideMiddleware(AgentMiddleware[WatchedState, Any, Any]):
     as the model's last answer, so that the agent ends as usual and all messages are kept.
 
     Args:
-        asks: True if a person is asked where one should look, by an interrupt of LangGraph: the agent needs a
-            checkpointer, and goes on when it is resumed. Without, the run ends.
+        asks: True if a person is asked where one should look, and before a loop ends the run, by an
+            interrupt of LangGraph: the agent needs a checkpointer, and goes on when it is resumed. Without,
+            the run ends.
 
     Attributes:
         watch: The runs, and what failed in watching them.
@@ -115,7 +116,7 @@ class EbbtideMiddleware(AgentMiddleware[WatchedState, Any, Any]):
 
     def _advice(self, run_id: str) -> Advice:
         """Returns what to do before a call; if a person is asked first, once they have answered."""
-        advice = self.watch.advise(run_id)
+        advice = self.watch.advise(run_id, asks=self.asks)
         if advice.ask and self.asks:
             interrupt(final_text(advice.verdict))  # comes back when the run is resumed
             self.watch.acknowledge(run_id)

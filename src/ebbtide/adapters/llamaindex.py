@@ -31,8 +31,8 @@ class EbbtideLlamaIndex:
     as the model's last answer, so that the memory and the calls of tools are kept.
 
     Args:
-        asks: True if a person is asked where one should look: the run sends an `InputRequiredEvent`, and goes
-            on with a `HumanResponseEvent`. Without, the run ends.
+        asks: True if a person is asked where one should look, and before a loop ends it: the run sends an
+            `InputRequiredEvent`, and goes on with a `HumanResponseEvent`. Without, the run ends.
 
     Attributes:
         watch: The runs, and what failed in watching them.
@@ -131,7 +131,7 @@ class _WatchedStep:
     async def _advice(self, ctx: Context, run_id: str) -> Advice:
         """Returns what to do before a call; if a person is asked first, once they have answered."""
         watch = self.adapter.watch
-        advice = watch.advise(run_id)
+        advice = watch.advise(run_id, asks=self.adapter.asks)
         if advice.ask and self.adapter.asks:
             times = await ctx.store.get(_ASKED, default=0) | 1
             await ctx.store.set(_ASKED, times)

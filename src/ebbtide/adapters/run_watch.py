@@ -7,6 +7,7 @@ import uuid
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Final, Self, TypedDict, Unpack
 
 from ebbtide.adapters.answer_text import answer_text
@@ -21,6 +22,7 @@ from ebbtide.events.tool_policy import ToolPolicies
 from ebbtide.events.usage import Usage
 from ebbtide.profile import Profile
 from ebbtide.settings_file import nearest_name
+from ebbtide.supervision.ladder import Action, Cause
 from ebbtide.supervision.runs.advice import Advice
 from ebbtide.supervision.runs.run_registry import RunRegistry
 from ebbtide.supervision.runs.run_store import RunStanding
@@ -77,7 +79,14 @@ class RunWatch:
         if runs is not None and len(options) > 1:
             other = next(name for name in options if name != "runs")
             raise ConfigError(f"{other} belongs into the registry that runs= gives")
+        if runs is not None and not hasattr(runs, "before_model"):
+            raise ConfigError(
+                f"runs = {runs!r:.60}: expected a registry, such as Runs() or ServiceClient(url)"
+            )
         self.runs: RunRegistry = _registry(options) if runs is None else runs
+        # One that is asked over the network is asked beside the run, which does not wait for it.
+        in_background = getattr(self.runs, "in_background", None)
+        self._runs: RunRegistry = self.runs if in_background is None else in_background()
         self.faults = 0
         self.last_fault: str | None = None
         self._lock = threading.Lock()
@@ -91,18 +100,28 @@ class RunWatch:
         """Returns an id for a run whose framework gives it none."""
         return uuid.uuid4().hex
 
-    def advise(self, run_id: str, *, agent: str | None = None) -> Advice:
-        """Returns what to do before the next call of a run's model; nothing if that fails."""
+    def advise(self, run_id: str, *, agent: str | None = None, asks: bool = False) -> Advice:
+        """Returns what to do before the next call of a run's model; nothing if that fails.
+
+        Args:
+            run_id: The run.
+            agent: Whose model is called.
+            asks: True if there is a person to ask: then a loop, which would end the run, is a question, too.
+        """
         try:
-            return self.runs.before_model(run_id, agent=agent)
+            advice = self._runs.before_model(run_id, agent=agent)
         except Exception as error:  # noqa: BLE001 - the run does not notice
             self._fault(error)
             return _NO_ADVICE
+        verdict = advice.verdict
+        if asks and verdict.cause is Cause.DIVERGENCE and verdict.action is Action.STOP:
+            return Advice(replace(verdict, action=Action.ESCALATE))
+        return advice
 
     def record(self, run_id: str, event: Event) -> None:
         """Takes one event."""
         try:
-            self.runs.record(run_id, event)
+            self._runs.record(run_id, event)
         except Exception as error:  # noqa: BLE001 - likewise
             self._fault(error)
 
@@ -133,7 +152,7 @@ class RunWatch:
             call = ModelCall.of(answer, model=model, agent=agent)
             if usage is not None:
                 call.usage = Usage.of(usage, model=model)
-            self.runs.record(run_id, call)
+            self._runs.record(run_id, call)
         except Exception as error:  # noqa: BLE001 - likewise
             self._fault(error)
 
@@ -174,14 +193,14 @@ class RunWatch:
     def acknowledge(self, run_id: str, *, agent: str | None = None) -> None:
         """Records that a person has seen what holds, and lets the run go on."""
         try:
-            self.runs.acknowledge(run_id, agent=agent)
+            self._runs.acknowledge(run_id, agent=agent)
         except Exception as error:  # noqa: BLE001 - likewise
             self._fault(error)
 
     def end(self, run_id: str) -> RunStanding | None:
         """Ends a run; returns what it has come to, or None if that fails."""
         try:
-            return self.runs.end(run_id)
+            return self._runs.end(run_id)
         except Exception as error:  # noqa: BLE001 - likewise
             self._fault(error)
             return None

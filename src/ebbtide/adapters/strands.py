@@ -29,9 +29,9 @@ class EbbtideStrandsPlugin(Plugin):
     A run that is to end gets its reason as the model's last answer, so that all messages are kept.
 
     Args:
-        asks: True if a person is asked where one should look, by an interrupt of Strands: the agent returns
-            with the stop reason ``interrupt``, and goes on when it is called with the answer. Without, the
-            run ends.
+        asks: True if a person is asked where one should look, and before a loop ends the run, by an
+            interrupt of Strands: the agent returns with the stop reason ``interrupt``, and goes on when it
+            is called with the answer. Without, the run ends.
 
     Attributes:
         watch: The runs, and what failed in watching them.
@@ -70,7 +70,7 @@ class EbbtideStrandsPlugin(Plugin):
         handler: Callable[[InvokeModelContext], AsyncIterator[Any]],
     ) -> AsyncIterator[Any]:
         run_id, agent = _run_of(context), context.agent.name
-        advice = self.watch.advise(run_id)
+        advice = self.watch.advise(run_id, asks=self.asks)
         if advice.ask and self.asks:
             self._waiting[context.agent] = run_id
             raise InterruptException(

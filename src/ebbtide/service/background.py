@@ -10,8 +10,9 @@ import time
 from pathlib import Path
 from typing import Final
 
-from ebbtide.service.client import ServiceClient, ServiceError
+from ebbtide.service.client import ServiceClient
 from ebbtide.service.hooks.state_folder import StateFolder
+from ebbtide.service.service_error import ServiceError
 
 _LOG: Final = "serve.log"
 _IDLE_S: Final = 12 * 3600  # without a request, after which it ends

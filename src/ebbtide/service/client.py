@@ -8,51 +8,41 @@ import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, Self
 from urllib.parse import quote, urlencode, urlsplit
 
-from ebbtide.errors import ConfigError, EbbtideError
+from ebbtide.errors import ConfigError, expect
 from ebbtide.events.event import Event
 from ebbtide.events.event_wire import event_wire
+from ebbtide.service.background_runs import BackgroundRuns
+from ebbtide.service.service_error import ServiceError
 from ebbtide.supervision.ladder import Cause
 from ebbtide.supervision.runs.advice import Advice
 from ebbtide.supervision.runs.run_store import RunStanding
 from ebbtide.supervision.verdict import Verdict
 
-_TRIES: Final = 4
 _REST_S: Final = 0.25  # before the second try; twice as long before the third
 _LONGEST_REST_S: Final = 5.0
-_AGAIN: Final = frozenset({429, 502, 503, 504})  # nothing was taken
-
-
-class ServiceError(EbbtideError):
-    """The service cannot be reached, or refuses.
-
-    Args:
-        message: What is wrong.
-        status: Its status code; None where no answer came.
-    """
-
-    def __init__(self, message: str, status: int | None = None) -> None:
-        self.status = status
-        super().__init__(message)
+_LAST_S: Final = 1.0  # that closing waits for what adapters have recorded
 
 
 class ServiceClient:
     """Asks a service, over one connection that stays open. It may be used from several threads.
 
     An adapter takes it for its registry, as ``watch(client, runs=ServiceClient())``: its runs show on the
-    page of the service, and Stop ends them. Where the service does not answer, the verbs raise; an adapter
-    counts that, and its run goes on.
+    page of the service, and Stop ends them. Adapters ask `in_background`, so that no call of theirs waits for
+    more than 50 ms; every other caller waits for the answer, and the verbs raise where none comes.
 
-    A request that nothing came of is sent again, up to three times: events only where each has a `seq`, so
-    that it counts once.
+    A request that nothing came of is sent again, up to `tries` times in all: events only where each has a
+    `seq`, so that it counts once.
 
     Args:
         url: Where the service is.
         token: What it wants to know; None where it asks nobody.
         timeout_s: Seconds to wait for an answer.
+        tries: Number of times that a request is sent at most.
         project: The project of the runs; None where nobody says.
         agent: The agent that works, likewise.
         user: For whom it works, likewise.
@@ -74,16 +64,31 @@ class ServiceClient:
         *,
         token: str | None = None,
         timeout_s: float = 10.0,
+        tries: int = 4,
         project: str | None = None,
         agent: str | None = None,
         user: str | None = None,
         shadow: bool = False,
     ) -> None:
+        expect("url", url, str)
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ConfigError(f"url = {url!r:.80}: expected http://HOST:PORT")
         kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
         self._connection = kind(parts.hostname, parts.port, timeout=timeout_s)
+        self._tries = tries
+        self._new_client = partial(
+            ServiceClient,
+            url,
+            token=token,
+            timeout_s=timeout_s,
+            tries=1,
+            project=project,
+            agent=agent,
+            user=user,
+            shadow=shadow,
+        )
+        self._background: BackgroundRuns | None = None
         self._base = parts.path.rstrip("/")
         self._headers = {} if token is None else {"Authorization": f"Bearer {token}"}
         self._lock = threading.Lock()
@@ -98,8 +103,17 @@ class ServiceClient:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def in_background(self) -> BackgroundRuns:
+        """Returns its registry for adapters: the same one each time, over a connection of its own."""
+        with self._lock:
+            if self._background is None:
+                self._background = BackgroundRuns(self._new_client())
+            return self._background
+
     def close(self) -> None:
         """Closes the connection; the next request opens it again."""
+        if self._background is not None:
+            self._background.close(_LAST_S)
         with self._lock:
             self._connection.close()
 
@@ -258,7 +272,7 @@ class ServiceClient:
         headers = self._headers
         if not isinstance(body, bytes):
             body, headers = json.dumps(body).encode(), {**headers, "Content-Type": "application/json"}
-        for number in range(1, _TRIES + 1):
+        for number in range(1, self._tries + 1):
             status, content, rest_s = None, b"", _REST_S * 2 ** (number - 1)
             try:
                 with self._lock:
@@ -273,8 +287,8 @@ class ServiceClient:
                 self.close()
                 error = ServiceError(f"{method} {path}: {type(cause).__name__}: {cause}")
             # Without an answer nobody knows whether it was taken.
-            may_repeat = status in _AGAIN or (status is None and is_safe)
-            if not may_repeat or number == _TRIES:
+            may_repeat = error.may_repeat or (status is None and is_safe)
+            if not may_repeat or number == self._tries:
                 raise error
             time.sleep(min(rest_s, _LONGEST_REST_S))
         raise AssertionError  # pragma: no cover - the last try raises or returns

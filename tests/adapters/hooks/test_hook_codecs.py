@@ -172,7 +172,7 @@ def added(name: str) -> dict[str, object]:
 ANSWERS = [
     (CLAUDE, claude("PostToolBatch"), HookReply(), {}),
     (CLAUDE, claude("PostToolBatch"), HookReply(note="note"), added("PostToolBatch")),
-    (CLAUDE, claude("PostToolBatch"), HookReply(end="why"), {"continue": False, "stopReason": "why"}),
+    (CLAUDE, claude("PostToolBatch"), HookReply(end="why"), {"continue": False, "stopReason": "why", "systemMessage": "why"}),
     (CLAUDE, claude("UserPromptSubmit"), HookReply(message="off", drops_prompt=True), {"decision": "block", "reason": "off"}),
     (CODEX, codex("PostToolUse"), HookReply(note="note", message="m"), {**added("PostToolUse"), "systemMessage": "m"}),
     (CODEX, codex("PostToolUse"), HookReply(end="why"), {}),

@@ -54,11 +54,13 @@ class LocalState:
         return 0
 
     def hook(self, agent: str, event: dict[str, Any], *flags: str) -> dict[str, Any]:
-        """What the service answers, over the socket."""
+        """Returns the answer of the service, which arrives: its note is confirmed, as the client does."""
         query = "&".join(f"{flag}=1" for flag in flags)
-        body = json.dumps(event).encode()
-        content = hook_client.exchange("POST", f"/hooks/{agent}?{query}", body, time.monotonic() + 5)
+        path, body = f"/hooks/{agent}?{query}", json.dumps(event).encode()
+        content, ticket = hook_client.ask("POST", path, body, time.monotonic() + 5)
         assert content is not None
+        if ticket:
+            hook_client.exchange("POST", f"/delivered/{ticket}", b"", time.monotonic() + 5)
         return json.loads(content)
 
     def client(self, *arguments: str, stdin: str) -> subprocess.CompletedProcess[str]:

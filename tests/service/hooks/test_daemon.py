@@ -340,6 +340,101 @@ def test_the_client_of_a_status_line(state) -> None:
     assert done.stdout == "ebbtide: not watching\n"
 
 
+@pytest.mark.parametrize("kills", [{2}, {3}, {4}, {2, 4}, {3, 4, 5}])
+def test_a_loop_that_outlives_the_service_is_told_before_it_ends(state, kills: set[int]) -> None:
+    """SIGKILL after some events of a loop, at once: the note comes, and the run ends after it, not before."""
+    process = state.serve()
+    notes, end = [], None
+    for number in range(12):
+        answer = state.hook("claude", batch(number), "stop")
+        if note(answer) and number not in kills:
+            notes.append(number)
+        if "continue" in answer:
+            end = number
+            break
+        if number in kills:
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            process = state.serve()
+    assert notes
+    assert end is not None
+    assert notes[0] < end
+
+
+@pytest.mark.parametrize("kill", [1, 2, 3])
+def test_a_note_of_a_service_that_died_before_it_was_confirmed_comes_next(state, kill: int) -> None:
+    """The answer went out, and nobody has said that it arrived when the service is killed."""
+    process = state.serve()
+    for number in range(kill):
+        state.hook("claude", batch(number), "stop")
+    path = "/hooks/claude?stop=1"
+    content, ticket = hook_client.ask("POST", path, json.dumps(batch(kill)).encode(), time.monotonic() + 5)
+    assert content is not None
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    state.serve()
+    answers = [state.hook("claude", batch(number), "stop") for number in range(kill + 1, 9)]
+    if ticket:
+        assert note(answers[0])
+    first_note = next(n for n, answer in enumerate(answers) if note(answer)) if kill < 3 else -1
+    end = next(n for n, answer in enumerate(answers) if "continue" in answer)
+    assert first_note < end
+
+
+def test_a_hook_that_ran_into_its_deadline_is_told_next(state) -> None:
+    """The service hangs while the note is due: the client gives up, and the next answer has the note."""
+    process = state.serve()
+    for number in range(2):
+        assert state.hook("claude", batch(number), "stop") == {}
+    process.send_signal(signal.SIGSTOP)
+    try:
+        for number in (2, 3):
+            assert state.client("claude", "--stop", stdin=json.dumps(batch(number))).stdout == "{}\n"
+    finally:
+        process.send_signal(signal.SIGCONT)
+    deadline = time.monotonic() + 10
+    while (state.status() or {}).get("runs", 0) == 0 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(0.5)  # it takes what waited for it
+    told = state.hook("claude", batch(4), "stop")
+    assert note(told)
+    assert "continue" not in told
+    assert state.hook("claude", batch(5), "stop")["continue"] is False
+
+
+def test_the_client_confirms_what_it_has_handed_over(state) -> None:
+    """By the real client: a note comes once, and the run ends after it."""
+    state.serve()
+    answers = []
+    for number in range(6):
+        done = state.client("claude", "--stop", stdin=json.dumps(batch(number)))
+        answers.append(json.loads(done.stdout))
+        time.sleep(0.35)  # a note that is not confirmed would come again
+        if "continue" in answers[-1]:
+            break
+    assert sum(bool(note(answer)) for answer in answers) == 1
+    assert "continue" in answers[-1]
+
+
+def test_a_loop_that_starts_the_service_again_is_told_before_it_ends(state) -> None:
+    """The service is killed in the middle, and the hooks alone start it again while the loop goes on."""
+    process = state.serve()
+    notes, end = [], None
+    for number in range(26):
+        answer = json.loads(state.client("claude", "--stop", stdin=json.dumps(batch(number))).stdout)
+        if note(answer):
+            notes.append(number)
+        if "continue" in answer:
+            end = number
+            break
+        if number == 2:
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+        time.sleep(0.4)
+    assert end is not None
+    assert any(number < end for number in notes)
+
+
 FAILED = "3 failed, 209 passed in 4.10s"
 
 
@@ -353,7 +448,7 @@ def stop(agent: str, words: str | None = "All 212 tests pass.", **fields: Any) -
     return {**base, **{name: value for name, value in event.items() if value is not None}, **fields}
 
 
-def tests_run(agent: str, result: str) -> dict[str, Any]:
+def run_of_tests(agent: str, result: str) -> dict[str, Any]:
     """The event of a run of tests."""
     if agent == "claude":
         return batch(1, command="pytest -q", result=result)
@@ -369,7 +464,7 @@ def tests_run(agent: str, result: str) -> dict[str, Any]:
 def test_a_false_report_is_corrected_once(state, agent: str, word: str) -> None:
     """Before the turn ends, with the line that says otherwise; the second time the agent may end."""
     state.serve()
-    assert state.hook(agent, tests_run(agent, FAILED)) == {}
+    assert state.hook(agent, run_of_tests(agent, FAILED)) == {}
     answer = state.hook(agent, stop(agent))
     assert answer["decision"] == word
     assert answer["reason"].startswith('[ebbtide] Your report says "All 212 tests pass."')
@@ -392,7 +487,7 @@ def test_a_false_report_is_corrected_once(state, agent: str, word: str) -> None:
 def test_a_turn_ends_in_silence(state, words, result: str, fields, flags: tuple[str, ...]) -> None:
     """A report that holds, one that cannot be judged, one that was corrected, and no report at all."""
     state.serve()
-    state.hook("claude", tests_run("claude", result))
+    state.hook("claude", run_of_tests("claude", result))
     assert state.hook("claude", stop("claude", words, **fields), *flags) == {}
 
 
@@ -404,5 +499,5 @@ def test_the_report_of_a_session_file(state, tmp_path) -> None:
     line = {"type": "assistant", "sessionId": "s", "uuid": "u1", "message": message}
     path.write_text(json.dumps(line) + "\n", encoding="utf-8")
     state.serve()
-    state.hook("claude", tests_run("claude", FAILED))
+    state.hook("claude", run_of_tests("claude", FAILED))
     assert state.hook("claude", stop("claude", None, transcript_path=str(path)))["decision"] == "block"

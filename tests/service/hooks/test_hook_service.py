@@ -11,9 +11,24 @@ from ebbtide.service.hooks.hook_store import HookStore, latest_events
 from ebbtide.supervision.runs.run_store import SQLiteRunStore
 
 
+class Clock:
+    """Seconds since 1970, which a test sets."""
+
+    now = 1.8e9
+
+    def __call__(self) -> float:
+        return self.now
+
+
 @pytest.fixture
-def service(tmp_path: Path) -> HookService:
-    return HookService(HookStore(SQLiteRunStore(tmp_path / "runs.db"), tmp_path / "sessions.db"))
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def service(tmp_path: Path, clock: Clock) -> HookService:
+    store = HookStore(SQLiteRunStore(tmp_path / "runs.db"), tmp_path / "sessions.db")
+    return HookService(store, clock=clock)
 
 
 def codex(number: int, *, command: str = "ls", output: str = "none") -> bytes:
@@ -32,6 +47,17 @@ def note(answer: dict[str, Any] | None) -> str:
     return (answer or {}).get("hookSpecificOutput", {}).get("additionalContext", "")
 
 
+def take(
+    service: HookService, agent: str, body: bytes, *, arrives: bool = True, **flags: bool
+) -> dict[str, Any]:
+    """Returns the answer to an event, which reaches its agent or does not."""
+    answer = service.take(agent, body, **flags)
+    assert answer is not None
+    if answer.ticket is not None and arrives:
+        service.confirm(answer.ticket, has_arrived=True)
+    return answer.content
+
+
 def test_an_unknown_agent_has_no_answer(service: HookService) -> None:
     assert service.take("aider", b"{}") is None
 
@@ -39,26 +65,74 @@ def test_an_unknown_agent_has_no_answer(service: HookService) -> None:
 def test_nothing_ends_before_it_was_told(service: HookService) -> None:
     """Events that came while the service started are a loop already: the model hears of it first."""
     for number in range(6):
-        assert service.take("claude", claude(number), is_late=True) == {}
-    first = service.take("claude", claude(6), stops=True)
+        assert take(service, "claude", claude(number), is_late=True) == {}
+    first = take(service, "claude", claude(6), stops=True)
     assert note(first).startswith("[ebbtide] ")
     assert "continue" not in (first or {})
-    second = service.take("claude", claude(7), stops=True)
+    second = take(service, "claude", claude(7), stops=True)
     assert second is not None
     assert second["continue"] is False
 
 
 def test_a_note_that_did_not_arrive_comes_with_the_next(service: HookService) -> None:
-    answers = [service.take("codex", codex(number)) for number in range(3)]
-    assert answers[2] is not None
-    assert note(answers[2])
-    service.undelivered("codex", codex(2), answers[2])
-    assert note(answers[2]) in note(service.take("codex", codex(3, command="pwd", output="/")))
-    assert service.take("codex", codex(4, command="date", output="Monday")) == {}
+    for number in range(2):
+        assert take(service, "codex", codex(number)) == {}
+    lost = service.take("codex", codex(2))
+    assert lost is not None
+    assert lost.ticket is not None
+    service.confirm(lost.ticket, has_arrived=False)
+    assert note(lost.content) in note(take(service, "codex", codex(3, command="pwd", output="/")))
+    assert take(service, "codex", codex(4, command="date", output="Monday")) == {}
+
+
+def test_no_run_is_ended_without_a_note_that_arrived(service: HookService, clock: Clock) -> None:
+    """Ten answers that nobody reads each have the note; the run ends only after one that was read."""
+    answers = []
+    for number in range(13):
+        clock.now += 2.0
+        answers.append(take(service, "claude", claude(number), arrives=False, stops=True))
+    assert [bool(note(answer)) for answer in answers] == [False] * 2 + [True] * 11
+    assert not any("continue" in answer for answer in answers)
+    clock.now += 2.0
+    assert note(take(service, "claude", claude(13), stops=True))
+    assert take(service, "claude", claude(14), stops=True)["continue"] is False
+
+
+def test_a_note_is_on_its_way_for_a_moment(service: HookService, clock: Clock) -> None:
+    """Calls at once are told once; a note that is not confirmed by then comes again."""
+    for number in range(2):
+        take(service, "codex", codex(number))
+    assert note(take(service, "codex", codex(2), arrives=False))
+    assert not note(take(service, "codex", codex(3, command="pwd", output="/"), arrives=False))
+    clock.now += 0.4
+    assert note(take(service, "codex", codex(4, command="date", output="Monday")))
+    clock.now += 0.4
+    assert not note(take(service, "codex", codex(5, command="id", output="ann")))
+
+
+def test_a_new_word_of_a_person_takes_a_note_back(service: HookService) -> None:
+    for number in range(3):
+        take(service, "codex", codex(number), arrives=False)
+    words = {"session_id": "s", "hook_event_name": "UserPromptSubmit", "prompt": "Look elsewhere."}
+    take(service, "codex", json.dumps(words).encode())
+    assert take(service, "codex", codex(3, command="pwd", output="/")) == {}
+
+
+def test_agents_of_a_session_get_their_own_notes(service: HookService, clock: Clock) -> None:
+    """A note for a sub-agent waits for it, and says nothing about the agent that a person talks to."""
+    for number in range(3):
+        lost = take(service, "claude", claude(number, agent_id="x"), arrives=False)
+    clock.now += 2.0
+    calls = [
+        {"tool_name": "Read", "tool_input": {"file_path": "a"}, "tool_use_id": "m", "tool_response": "b"}
+    ]
+    assert take(service, "claude", claude(7, tool_calls=calls)) == {}
+    other = [{**calls[0], "tool_use_id": "n"}]
+    assert note(lost) in note(take(service, "claude", claude(8, agent_id="x", tool_calls=other)))
 
 
 def test_codex_is_never_ended(service: HookService) -> None:
-    answers = [service.take("codex", codex(number), stops=True) for number in range(9)]
+    answers = [take(service, "codex", codex(number), stops=True) for number in range(9)]
     assert not any("continue" in (answer or {}) for answer in answers)
     assert sum(bool(note(answer)) for answer in answers) == 2
 
@@ -67,8 +141,8 @@ def test_a_failure_is_told_with_its_batch(service: HookService) -> None:
     """What failed counts as failed: three failures of one call are a loop of failures."""
     for number in range(3):
         failure = {"hook_event_name": "PostToolUseFailure", "tool_name": "Bash", "tool_use_id": f"t{number}"}
-        service.take("claude", json.dumps({"session_id": "s", **failure}).encode())
-        answer = service.take("claude", claude(number))
+        take(service, "claude", json.dumps({"session_id": "s", **failure}).encode())
+        answer = take(service, "claude", claude(number))
     assert note(answer)
     assert service.runs.get("claude:s").tally.events == 3
 
@@ -83,7 +157,7 @@ def test_calls_at_once_are_one_batch_where_the_file_tells(service: HookService, 
         "source": "startup",
         "transcript_path": str(path),
     }
-    service.take("codex", json.dumps(start).encode())
+    take(service, "codex", json.dumps(start).encode())
     usage = {"input_tokens": 100, "cached_input_tokens": 0, "output_tokens": 10, "total_tokens": 110}
     info = {"last_token_usage": usage, "total_token_usage": usage}
     path.write_text(
@@ -91,12 +165,12 @@ def test_calls_at_once_are_one_batch_where_the_file_tells(service: HookService, 
     )
     for number in range(6):
         event = {**json.loads(codex(number)), "transcript_path": str(path)}
-        assert service.take("codex", json.dumps(event).encode()) == {}
+        assert take(service, "codex", json.dumps(event).encode()) == {}
     assert service.runs.get("codex:s").tally.tokens == 110
 
 
 def test_the_last_event_is_known_afterwards(service: HookService, tmp_path: Path) -> None:
-    service.take("codex", codex(0))
+    take(service, "codex", codex(0))
     service.close()
     when, run = latest_events(tmp_path / "sessions.db")["codex"]
     assert run == "codex:s"
@@ -107,10 +181,10 @@ def test_the_last_event_is_known_afterwards(service: HookService, tmp_path: Path
 def test_a_restart_remembers(service: HookService, tmp_path: Path) -> None:
     """The switch, and which events were there."""
     off = {"session_id": "s", "hook_event_name": "UserPromptSubmit", "prompt": "ebbtide off"}
-    service.take("codex", codex(0))
-    service.take("codex", json.dumps(off).encode())
-    service.take("codex", codex(1))
+    take(service, "codex", codex(0))
+    take(service, "codex", json.dumps(off).encode())
+    take(service, "codex", codex(1))
     service.close()
     again = HookService(HookStore(SQLiteRunStore(tmp_path / "runs.db"), tmp_path / "sessions.db"))
-    assert [again.take("codex", codex(number)) for number in range(6)] == [{}] * 6
+    assert [take(again, "codex", codex(number)) for number in range(6)] == [{}] * 6
     assert again.runs.get("codex:s").tally.events == 6

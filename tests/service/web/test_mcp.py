@@ -20,7 +20,8 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
 from ebbtide.service.background import ensure_service
-from ebbtide.service.client import ServiceClient, ServiceError
+from ebbtide.service.client import ServiceClient
+from ebbtide.service.service_error import ServiceError
 
 TOKEN = "a-token-for-tests-alone"  # noqa: S105 - made up
 READING = {"stuck_now", "list_runs", "explain_run", "am_i_stuck", "spending", "check_trace", "find_decisions"}

@@ -74,7 +74,8 @@ def answer_claude(step: HookStep, reply: HookReply) -> dict[str, Any]:
     if reply.message:
         answer["systemMessage"] = reply.message
     if reply.end:
-        answer |= {"continue": False, "stopReason": reply.end}
+        # Without a terminal the reason for stopping is not shown, and a message is in the output of `-p`.
+        answer |= {"continue": False, "stopReason": reply.end, "systemMessage": reply.end}
     elif reply.note:
         answer["hookSpecificOutput"] = {"hookEventName": step.event, "additionalContext": reply.note}
     return answer

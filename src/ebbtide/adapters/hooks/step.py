@@ -113,6 +113,7 @@ class HookReply:
         message: Message for the person.
         correction: Reason why the agent is not to end its turn yet, for the model.
         drops_prompt: True if the person's words were for us alone, and the model is not called.
+        delivery: Number of the note among those of its agent, by which its arrival is confirmed.
     """
 
     note: str | None = None
@@ -120,6 +121,7 @@ class HookReply:
     message: str | None = None
     correction: str | None = None
     drops_prompt: bool = False
+    delivery: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

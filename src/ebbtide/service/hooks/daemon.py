@@ -18,7 +18,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
 
-from ebbtide.service.hooks.hook_service import HookService
+from ebbtide.service.hooks.hook_service import HookService, Ticket
 from ebbtide.service.hooks.hook_store import HookStore
 from ebbtide.service.hooks.state_folder import Address, StateFolder, read_address
 from ebbtide.supervision.runs.run_store import SQLiteRunStore
@@ -65,7 +65,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(404, b"{}")
 
     def do_POST(self) -> None:
-        """`POST /hooks/AGENT`, `POST /statusline` and `POST /end`."""
+        """`POST /hooks/AGENT`, `POST /delivered/TICKET`, `POST /statusline` and `POST /end`."""
         local = self.server.local
         local.heard_of = time.monotonic()
         body = self._body()
@@ -79,6 +79,10 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(200, b"{}")
         elif url.path == "/statusline":
             self._answer(200, local.hooks.status_line(body).encode())
+        elif url.path.startswith("/delivered/"):
+            with suppress(ValueError):
+                local.hooks.confirm(Ticket.read(url.path.removeprefix("/delivered/")), has_arrived=True)
+            self._answer(200, b"{}")
         elif url.path == "/end":
             self._answer(200, b"{}")
             local.end()
@@ -87,8 +91,8 @@ class _Handler(BaseHTTPRequestHandler):
             answer = local.hooks.take(agent, body, shadow="shadow" in flags, stops="stop" in flags)
             if answer is None:
                 self._answer(404, b"{}")
-            elif not self._answer(200, json.dumps(answer).encode()):
-                local.hooks.undelivered(agent, body, answer)
+            elif not self._answer(200, json.dumps(answer.content).encode(), answer.ticket) and answer.ticket:
+                local.hooks.confirm(answer.ticket, has_arrived=False)
 
     def _body(self) -> bytes | None:
         """What was sent; None where it is too large, and then the connection is closed."""
@@ -112,12 +116,14 @@ class _Handler(BaseHTTPRequestHandler):
             token.encode(), self.server.local.token.encode()
         )
 
-    def _answer(self, code: int, body: bytes) -> bool:
+    def _answer(self, code: int, body: bytes, ticket: Ticket | None = None) -> bool:
         """Whether the answer was taken."""
         try:
             self.send_response(code)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(body)))
+            if ticket is not None:
+                self.send_header("X-Ebbtide-Ticket", str(ticket))
             self.end_headers()
             self.wfile.write(body)
             self.wfile.flush()

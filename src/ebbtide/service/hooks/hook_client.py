@@ -16,6 +16,8 @@ _PIECE = 1 << 16
 _LARGEST_KEPT = 1 << 20  # bytes of an event that waits for the service
 _MOST_KEPT = 500  # such events
 _ANSWERED = b"HTTP/1.1 200"
+_TICKET = b"\r\nX-Ebbtide-Ticket: "
+_CONFIRM_S = 0.05  # after the answer is out
 _HEADS = {"statusline": b"ebbtide: not watching"}
 
 
@@ -31,7 +33,7 @@ def state_folder() -> str:
 
 
 def exchange(method: str, path: str, body: bytes, deadline: float) -> bytes | None:
-    """The body of the answer to a request; None where there is none in time, or it is a refusal.
+    """Returns the body of the answer to a request; None where there is none in time, or it is a refusal.
 
     Args:
         method: GET or POST.
@@ -39,10 +41,15 @@ def exchange(method: str, path: str, body: bytes, deadline: float) -> bytes | No
         body: JSON, or nothing.
         deadline: On the clock of `time.monotonic`.
     """
+    return ask(method, path, body, deadline)[0]
+
+
+def ask(method: str, path: str, body: bytes, deadline: float) -> tuple[bytes | None, str]:
+    """Returns what `exchange` does, and the ticket of the note in it; "" where it has none."""
     try:
         connection, token = _connection(deadline)
     except (OSError, ValueError, KeyError, TypeError):
-        return None
+        return None, ""
     try:
         head = (
             f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Ebbtide-Token: {token}\r\n"
@@ -58,11 +65,14 @@ def exchange(method: str, path: str, body: bytes, deadline: float) -> bytes | No
                 break
             pieces.append(piece)
     except OSError:
-        return None
+        return None, ""
     finally:
         connection.close()
     start, _, content = b"".join(pieces).partition(b"\r\n\r\n")
-    return content if start.startswith(_ANSWERED) else None
+    if not start.startswith(_ANSWERED):
+        return None, ""
+    ticket = start.partition(_TICKET)[2].partition(b"\r\n")[0]
+    return content, ticket.decode("ascii", "replace")
 
 
 def start_service() -> None:
@@ -105,15 +115,18 @@ def main(arguments: list[str]) -> None:
         start_service()
         return
     body = _input(deadline)
-    answer = None
+    answer, ticket = None, ""
     if body is not None:
         path = "/statusline" if agent == "statusline" else f"/hooks/{agent}"
         query = "&".join(flag.strip("-") + "=1" for flag in flags)
-        answer = exchange("POST", f"{path}?{query}" if query else path, body, deadline)
-    try:  # noqa: SIM105 - contextlib takes time to import
+        answer, ticket = ask("POST", f"{path}?{query}" if query else path, body, deadline)
+    try:
         os.write(1, (_HEADS.get(agent, b"{}") if answer is None else answer) + b"\n")
     except OSError:
-        pass
+        ticket = ""
+    if ticket:
+        # The service gives a note again until it hears that the agent has it.
+        exchange("POST", f"/delivered/{ticket}", b"", time.monotonic() + _CONFIRM_S)
     if answer is None and not _is_running():
         if body and agent != "statusline":
             _keep(agent, body)

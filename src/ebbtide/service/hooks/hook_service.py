@@ -8,7 +8,8 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
+from urllib.parse import quote, unquote
 
 from ebbtide.adapters.final_text import final_text
 from ebbtide.adapters.hooks.claude import CLAUDE
@@ -40,6 +41,43 @@ _MOST_FILES: Final = 500  # session files at hand
 _ADVICE: Final = "Stop here. Say what is missing, and ask the person."
 _OFF: Final = f"{MARK}This run is not watched any more. Say “ebbtide on” to watch it again."
 _ON: Final = f"{MARK}This run is watched again."
+
+
+class Ticket(NamedTuple):
+    """Names one note by its run, its agent, and its number among the notes of that agent.
+
+    >>> Ticket.read(str(Ticket("claude:a b", "main", 2)))
+    Ticket(run_id='claude:a b', agent='main', number=2)
+    """
+
+    run_id: str
+    agent: str
+    number: int
+
+    def __str__(self) -> str:
+        return f"{quote(self.run_id, safe='')}/{quote(self.agent, safe='')}/{self.number}"
+
+    @classmethod
+    def read(cls, text: str) -> Ticket:
+        """Returns the ticket that a text is.
+
+        Raises:
+            ValueError: It is none.
+        """
+        run_id, agent, number = text.split("/")
+        return cls(unquote(run_id), unquote(agent), int(number))
+
+
+class HookAnswer(NamedTuple):
+    """Answer to one hook event.
+
+    Args:
+        content: JSON of the agent; empty where there is nothing to say.
+        ticket: Of the note in it, which is given again until `HookService.confirm` says that it arrived.
+    """
+
+    content: dict[str, Any]
+    ticket: Ticket | None = None
 
 
 class HookService:
@@ -77,8 +115,8 @@ class HookService:
 
     def take(
         self, agent: str, body: bytes, *, shadow: bool = False, stops: bool = False, is_late: bool = False
-    ) -> dict[str, Any] | None:
-        """The answer to one hook event, in the JSON of its agent.
+    ) -> HookAnswer | None:
+        """Returns the answer to one hook event, in the JSON of its agent.
 
         Args:
             agent: Whose it is: a name in `CODECS`.
@@ -88,21 +126,23 @@ class HookService:
             is_late: Whether the agent waits for no answer any more: what is to be said waits for the next.
 
         Returns:
-            The answer; empty where there is nothing to say. None where there is no such agent.
+            The answer. None where there is no such agent.
         """
         codec = CODECS.get(agent)
         if codec is None:
             return None
         try:
             step = codec.read(_object(body))
-            return (
-                {}
-                if step is None
-                else codec.answer(step, self._reply(codec, step, shadow=shadow, stops=stops, is_late=is_late))
-            )
+            if step is None:
+                return HookAnswer({})
+            reply = self._reply(codec, step, shadow=shadow, stops=stops, is_late=is_late)
+            ticket = None
+            if reply.delivery is not None:
+                ticket = Ticket(_run_id(codec, step), step.agent, reply.delivery)
+            return HookAnswer(codec.answer(step, reply), ticket)
         except Exception as error:  # noqa: BLE001 - the agent does not notice
             self.note_fault(agent, error)
-            return {}
+            return HookAnswer({})
 
     def status_line(self, body: bytes) -> str:
         """The line for the status line of Claude Code, given the JSON that it hands over."""
@@ -120,17 +160,16 @@ class HookService:
             self.note_fault(CLAUDE.name, error)
             return "ebbtide: ?"
 
-    def undelivered(self, agent: str, body: bytes, answer: Mapping[str, Any]) -> None:
-        """An answer did not reach its agent: its note goes with the next one."""
-        note = (answer.get("hookSpecificOutput") or {}).get("additionalContext") or answer.get("note")
-        try:
-            step = CODECS[agent].read(_object(body)) if note else None
-            if step is not None:
-                session = self._store.session(_run_id(CODECS[agent], step))
-                with session.lock:
-                    session.pending = note
-        except Exception as error:  # noqa: BLE001 - likewise
-            self.note_fault(agent, error)
+    def confirm(self, ticket: Ticket, *, has_arrived: bool) -> None:
+        """Notes that a note reached its agent, or that it did not: then it goes with the next answer."""
+        session = self._store.session(ticket.run_id)
+        with session.lock:
+            delivery = session.delivery(ticket.agent)
+            if has_arrived:
+                delivery.arrived(ticket.number)
+            else:
+                delivery.failed()
+            session.revision += 1
 
     def note_fault(self, agent: str, error: Exception) -> None:
         """Count what failed."""
@@ -180,6 +219,7 @@ class HookService:
         session = self._store.session(run_id)
         with session.lock:
             session.latest = now
+            session.revision += 1
             session.folder = session.folder or step.folder
             self.latest[codec.name] = (now, run_id)
             batch = self._read_file(codec, step, session, run_id)
@@ -193,8 +233,9 @@ class HookService:
                 self.runs.record(run_id, ModelCall(usage=step.usage, chain_id=step.agent))
             elif step.kind is StepKind.TOOLS:
                 if self._record_calls(step, session, run_id, batch) and not is_late:
-                    reply = self._advice(codec, step, session, run_id, stops=stops)
-                    return HookReply() if shadow or session.is_off else reply
+                    turn = self.runs.before_model(run_id, agent=step.agent)
+                    if not (shadow or session.is_off):
+                        return self._advice(codec, step, session, run_id, turn, stops=stops)
             elif step.kind is StepKind.REPORT:
                 if not (shadow or is_late or session.is_off or step.is_again):
                     return self._correction(codec, step, run_id)
@@ -210,8 +251,7 @@ class HookService:
         if step.switch is not None:
             session.is_off = step.switch is Switch.OFF
         if not step.is_switch_alone:
-            session.last_word = None
-            session.is_noted = False
+            session.begin_anew()
             self.runs.record(run_id, Message(text=step.prompt, chain_id=MAIN))
         elif step.switch is Switch.ON:
             self.runs.acknowledge(run_id)
@@ -233,19 +273,30 @@ class HookService:
         return bool(calls)
 
     def _advice(
-        self, codec: HookCodec, step: HookStep, session: HookSession, run_id: str, *, stops: bool
+        self,
+        codec: HookCodec,
+        step: HookStep,
+        session: HookSession,
+        run_id: str,
+        turn: Advice,
+        *,
+        stops: bool,
     ) -> HookReply:
-        turn = self.runs.before_model(run_id, agent=step.agent)
+        """Returns what is said before the next call of the model, or the end of the run."""
+        delivery = session.delivery(step.agent)
         if turn.refusal is None:
-            notes = [note for note in (session.pending, turn.note) if note]
-            session.pending = None
-            session.is_noted = session.is_noted or bool(notes)
-            return HookReply(note="\n".join(dict.fromkeys(notes)) or None)
-        by_person = turn.verdict.cause is Cause.PERSON
-        if codec.can_end and (by_person or (stops and session.is_noted)):
-            standing = next((run for run in self.runs.standing() if run.run_id == run_id), None)
-            return HookReply(end=final_text(turn.verdict, standing))
-        return self._last_word(turn, session)
+            is_new = delivery.add(turn.note)
+        else:
+            by_person = turn.verdict.cause is Cause.PERSON
+            if codec.can_end and (by_person or (stops and delivery.may_end)):
+                standing = next((run for run in self.runs.standing() if run.run_id == run_id), None)
+                return HookReply(end=final_text(turn.verdict, standing))
+            reason = f"{MARK}{turn.refusal}"
+            word = f"{turn.verdict.kind} {turn.verdict.loop_id}"
+            is_new = delivery.add_word(word, f"{reason} {_ADVICE}", reason)
+        if is_new:
+            self._keep(run_id)
+        return delivery.send(self._clock())
 
     def _correction(self, codec: HookCodec, step: HookStep, run_id: str) -> HookReply:
         """Returns what the agent hears of its last words before it ends its turn: nothing where they hold."""
@@ -254,15 +305,13 @@ class HookService:
             report = last_report(step.transcript, codec.reader)
         return HookReply(correction=self.runs.before_end(run_id, report) if report else None)
 
-    def _last_word(self, turn: Advice, session: HookSession) -> HookReply:
-        """What is said, once, where the run would end, and may not be ended or was not warned before."""
-        word = f"{turn.verdict.kind} {turn.verdict.loop_id}"
-        if session.last_word == word:
-            return HookReply()
-        session.last_word = word
-        session.is_noted = True
-        reason = f"{MARK}{turn.refusal}"
-        return HookReply(note=f"{reason} {_ADVICE}", message=reason)
+    def _keep(self, run_id: str) -> None:
+        """Writes a run and its pending note before it is sent: after a kill the next answer has it."""
+        try:
+            self.runs.save(run_id)
+            self._store.save_session(run_id)
+        except StoreError as error:
+            self.note_fault("sessions", error)
 
     def _read_file(self, codec: HookCodec, step: HookStep, session: HookSession, run_id: str) -> str | None:
         """Record what the session file tells of tokens; the name of the latest answer of the model.

@@ -7,8 +7,10 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from ebbtide.bounded import Bounded
+from ebbtide.service.hooks.note_delivery import NoteDelivery
 
 _MOST_KEYS: Final = 4096  # events that are remembered
+_MOST_AGENTS: Final = 64  # whose notes are remembered
 _MOST_COSTS: Final = 64
 _APART_S: Final = 10.0  # between two costs that are kept
 _RATE_S: Final = 600.0  # the time that a burn rate looks back
@@ -25,9 +27,7 @@ class HookSession:
         latest: When an event of it came last, in seconds since 1970; None before the first.
         events: Events that came, repeated ones left out.
         repeated: Events and calls that were there before.
-        last_word: What it was told of an ending, so that it is told once.
-        is_noted: Whether a model was told something since a person spoke: nothing ends before that.
-        pending: A note that did not reach its agent.
+        revision: How often it has changed.
         files: How far each of its files was read: bytes and calls of the model, by path.
     """
 
@@ -38,13 +38,25 @@ class HookSession:
         self.latest: float | None = None
         self.events = 0
         self.repeated = 0
-        self.last_word: str | None = None
-        self.is_noted = False
-        self.pending: str | None = None
+        self.revision = 0
         self.files: dict[str, tuple[int, int]] = {}
         self._keys: Bounded[str, None] = Bounded(_MOST_KEYS)
         self._failures: Bounded[str, None] = Bounded(_MOST_KEYS)
         self._costs: list[tuple[float, float]] = []  # when, and dollars
+        self._deliveries: Bounded[str, NoteDelivery] = Bounded(_MOST_AGENTS)
+
+    def delivery(self, agent: str) -> NoteDelivery:
+        """Returns the delivery of notes to one of its agents."""
+        delivery = self._deliveries.get(agent)
+        if delivery is None:
+            delivery = self._deliveries[agent] = NoteDelivery()
+        self._deliveries.move_to_end(agent)
+        return delivery
+
+    def begin_anew(self) -> None:
+        """A person has spoken: what its agents were told counts no more."""
+        for delivery in self._deliveries.values():
+            delivery.begin_anew()
 
     def is_repeated(self, key: str) -> bool:
         """Whether an event was there before; from now on it was."""
@@ -88,9 +100,7 @@ class HookSession:
             "latest": self.latest,
             "events": self.events,
             "repeated": self.repeated,
-            "last_word": self.last_word,
-            "is_noted": self.is_noted,
-            "pending": self.pending,
+            "deliveries": {agent: delivery.to_dict() for agent, delivery in self._deliveries.items()},
             "files": self.files,
             "keys": list(self._keys),
             "failures": list(self._failures),
@@ -104,8 +114,10 @@ class HookSession:
             KeyError, TypeError, ValueError: It is none.
         """
         session = cls()
-        for name in ("is_off", "folder", "latest", "events", "repeated", "last_word", "is_noted", "pending"):
+        for name in ("is_off", "folder", "latest", "events", "repeated"):
             setattr(session, name, wire[name])
+        for agent, delivery in wire["deliveries"].items():
+            session._deliveries[agent] = NoteDelivery.from_dict(delivery)
         session.files = {path: (int(place[0]), int(place[1])) for path, place in wire["files"].items()}
         session._keys.update(dict.fromkeys(wire["keys"]))
         session._failures.update(dict.fromkeys(wire["failures"]))

@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from ebbtide.bounded import Bounded
 from ebbtide.database.kept_file import KeptFile
@@ -48,7 +48,7 @@ class HookStore:
         self._file = KeptFile(sessions, _SCHEMA)
         self._lock = threading.RLock()
         self._sessions: Bounded[str, HookSession] = Bounded(_MOST)
-        self._saved: dict[str, float | None] = {}  # when of each was heard last, of what is in the file
+        self._saved: dict[str, int] = {}  # the revision of each that is in the file
         with self._file.transaction() as database:
             database.execute("DELETE FROM sessions WHERE latest < ?", (time.time() - _KEEP_S,))
 
@@ -77,7 +77,7 @@ class HookStore:
         self._write(rows)
 
     def save_sessions(self) -> None:
-        """Write the sessions of which something was heard since.
+        """Writes the sessions that have changed since.
 
         Raises:
             StoreError: They cannot be written.
@@ -86,9 +86,18 @@ class HookStore:
             sessions = [
                 (run_id, session)
                 for run_id, session in self._sessions.items()
-                if session.latest != self._saved.get(run_id)
+                if session.revision != self._saved.get(run_id, 0)
             ]
         self._write([row for run_id, session in sessions if (row := _row(run_id, session)) is not None])
+
+    def save_session(self, run_id: str) -> None:
+        """Writes one session.
+
+        Raises:
+            StoreError: It cannot be written.
+        """
+        row = _row(run_id, self.session(run_id))
+        self._write([] if row is None else [row])
 
     def load(self, run_id: str, /) -> StoredRun | None:
         """Returns one run; None where it is not known."""
@@ -108,13 +117,13 @@ class HookStore:
         """Returns how every run stood when it was saved."""
         return self._runs.standings()
 
-    def _write(self, rows: Sequence[tuple[str, float | None, str]]) -> None:
+    def _write(self, rows: Sequence[_Row]) -> None:
         if not rows:
             return
         with self._file.transaction() as database:
-            database.executemany(_SAVE, rows)
+            database.executemany(_SAVE, [row[:3] for row in rows])
         with self._lock:
-            self._saved.update((run_id, latest) for run_id, latest, _ in rows if run_id in self._sessions)
+            self._saved.update((row.run_id, row.revision) for row in rows if row.run_id in self._sessions)
 
     def _stored(self, run_id: str) -> HookSession:
         try:
@@ -125,12 +134,19 @@ class HookStore:
             return HookSession()  # the run goes on; only events that come twice may count twice
 
 
-def _row(run_id: str, session: HookSession | None) -> tuple[str, float | None, str] | None:
+class _Row(NamedTuple):
+    run_id: str
+    latest: float | None
+    session: str
+    revision: int
+
+
+def _row(run_id: str, session: HookSession | None) -> _Row | None:
     """A session for the file; None where somebody is at it, since they may wait for this very writing."""
     if session is None or not session.lock.acquire(timeout=_WAIT_S):
         return None
     try:
-        return run_id, session.latest, json.dumps(session.to_dict())
+        return _Row(run_id, session.latest, json.dumps(session.to_dict()), session.revision)
     finally:
         session.lock.release()
 

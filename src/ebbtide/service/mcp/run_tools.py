@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final, Literal, cast
 from pydantic import Field
 
 from ebbtide.errors import ConfigError
-from ebbtide.service.client import ServiceClient, ServiceError
+from ebbtide.service.client import ServiceClient
 from ebbtide.service.mcp.desk import Desk
 from ebbtide.service.mcp.explaining import explanation
 from ebbtide.service.mcp.tool_answers import (
@@ -24,6 +24,7 @@ from ebbtide.service.mcp.tool_answers import (
     StuckAnswer,
     StuckRuns,
 )
+from ebbtide.service.service_error import ServiceError
 from ebbtide.supervision import wording
 from ebbtide.supervision.facts import LoopFacts
 from ebbtide.supervision.ladder import Action

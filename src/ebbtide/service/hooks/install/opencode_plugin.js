@@ -10,16 +10,21 @@ const state =
 const steps = new Map()
 const models = new Map()
 
+async function post(path, body) {
+  const { port, token } = JSON.parse(await readFile(join(state, "service.json"), "utf8"))
+  return fetch(`http://127.0.0.1:${port}${path}`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-ebbtide-token": token },
+    body,
+    signal: AbortSignal.timeout(300),
+  })
+}
+
 async function tell(event) {
   try {
-    const { port, token } = JSON.parse(await readFile(join(state, "service.json"), "utf8"))
-    const answer = await fetch(`http://127.0.0.1:${port}/hooks/opencode?${flags}`, {
-      method: "POST",
-      headers: { "content-type": "application/json", "x-ebbtide-token": token },
-      body: JSON.stringify(event),
-      signal: AbortSignal.timeout(300),
-    })
-    return answer.ok ? await answer.json() : {}
+    const answer = await post(`/hooks/opencode?${flags}`, JSON.stringify(event))
+    if (!answer.ok) return {}
+    return { ...(await answer.json()), ticket: answer.headers.get("x-ebbtide-ticket") }
   } catch {
     try {
       const options = { detached: true, stdio: "ignore" }
@@ -46,8 +51,12 @@ export const Ebbtide = async ({ client, directory }) => {
     "tool.execute.after": async ({ tool, sessionID, callID, args }, output) => {
       const batch = steps.get(sessionID)
       const call = { event: "tool", session: sessionID, id: callID, tool, args, output: output.output, batch }
-      const note = await act(sessionID, await tell(call))
-      if (note) output.output = `${output.output}\n${note}`
+      const answer = await tell(call)
+      const note = await act(sessionID, answer)
+      if (!note) return
+      output.output = `${output.output}\n${note}`
+      // The service gives a note again until it hears that the model gets it.
+      if (answer.ticket) await post(`/delivered/${answer.ticket}`, "").catch(() => {})
     },
     event: async ({ event }) => {
       const part = event.properties?.part

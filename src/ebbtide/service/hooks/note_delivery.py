@@ -1,0 +1,119 @@
+"""Notes on their way to an agent: each is given again until it is known to have arrived."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ebbtide.adapters.hooks.step import HookReply
+from ebbtide.service.hooks.hook_client import DEADLINE_S
+
+
+class NoteDelivery:
+    """Delivery of notes to one agent of a session.
+
+    A note is pending from its making on, over kills and restarts, until the hook has said that it handed it
+    to its agent. A run ends for a machine's reason only where a note has arrived, and none is pending.
+    """
+
+    def __init__(self) -> None:
+        self._has_arrived = False  # since a person spoke
+        self._told: str | None = None  # the ending that the agent heard of last, so that it hears of it once
+        self._note: str | None = None  # the pending one
+        self._message: str | None = None  # for the person, with it
+        self._word: str | None = None  # the ending that it is about
+        self._number = 0  # of the pending note: a confirmation of an older one is none of it
+        self._sent_at: float | None = None  # None where it is not on its way
+
+    @property
+    def may_end(self) -> bool:
+        """True if the agent was told of what it does, and heard it."""
+        return self._has_arrived and self._note is None
+
+    def add(self, note: str | None) -> bool:
+        """Takes a note, or None where there is none to give; returns True if what is pending has changed.
+
+        A pending word about an ending is dropped: the run goes on.
+        """
+        if self._word is not None:
+            self._clear()
+        if note is None or note == self._note:
+            return False
+        self._put(note if self._note is None else f"{self._note}\n{note}")
+        return True
+
+    def add_word(self, word: str, note: str, message: str) -> bool:
+        """Takes a note about an ending, in place of a pending one; returns True if that is a change.
+
+        Args:
+            word: The ending: each is told of once.
+            note: For the model.
+            message: For the person.
+        """
+        if word in (self._told, self._word):
+            return False
+        self._put(note)
+        self._message, self._word = message, word
+        return True
+
+    def send(self, now: float) -> HookReply:
+        """Returns the pending note as a reply, unless it is on its way at this moment.
+
+        Calls of one answer of the model come at once, and one of them is enough to carry it.
+
+        Args:
+            now: Seconds since 1970.
+        """
+        is_on_its_way = self._sent_at is not None and 0 <= now - self._sent_at < DEADLINE_S
+        if self._note is None or is_on_its_way:
+            return HookReply()
+        self._sent_at = now
+        return HookReply(note=self._note, message=self._message, delivery=self._number)
+
+    def arrived(self, number: int) -> None:
+        """Notes that a note reached its agent."""
+        if number == self._number and self._note is not None:
+            self._has_arrived = True
+            self._told = self._word or self._told
+            self._clear()
+
+    def failed(self) -> None:
+        """Notes that the latest note did not reach its agent: the next reply has it again."""
+        self._sent_at = None
+
+    def begin_anew(self) -> None:
+        """A person has spoken: what was found counts no more."""
+        self._clear()
+        self._has_arrived = False
+        self._told = None
+
+    def _put(self, note: str) -> None:
+        self._clear()
+        self._note = note
+        self._number += 1
+
+    def _clear(self) -> None:
+        self._note = self._message = self._word = self._sent_at = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns the wire form; a note that was on its way is pending again."""
+        return {
+            "has_arrived": self._has_arrived,
+            "told": self._told,
+            "note": self._note,
+            "message": self._message,
+            "word": self._word,
+            "number": self._number,
+        }
+
+    @classmethod
+    def from_dict(cls, wire: Mapping[str, Any]) -> NoteDelivery:
+        """Reads the wire form back.
+
+        Raises:
+            KeyError: It is none.
+        """
+        delivery = cls()
+        for name in delivery.to_dict():
+            setattr(delivery, f"_{name}", wire[name])
+        return delivery
