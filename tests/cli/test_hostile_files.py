@@ -415,3 +415,25 @@ def test_time_is_measured() -> None:
     ended = run("--version")
     assert 0 < ended.seconds < time.monotonic() - before + 1
     assert ended.megabytes > 5 or not Path("/proc").exists()
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="its file system has no such names")
+@pytest.mark.parametrize("command", ["check --format sarif", "archive check --out out.parquet"])
+def test_a_name_that_is_no_utf8(tmp_path: Path, command: str) -> None:
+    """The run in such a file is checked as every other, and the result is written."""
+    folder = tmp_path / "runs"
+    folder.mkdir()
+    (folder / os.fsdecode(b"a\xff.jsonl")).write_bytes(EVENT * 30)
+    line = [sys.executable, "-m", "ebbtide", *command.split(), str(folder)]
+    process = subprocess.run(line, cwd=tmp_path, capture_output=True, check=False, timeout=60)
+    assert b"Traceback" not in process.stderr
+    assert b"%FF" in process.stdout or (tmp_path / "out.parquet").stat().st_size
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names")
+def test_a_pipe_is_no_file_of_settings(tmp_path: Path) -> None:
+    """What a search comes upon is not opened: nobody may ever write to it."""
+    os.mkfifo(tmp_path / "ebbtide.toml")
+    line = [sys.executable, "-m", "ebbtide", "budgets", "list"]
+    process = subprocess.run(line, cwd=tmp_path, capture_output=True, check=False, timeout=20, text=True)
+    assert "ebbtide.toml: no file" in process.stderr

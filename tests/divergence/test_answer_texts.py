@@ -14,7 +14,10 @@ CALL = b"one call"
         pytest.param(
             "pod web-x2k4q is up", "pod web-z8m3p is up", Likeness.FRESH_NAMES, id="a generated name"
         ),
-        pytest.param("4 passed in 1.9s", "5 passed in 1.9s", Likeness.NONE, id="a count"),
+        pytest.param("4 passed in 1.9s", "5 passed in 1.9s", Likeness.PROGRESS, id="more passes"),
+        pytest.param("5 passed in 1.9s", "4 passed in 1.9s", Likeness.NONE, id="fewer passes"),
+        pytest.param("port 80 is open", "port 81 is open", Likeness.NONE, id="a number once"),
+        pytest.param("attempt 3: gone", "attempt 5: gone", Likeness.COUNTS, id="a count of attempts"),
         pytest.param("one thing", "another thing", Likeness.NONE, id="words"),
         pytest.param(
             "a" * 9_000, "a" * 4_000 + "b" + "a" * 4_999, Likeness.NOISE, id="the middle of a long text"
@@ -39,3 +42,32 @@ def test_the_oldest_answer_makes_room() -> None:
         texts.put(b"call %d" % number, f"after {number}s")
     assert texts.compare(b"call 0", "after 1s") is Likeness.NONE
     assert texts.compare(b"call 59", "after 1s") is Likeness.NOISE
+
+
+@pytest.mark.parametrize(
+    ("answer", "is_act", "likeness"),
+    [
+        pytest.param("file of {} bytes", True, Likeness.COUNTS, id="what the call itself makes grow"),
+        pytest.param("file of {} bytes", False, Likeness.NONE, id="what a look sees grow"),
+        pytest.param("{} rows so far", True, Likeness.NONE, id="a measure that rises"),
+        pytest.param("{}/90 copied", True, Likeness.NONE, id="a share"),
+    ],
+)
+def test_numbers_that_grow_in_step_only_count_the_acts(answer: str, is_act: bool, likeness: Likeness) -> None:
+    """The third answer in equal steps is no news, unless the number measures, or a look saw it."""
+    texts = AnswerTexts()
+    for number in (30, 35):
+        assert texts.compare(CALL, answer.format(number), is_act=is_act) is Likeness.NONE
+    restored = AnswerTexts()
+    restored.restore(texts.to_state())
+    for one in (texts, restored):
+        assert one.compare(CALL, answer.format(40), is_act=is_act) is likeness
+        assert one.compare(CALL, answer.format(52), is_act=is_act) is Likeness.NONE
+
+
+def test_progress_is_a_new_best() -> None:
+    """To and fro between two numbers is none."""
+    texts = AnswerTexts()
+    texts.put(CALL, "13 failed")
+    likenesses = [texts.compare(CALL, f"{number} failed") for number in (12, 13, 12, 11)]
+    assert likenesses == [Likeness.PROGRESS, Likeness.NONE, Likeness.NONE, Likeness.PROGRESS]

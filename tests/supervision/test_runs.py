@@ -576,6 +576,15 @@ def test_an_end_stays_one_while_others_save() -> None:
     assert [run.ended for run in registry.standing()] == [False]
 
 
+def test_an_agent_that_is_no_text_is_recorded() -> None:
+    """Whatever an adapter puts there, the event is taken, as one that names no agent."""
+    runs = Runs()
+    runs.before_model("a", agent="b")
+    for agent in (5, [1], {"a": 1}, True):
+        event = ToolCall(name="ls", args={}, result="a", agent=agent)  # type: ignore[arg-type]
+        assert runs.record("a", event).action is Action.ALLOW
+
+
 def test_public_prices_are_used_where_they_are_installed() -> None:
     """A call that states tokens and a known model costs something, with nobody naming a price."""
     pytest.importorskip("genai_prices")

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.quality import secrets
 from ebbtide.text.redaction import is_secret_field, redact, redacted
 from ebbtide.text.secret_rules import SECRET_RULES
 
@@ -63,6 +64,19 @@ def test_a_secret_that_was_cut_is_masked(around, seen, secret) -> None:
 def test_what_is_no_secret_stays(text) -> None:
     """Hashes, ids, paths, models, numbers, code and placeholders are shown as they are."""
     assert redact(text) == text
+
+
+@pytest.mark.parametrize(("kind", "rows"), secrets.planted(seed=3, each=5).items())
+def test_a_kind_of_a_known_service_is_masked(kind: str, rows: list[tuple[str, list[str]]]) -> None:
+    """Of a secret in the shape that its service gives it no part is left that is of use."""
+    assert not any(secrets.shows(redact(text), made) for text, made in rows), kind
+
+
+def test_a_text_that_looks_like_a_secret_is_shown() -> None:
+    """Types in code, addresses of secrets, names, ids and hashes stay as they are."""
+    innocents = secrets.INNOCENTS.splitlines()
+    assert len(innocents) >= 100
+    assert [text for text in innocents if redact(text) != text] == []
 
 
 def test_a_password_may_be_a_word() -> None:

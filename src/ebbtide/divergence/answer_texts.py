@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import IntEnum
+from typing import Any
 
 from ebbtide.codec import State
+from ebbtide.divergence.number_series import (
+    Numbers,
+    is_progress,
+    only_count,
+    skeleton_of,
+    steps_between,
+    tallies_of,
+)
 from ebbtide.engine_state import pack_keys, unpack_keys
-from ebbtide.events.identity import Key, canonical, key_of, settled
+from ebbtide.events.identity import UNKNOWN, Key, canonical, key_of, settled
 from ebbtide.text.noise import without_fresh_names, without_noise
 
 _TEXTS_KEPT = 48  # answers that are kept
@@ -19,6 +29,29 @@ class Likeness(IntEnum):
     NONE = 0  #: they say different things
     FRESH_NAMES = 1  #: they differ in generated names, which could mean something
     NOISE = 2  #: they differ in times, durations and the like, which mean nothing
+    COUNTS = 3  #: they differ in numbers that only count how often the call was made
+    PROGRESS = 4  #: they differ, and the new one says that less is to do, or more is done, than ever
+
+
+@dataclass(slots=True)
+class _Read:
+    """What is kept of an answer once it was compared.
+
+    Args:
+        quiet: Key of it without noise.
+        names: The same without fresh names.
+        skeleton: The same without numbers; UNKNOWN where it has none.
+        numbers: Its numbers.
+        steps: By how much they grew, where the answer before had the same skeleton.
+        best: What the answers of the call said at best of what is to do and what is done.
+    """
+
+    quiet: Key
+    names: Key
+    skeleton: Key
+    numbers: Numbers
+    steps: Numbers
+    best: dict[str, int]
 
 
 class AnswerTexts(State):
@@ -31,47 +64,76 @@ class AnswerTexts(State):
     __slots__ = ("_texts",)
 
     def __init__(self) -> None:
-        # A text, or what stands for it without noise, and without fresh names.
-        self._texts: dict[Key, str | tuple[Key, Key]] = {}
+        self._texts: dict[Key, str | _Read] = {}
 
     def put(self, call: Key, answer: str) -> None:
-        """Keep the answer of a call."""
+        """Keep the first answer of a call."""
         texts = self._texts
         if call not in texts and len(texts) >= _TEXTS_KEPT:
             del texts[next(iter(texts))]
-        texts[call] = answer if len(answer) <= _HEAD + _TAIL else f"{answer[:_HEAD]}\n{answer[-_TAIL:]}"
+        texts[call] = _cut(answer)
 
-    def compare(self, call: Key, answer: str) -> Likeness:
-        """How far an answer of a call is the one before; it takes that one's place."""
+    def again(self, call: Key, answer: str) -> None:
+        """Keep an answer that equals the one before: what was read of it holds on."""
+        if not isinstance(self._texts.get(call), _Read):
+            self.put(call, answer)
+
+    def compare(self, call: Key, answer: str, *, is_act: bool = False) -> Likeness:
+        """How far an answer of a call is the one before; it takes that one's place.
+
+        Args:
+            call: The call.
+            answer: Its answer.
+            is_act: Whether the call may have changed something itself.
+        """
         before = self._texts.get(call)
-        self.put(call, answer)
         if before is None:
+            self.put(call, answer)
             return Likeness.NONE
-        cut = self._texts[call]
-        new = self._texts[call] = _keys(cut) if isinstance(cut, str) else cut
-        old = _keys(before) if isinstance(before, str) else before
-        if old[0] == new[0]:
+        quiet = without_noise(_cut(answer))
+        old = _read(without_noise(before)) if isinstance(before, str) else before
+        new = self._texts[call] = _read(quiet)
+        is_better = is_progress(old.best, new.best)
+        new.best = old.best
+        if old.quiet == new.quiet:
             return Likeness.NOISE
-        return Likeness.FRESH_NAMES if old[1] == new[1] else Likeness.NONE
+        if old.skeleton == new.skeleton != UNKNOWN:
+            new.steps = steps_between(old.numbers, new.numbers)
+            if not is_better and only_count(quiet, new.steps, old.steps, is_act=is_act):
+                return Likeness.COUNTS
+        if is_better:
+            return Likeness.PROGRESS
+        return Likeness.FRESH_NAMES if old.names == new.names else Likeness.NONE
 
-    def to_state(self) -> list[str]:
+    def to_state(self) -> dict[str, Any]:
         """All that later comparisons depend on."""
         keys: list[Key] = []
+        rows = []
         for call, text in self._texts.items():
-            keys += settled(call), *(_keys(text) if isinstance(text, str) else text)
-        return pack_keys(keys)
+            read = _read(without_noise(text)) if isinstance(text, str) else text
+            keys += settled(call), read.quiet, read.names, read.skeleton
+            rows.append([list(read.numbers), list(read.steps), read.best])
+        return {"keys": pack_keys(keys), "numbers": rows}
 
-    def restore(self, state: list[str]) -> None:
+    def restore(self, state: dict[str, Any]) -> None:
         """Take up what `to_state` gave."""
-        keys = unpack_keys(state)
+        keys = unpack_keys(state["keys"])
         self._texts = {
-            call: (noise, names) for call, noise, names in zip(keys[::3], keys[1::3], keys[2::3], strict=True)
+            call: _Read(quiet, names, skeleton, tuple(numbers), tuple(steps), dict(best))
+            for call, quiet, names, skeleton, (numbers, steps, best) in zip(
+                keys[::4], keys[1::4], keys[2::4], keys[3::4], state["numbers"], strict=True
+            )
         }
 
 
-def _keys(text: str) -> tuple[Key, Key]:
-    quiet = without_noise(text)
-    return key_of(quiet), key_of(without_fresh_names(quiet))
+def _cut(answer: str) -> str:
+    return answer if len(answer) <= _HEAD + _TAIL else f"{answer[:_HEAD]}\n{answer[-_TAIL:]}"
+
+
+def _read(quiet: str) -> _Read:
+    skeleton, numbers = skeleton_of(quiet) or ("", ())
+    key = key_of(skeleton) if skeleton else UNKNOWN
+    return _Read(key_of(quiet), key_of(without_fresh_names(quiet)), key, numbers, (), tallies_of(quiet))
 
 
 def text_of(result: object) -> str | None:

@@ -400,9 +400,15 @@ class LoopState(State):
         key, text, answers = moment.key, moment.text, self.repetition.answers
         expected = answers.expected(key)
         if text:
-            if expected is None or expected == moment.answer:
+            if expected is None:
                 self._texts.put(key, text)
-            elif (likeness := self._texts.compare(key, text)) and is_failed(expected) == moment.is_flagged:
+            elif expected == moment.answer:
+                self._texts.again(key, text)
+            elif (
+                likeness := self._texts.compare(key, text, is_act=moment.whole_effect is not Effect.READ)
+            ) is Likeness.PROGRESS:
+                moment.is_progress = True
+            elif likeness and is_failed(expected) == moment.is_flagged:
                 moment.answer = expected
                 if likeness is not Likeness.NOISE:
                     self.repetition.loosen(key)
@@ -451,6 +457,9 @@ class LoopState(State):
             repetition.cycles.push_new((moment.key, moment.answer))
             repetition.going_on = None
         else:
+            if moment.is_progress:  # whatever was done between two of such answers, it was not in vain
+                memory.failures = min(memory.failures, 1)
+                answers.latest_change = now
             moment.memory, moment.times = memory, memory.same_answers
             moment.period = repetition.cycles.push((moment.key, moment.answer))
             if memory.same_answers > 1 or repetition.cycles.repeats_recent:

@@ -81,6 +81,7 @@ class Moment:
         period: Calls in one turn of the cycle that the stream of calls ends in; None where it ends in none.
         start: What is known of the agent that it starts; None where it starts none.
         is_look: Whether it looks at something that takes its time.
+        is_progress: Whether its answer says that less is to do, or more is done, than any before.
         has_news: Whether the answer held something that was not known.
         has_found: Whether something was found that had been looked for.
     """
@@ -102,6 +103,7 @@ class Moment:
         "has_numbers",
         "is_flagged",
         "is_look",
+        "is_progress",
         "key",
         "memory",
         "name",
@@ -151,7 +153,7 @@ class Moment:
         self.effect = self.command = self.outcome = self.text = self.memory = self.period = None
         self._arguments = self._words = self._is_outage = None
         self.before = self.same_since = self.times = 0
-        self.is_look = self.has_news = self.has_found = False
+        self.is_look = self.is_progress = self.has_news = self.has_found = False
         if policy is None:
             return
         args = self.args

@@ -126,7 +126,7 @@ class LoopRules:
     chains: int | None = 3
     injections: int | None = 4
     refusals: int | None = 5
-    failed_answers: int | None = 3
+    failed_answers: int | None = 8
     idle_answers: int | None = 4
     handed_down: int | None = 4
     tree_depth: int | None = 4

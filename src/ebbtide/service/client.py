@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hmac
 import http.client
 import json
+import secrets
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -90,6 +92,8 @@ class ServiceClient:
         )
         self._background: BackgroundRuns | None = None
         self._base = parts.path.rstrip("/")
+        self._token = token
+        self._proven: object = None  # the socket behind which the service is
         self._headers = {} if token is None else {"Authorization": f"Bearer {token}"}
         self._lock = threading.Lock()
         self._project = project
@@ -250,6 +254,30 @@ class ServiceClient:
             return False
         return isinstance(health, dict) and health.get("status") == "ok"
 
+    def _prove(self) -> None:
+        """Sends a token only to a service that knows it: anybody may listen on a port.
+
+        Raises:
+            ServiceError: Somebody else does.
+        """
+        connection = self._connection
+        if self._token is None or (connection.sock is not None and self._proven is connection.sock):
+            return
+        nonce = secrets.token_hex(16)
+        connection.request("GET", f"{self._base}/healthz?nonce={nonce}")
+        content = connection.getresponse().read()
+        try:
+            proof = json.loads(content).get("proof")
+        except (ValueError, AttributeError):
+            proof = None
+        if not isinstance(proof, str) or not hmac.compare_digest(
+            proof.encode("utf-8", "replace"), token_proof(self._token, nonce).encode()
+        ):
+            connection.close()
+            where = f"{connection.host}:{connection.port}"
+            raise ServiceError(f"{where}: what answers there does not know the token, so it is not sent", 401)
+        self._proven = connection.sock
+
     def _verdict(
         self, method: str, path: str, body: bytes | Mapping[str, Any] = b"", *, is_safe: bool = True
     ) -> Verdict:
@@ -276,6 +304,7 @@ class ServiceClient:
             status, content, rest_s = None, b"", _REST_S * 2 ** (number - 1)
             try:
                 with self._lock:
+                    self._prove()
                     self._connection.request(method, self._base + path, body, headers)
                     answer = self._connection.getresponse()
                     status, content = answer.status, answer.read()
@@ -292,6 +321,11 @@ class ServiceClient:
                 raise error
             time.sleep(min(rest_s, _LONGEST_REST_S))
         raise AssertionError  # pragma: no cover - the last try raises or returns
+
+
+def token_proof(token: str, nonce: str) -> str:
+    """Returns what only somebody who knows the token can answer to a nonce."""
+    return hmac.new(token.encode(), f"ebbtide service {nonce}".encode(), "sha256").hexdigest()
 
 
 def _path(run_id: str, verb: str = "", **query: str | None) -> str:

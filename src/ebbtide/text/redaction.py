@@ -28,12 +28,17 @@ _RULES_OF: Final = {
     for rule in SECRET_RULES
     for hint in rule.hints
 }
-_VARIABLE: Final = re.compile(r"[$%{<*#\[(]|[A-Za-z_][\w.]*\(|/|~|\.{1,2}/|https?:")
+_UNHINTED: Final = tuple(number for number, rule in enumerate(SECRET_RULES) if not rule.hints)
+_SHORTEST_UNHINTED: Final = 40  # characters of a secret of such a rule
+_VARIABLE: Final = re.compile(r"arn:|[$%{<*#\[(]|[A-Za-z_][\w.]*\(|/|~|\.{1,2}/|https?:")
 _STAND_IN: Final = re.compile(
     r"(.)\1*|[xX][-_xX]*|[A-Z_]+|(?i:(?:your|my|some|the)[-_].*|.*(?:changeme|placeholder|redacted).*)"
 )
-# A word, as in a name with its version: `my-app-secret-v2`, `camelCase`, `sha256`, `20240102`.
-_WORD: Final = re.compile(r"(?:[A-Z]?[a-z]{2,}+|[A-Z]{2,}+|[A-Za-z]){0,5}+\d{0,4}|\d+")
+# A word, as in a name with its version: `my-app-secret-v2`, `camelCase`, `sha256`, `20240102`, `Uint8Array`.
+_WORD: Final = re.compile(
+    r"(?:[A-Z]?[a-z]{2,}+|[A-Z]{2,}+|[A-Za-z]){0,5}+\d{0,4}|\d+"
+    r"|(?:[A-Z]?[a-z]+){1,3}+\d{1,5}(?:[A-Z][a-z]{2,}+){1,3}+\d{0,4}"
+)
 _FILE: Final = re.compile(r"[^/]*+/.*\.[a-z]{2,5}$")
 _PARTS: Final = re.compile(r"[-_./:+@=~|\\]+")
 
@@ -98,6 +103,12 @@ def _any_hint() -> re.Pattern[str]:
     return re.compile(_branches(tree))
 
 
+@cache
+def _hints_from(beginning: str) -> tuple[str, ...]:
+    """Returns the hints that begin so: what `_any_hint` finds is the shortest of them."""
+    return tuple(hint for hint in _RULES_OF if hint.startswith(beginning))
+
+
 def _branches(tree: dict[str, Any]) -> str:
     if "" in tree:
         return ""
@@ -108,9 +119,14 @@ def _branches(tree: dict[str, Any]) -> str:
 def _redact(text: str, masks: dict[str, str]) -> str:
     """Masks as `redact` does; `masks` takes the secrets that were masked."""
     small = text.lower()
-    if _any_hint().search(small) is None:
-        return text
-    numbers = {number for hint, of in _RULES_OF.items() if hint in small for number in of}
+    numbers = set(_UNHINTED) if len(text) >= _SHORTEST_UNHINTED else set()
+    found = _any_hint().search(small)
+    while found is not None:
+        start = found.start()
+        for hint in _hints_from(found[0]):
+            if small.startswith(hint, start):
+                numbers.update(_RULES_OF[hint])
+        found = _any_hint().search(small, start + 1)
     for number in sorted(numbers):
         text = _pattern(number).sub(partial(_masked, SECRET_RULES[number], masks), text)
     return text
@@ -188,7 +204,11 @@ def _has_form(secret: str, form: SecretForm) -> bool:
         case SecretForm.TYPED:
             return not _stands_in(secret)
         case SecretForm.RANDOM:
-            return not _stands_in(secret) and _is_random(secret)
+            return not _stands_in(secret) and _has(secret, str.isdigit) and _is_random(secret)
+        case SecretForm.UNSPOKEN:
+            has_digit = _has(secret, str.isdigit)
+            is_mixed = _has(secret, str.islower) and _has(secret, str.isupper)
+            return not _stands_in(secret) and (has_digit or is_mixed) and _is_random(secret)
 
 
 def _stands_in(secret: str) -> bool:
@@ -201,7 +221,7 @@ def _stands_in(secret: str) -> bool:
 
 
 def _is_random(secret: str) -> bool:
-    if not (_has(secret, str.isalpha) and _has(secret, str.isdigit)):
+    if not _has(secret, str.isalpha):
         return False
     if _FILE.match(secret) or all(_WORD.fullmatch(part) for part in _PARTS.split(secret)):
         return False

@@ -7,6 +7,7 @@ import socket
 import threading
 import time
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -16,6 +17,7 @@ from ebbtide.service.runs.listing import find_run
 from ebbtide.service.runs.live_runs import LiveRuns
 from ebbtide.service.runs.run_database import RunDatabase, RunOrigin
 from ebbtide.service.runs.run_event import run_event
+from ebbtide.service.web.sign_in import session_of
 
 NOW = 1_790_000_000.0
 YEAR_S = 31_536_000.0
@@ -115,8 +117,10 @@ def test_a_token_is_wanted_where_others_can_ask(start) -> None:
         ({"Authorization": "Bearer wrong"}, 401),
         ({"Authorization": TOKEN}, 401),
         ({"Authorization": f"Bearer {TOKEN}"}, 200),
-        ({"Cookie": f"ebbtide_token={TOKEN}"}, 200),
-        ({"Cookie": "ebbtide_token=\u00e9"}, 401),
+        ({"Cookie": f"ebbtide_session_{port_of(service)}={session_of(TOKEN)}"}, 200),
+        ({"Cookie": f"ebbtide_session_{port_of(service)}={TOKEN}"}, 401),
+        ({"Cookie": f"ebbtide_session_1={session_of(TOKEN)}"}, 401),
+        ({"Cookie": f"ebbtide_session_{port_of(service)}=\u00e9"}, 401),
     ):
         encoded = {name: value.encode() for name, value in headers.items()}
         assert service.client.get("/v1/runs", headers=encoded).status_code == status, headers
@@ -330,3 +334,7 @@ def test_a_server_that_is_not_there_at_the_start(start, place: str, words: str) 
         start(db=f"postgresql://ann:marmalade@{place}")
     assert "marmalade" not in str(raised.value)
     assert "Traceback" not in str(raised.value)
+
+
+def port_of(service) -> int | None:
+    return urlsplit(service.url).port

@@ -283,6 +283,7 @@ def test_a_token_is_asked_for_once(start, opened, new_window) -> None:
         expect(row(page, "a")).to_be_visible()
         (cookie,) = window.context.cookies()
         assert (cookie["httpOnly"], cookie["sameSite"]) == (True, "Strict")
+        assert TOKEN not in cookie["value"]
     window = new_window(service.url)
     page = window.page
     assert page.goto(f"{service.url}/runs/a").status == 401

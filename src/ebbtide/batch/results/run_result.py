@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from typing import TYPE_CHECKING, Final, get_type_hints
+from typing import TYPE_CHECKING, Any, Final, get_type_hints
 
 from ebbtide.batch.results.arrow_types import arrow_library, arrow_type
 from ebbtide.budget.bill.bill import Amount, BillLine, WasteLine
@@ -267,7 +267,17 @@ def refusal(
 
 def result_batch(results: Iterable[RunResult]) -> pa.RecordBatch:
     """Results as a batch of Arrow, in `result_schema`."""
-    return arrow_library().RecordBatch.from_pylist([to_wire(item) for item in results], result_schema())
+    return arrow_library().RecordBatch.from_pylist(
+        [_in_utf8(to_wire(item)) for item in results], result_schema()
+    )
+
+
+def _in_utf8(row: dict[str, Any]) -> dict[str, Any]:
+    """Returns a row whose texts have a form in UTF-8: the name of a file may have none, nor the id in it."""
+    return {
+        name: value.encode(errors="backslashreplace").decode() if isinstance(value, str) else value
+        for name, value in row.items()
+    }
 
 
 def _largest(lines: Iterable[BillLine]) -> str | None:

@@ -20,6 +20,7 @@ from ebbtide.service.runs.run_origin import RunOrigin
 from ebbtide.service.runs.run_source import RunSource
 
 _log = logging.getLogger(__name__)
+_MOST_RUNS: Final = 100  # that are given their events at once, while other exports wait
 _LARGEST: Final = 64 << 20  # bytes of an export when it is unpacked
 
 
@@ -39,6 +40,7 @@ class SpanReceiver:
         self._journal = SpanJournal(runs.database)
         self._intake = SpanIntake(wait_s=wait_s, is_known=runs.database.knows)
         self._news: list[RunNews] = []  # what is not on disk yet
+        self._has_more = False
 
     def take(self, entry: JournalEntry) -> Export:
         """Take an export; when this returns, it is on disk.
@@ -71,14 +73,19 @@ class SpanReceiver:
             else:
                 self._intake.take(export, self._clock(), size=len(data), mark=mark)
 
+    @property
+    def has_more(self) -> bool:
+        """True if `settle` has left something that it could give: others have their turn between."""
+        return self._has_more
+
     def settle(self) -> None:
-        """Give the runs what has waited long enough.
+        """Give some runs what has waited long enough.
 
         Raises:
             StoreError: Some of it cannot be written now; the next call tries again.
         """
         self._news += self._intake.settle(self._clock())
-        self._give()
+        self._give(_MOST_RUNS)
 
     def finish(self) -> None:
         """Give the runs all that waits.
@@ -87,11 +94,12 @@ class SpanReceiver:
             StoreError: Some of it cannot be written.
         """
         self._news += self._intake.finish()
-        self._give()
+        self._give(len(self._news))
 
-    def _give(self) -> None:
-        entries = [(news, *self._kept(news)) for news in self._news]
-        self._news, fault = [], None
+    def _give(self, most: int) -> None:
+        entries = [(news, *self._kept(news)) for news in self._news[:most]]
+        self._news, fault = self._news[most:], None
+        self._has_more = False
         for news, events, future in entries:
             try:
                 self._watch(news.run_id, events, future.result())
@@ -105,7 +113,9 @@ class SpanReceiver:
                     self._runs.end(news.run_id)
         if fault is not None:
             raise fault
-        self._journal.remove(self._intake.mark)
+        self._has_more = bool(self._news)
+        if not self._has_more:
+            self._journal.remove(self._intake.mark)
 
     def _kept(self, news: RunNews) -> tuple[list[RunEvent], Future[list[int]]]:
         """The events of a run, on their way to the disk."""

@@ -198,3 +198,4 @@ class HealthAnswer(BaseModel):
     runs_at_hand: int
     readers: int
     faults: dict[str, int]
+    proof: str | None = Field(description="Of the token, where the request had a `nonce`.")

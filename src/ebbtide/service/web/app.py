@@ -15,6 +15,7 @@ from ebbtide import __version__
 from ebbtide.service.web import (
     background_work,
     check_api,
+    docs_page,
     events_api,
     health_api,
     page_files,
@@ -66,12 +67,15 @@ def new_app(service: Service) -> FastAPI:
         version=__version__,
         summary="Which runs are stuck, what they cost, and what to do about them.",
         lifespan=lifespan,
+        docs_url=None,  # its scripts come from another host, which the policy of this one refuses
+        redoc_url=None,
         responses=_PROBLEMS,
     )
     app.state.service = service
     for part in PARTS:
         if part.router is not None:
             app.include_router(part.router)
+    app.state.routes = [route for part in PARTS if part.router is not None for route in part.router.routes]
     answer_with_problems(app)
     app.add_middleware(ChecksFirst, checks=service.checks)
     app.add_middleware(RequestGate, settings=service.settings)
@@ -112,6 +116,7 @@ PARTS: Final = (
     Part(work=background_work.send_alerts),
     Part(mcp_router, answer_models),
     Part(page_files.router),
+    Part(docs_page.router),
     Part(sign_in.router),
     Part(work=background_work.watch_sessions),
     Part(work=background_work.erase_old_runs),

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections import deque
-from collections.abc import AsyncIterator
 from typing import Any, Final, NamedTuple
 
 _MOST_KEPT: Final = 2000
@@ -13,11 +13,15 @@ _LONGEST_QUEUE: Final = 2000  # news that a reader may be behind
 
 
 class News(NamedTuple):
-    """One piece of news."""
+    """One piece of news, encoded once for however many readers."""
 
-    id: str
     kind: str  # verdict, run, spend; `begin` at first, `reset` where some were missed
-    data: dict[str, Any]
+    wire: bytes  # as the stream sends it
+
+
+def _news(number: str, kind: str, data: dict[str, Any]) -> News:
+    text = json.dumps(data, separators=(",", ":"))
+    return News(kind, f"event: {kind}\ndata: {text}\nid: {number}\n\n".encode())
 
 
 #: What waits for one reader; None is the end.
@@ -81,17 +85,13 @@ class Broadcast:
         self._readers.add(reader)
         return reader
 
-    async def listen(self, reader: Reader) -> AsyncIterator[News]:
-        """The news for a reader, until the service ends or they are too slow."""
-        try:
-            while (latest := await reader.get()) is not None:
-                yield latest
-        finally:
-            self._readers.discard(reader)
+    def leave(self, reader: Reader) -> None:
+        """End to listen."""
+        self._readers.discard(reader)
 
     def _publish(self, kind: str, data: dict[str, Any]) -> None:
         self._number += 1
-        news = News(f"{self._boot}-{self._number}", kind, data)
+        news = _news(f"{self._boot}-{self._number}", kind, data)
         self._news.append(news)
         for queue in list(self._readers):
             if queue.qsize() < _LONGEST_QUEUE:
@@ -102,7 +102,7 @@ class Broadcast:
     def _missed(self, last_id: str | None) -> list[News]:
         latest_id = f"{self._boot}-{self._number}"
         if last_id is None:
-            return [News(latest_id, "begin", {})]
+            return [_news(latest_id, "begin", {})]
         boot, _, number = last_id.partition("-")
         first = self._number - len(self._news)  # the number before the first that is kept
         if (
@@ -110,7 +110,7 @@ class Broadcast:
             or not number[:18].isdecimal()
             or not first <= int(number[:18]) <= self._number
         ):
-            return [News(latest_id, "reset", {})]
+            return [_news(latest_id, "reset", {})]
         return list(self._news)[int(number[:18]) - first :]
 
     def _end(self, queue: Reader) -> None:

@@ -17,6 +17,8 @@ from ebbtide.supervision.run_options import RunOptions
 router = APIRouter(tags=["recorded runs"])
 
 _AT_ONCE: Final = asyncio.Semaphore(2)
+_MOST_WAITING: Final = 6  # checks; who comes then is told to come again, and nobody waits without an end
+_waiting: Final[set[int]] = set()
 _BODY: Final = {
     "requestBody": {
         "required": True,
@@ -32,8 +34,17 @@ async def check_trace(request: Request, here: Here) -> PlainJson:
     body = await request.body()
     if not body:
         raise ProblemError(400, "The body is empty.", hint="Send the trace as the body.")
-    async with _AT_ONCE:
-        return PlainJson(await asyncio.to_thread(_summary, body, RunOptions(redact=here.settings.redact)))
+    if len(_waiting) >= _MOST_WAITING:
+        raise ProblemError(
+            503, "Other recorded runs are being checked.", hint="Send it again in a moment.", retry_s=2
+        )
+    _waiting.add(id(request))
+    try:
+        async with _AT_ONCE:
+            options = RunOptions(redact=here.settings.redact)
+            return PlainJson(await asyncio.to_thread(_summary, body, options))
+    finally:
+        _waiting.discard(id(request))
 
 
 def _summary(body: bytes, options: RunOptions) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from ebbtide.service.runs.run_event import RunEvent, read_lines
 from ebbtide.service.runs.run_origin import RunOrigin
 from ebbtide.service.web.answers import AdviceAnswer, EventsAnswer
 from ebbtide.service.web.problems import PlainJson, ProblemError
-from ebbtide.service.web.service import Here, RunId, Service, name_field
+from ebbtide.service.web.service import Here, Name, RunId, Service, name_field
 from ebbtide.supervision.verdict import Verdict
 from ebbtide.text.redaction import redacted
 
@@ -32,9 +32,9 @@ _BODY: Final = {
     }
 }
 
-Project = Annotated[str | None, name_field("The project of the run.")]
-AgentName = Annotated[str | None, name_field("The agent that works.")]
-UserName = Annotated[str | None, name_field("The user for whom it works.")]
+Project = Annotated[Name | None, name_field("The project of the run.")]
+AgentName = Annotated[Name | None, name_field("The agent that works.")]
+UserName = Annotated[Name | None, name_field("The user for whom it works.")]
 
 
 @router.post("/v1/runs/{run_id}/events", response_model=EventsAnswer, openapi_extra=_BODY)
@@ -84,7 +84,7 @@ async def add_events(  # noqa: PLR0917 - a parameter of the query each
 async def check(
     here: Here,
     run_id: RunId,
-    agent: Annotated[str | None, name_field("Whose model is called, where several work at once.")] = None,
+    agent: Annotated[Name | None, name_field("Whose model is called, where several work at once.")] = None,
     project: Project = None,
     user: UserName = None,
 ) -> PlainJson:

@@ -17,11 +17,13 @@ from ebbtide.bounded import Bounded
 from ebbtide.service.web.problems import ProblemError
 from ebbtide.service.web.service_settings import ServiceSettings
 from ebbtide.service.web.sign_in import (
+    LARGEST_FORM,
     SIGN_IN,
-    TOKEN_COOKIE,
+    cookie_name,
     fits,
     is_page,
     place_without_token,
+    session_of,
     sign_in_page,
     signed_in,
     token_in_address,
@@ -71,7 +73,7 @@ class RequestGate:
                 answer = self._way_in(scope)
             await answer(scope, receive, send_with_headers)
             return
-        await self._app(scope, self._bounded(receive), send_with_headers)
+        await self._app(scope, self._bounded(receive, self._largest(scope)), send_with_headers)
 
     def _check(self, scope: Scope) -> None:
         headers = Headers(scope=scope)
@@ -86,22 +88,28 @@ class RequestGate:
         if is_foreign or (origin is not None and urlsplit(origin).netloc != host):
             raise ProblemError(403, f"{origin!r:.80}: a page of another site asks", where="Origin")
         if self._settings.token is not None and not scope["path"].startswith(_OPEN):
-            self._check_token(headers, self._settings.token)
+            self._check_token(scope, self._settings.token)
             if is_page(scope) and token_in_address(scope) is not None:
                 raise ProblemError(401, "The token is no part of the address.")
         self._check_rate((scope.get("client") or ("",))[0])
         length = headers.get("content-length", "0")
-        if length.isdecimal() and int(length[:18]) > self._settings.largest_body:
-            raise self._too_large()
+        if length.isdecimal() and int(length[:18]) > self._largest(scope):
+            raise self._too_large(self._largest(scope))
 
-    def _check_token(self, headers: Headers, token: str) -> None:
+    def _largest(self, scope: Scope) -> int:
+        """Bytes of a body: of somebody who has not signed in yet, as many as a form needs."""
+        is_open = scope["path"].startswith(_OPEN)
+        return LARGEST_FORM if is_open else self._settings.largest_body
+
+    def _check_token(self, scope: Scope, token: str) -> None:
+        headers = Headers(scope=scope)
         scheme, _, words = headers.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer":
             try:
-                cookie = SimpleCookie(headers.get("cookie", "")).get(TOKEN_COOKIE)
+                cookie = SimpleCookie(headers.get("cookie", "")).get(cookie_name(scope))
             except CookieError:
                 cookie = None
-            words = "" if cookie is None else cookie.value
+            words, token = "" if cookie is None else cookie.value, session_of(token)
         if not fits(words, token):
             raise ProblemError(
                 401, "The token is missing or wrong.", where="Authorization",
@@ -113,7 +121,7 @@ class RequestGate:
         words, place = token_in_address(scope), place_without_token(scope)
         token = self._settings.token
         if words is not None and token is not None and fits(words, token):
-            return signed_in(place, token)
+            return signed_in(place, token, scope)
         return sign_in_page(place, is_wrong=words is not None)
 
     def _check_rate(self, caller: str) -> None:
@@ -129,7 +137,7 @@ class RequestGate:
                 retry_s=1,
             )
 
-    def _bounded(self, receive: Receive) -> Receive:
+    def _bounded(self, receive: Receive, largest: int) -> Receive:
         """`receive`, for a body of bounded size that comes in bounded time."""
         size, is_whole = 0, False
         deadline = time.monotonic() + self._settings.body_s
@@ -147,15 +155,16 @@ class RequestGate:
                 ) from None
             size += len(message.get("body", b""))
             is_whole = not message.get("more_body", False)
-            if size > self._settings.largest_body:
-                raise self._too_large()
+            if size > largest:
+                raise self._too_large(largest)
             return message
 
         return receive_bounded
 
-    def _too_large(self) -> ProblemError:
-        most = self._settings.largest_body >> 20
-        return ProblemError(413, f"The body has more than {most} MB.", hint="Send it in parts.", closes=True)
+    @staticmethod
+    def _too_large(largest: int) -> ProblemError:
+        most = f"{largest >> 20} MB" if largest >> 20 else f"{largest >> 10} KB"
+        return ProblemError(413, f"The body has more than {most}.", hint="Send it in parts.", closes=True)
 
 
 def _name(host: str) -> str:

@@ -25,7 +25,7 @@ from ebbtide.errors import StoreError
 from ebbtide.service.alerts.alert_sender import AlertSender
 from ebbtide.service.runs.live_runs import LiveRuns
 from ebbtide.service.runs.now import count_states
-from ebbtide.service.runs.run_event import RunEvent
+from ebbtide.service.runs.run_event import RunEvent, masked_name
 from ebbtide.service.runs.run_origin import RunOrigin
 from ebbtide.service.web.broadcast import Broadcast
 from ebbtide.supervision.facts import LoopFacts
@@ -114,7 +114,7 @@ class _Values:
 
     def bounded(self, value: str) -> str:
         """The value, or `OTHERS` where there are too many already."""
-        value = value[:_LONGEST].encode("utf-8", "replace").decode()
+        value = masked_name(value)[:_LONGEST].encode("utf-8", "replace").decode()
         if value not in self._values:
             if len(self._values) >= _MOST_VALUES:
                 return OTHERS
@@ -177,7 +177,7 @@ def _budget_gauge(standings: Sequence[BudgetStanding]) -> Metric:
     for row in rows[:_MOST_VALUES]:
         for amount, usd in (("limit", row.limit_usd), ("spent", row.spent_usd), ("left", row.left_usd)):
             if usd is not None:
-                family.add_metric([row.scope, row.name, row.per, amount], usd)
+                family.add_metric([row.scope, masked_name(row.name), row.per, amount], usd)
     return family
 
 

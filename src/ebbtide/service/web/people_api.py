@@ -15,7 +15,7 @@ from ebbtide.service.runs.run_source import RunSource
 from ebbtide.service.web.answers import AuditAnswer, VerdictAnswer
 from ebbtide.service.web.events_api import masked, verdict_fields
 from ebbtide.service.web.problems import PlainJson, ProblemError
-from ebbtide.service.web.service import Caller, Here, RunId, Service, name_field
+from ebbtide.service.web.service import Caller, Here, Name, RunId, Service, name_field
 from ebbtide.supervision.verdict import Verdict
 
 router = APIRouter(tags=["people"])
@@ -38,7 +38,7 @@ async def acknowledge(
     here: Here,
     caller: Caller,
     run_id: RunId,
-    agent: Annotated[str | None, name_field("Of which agent; without it, of all.")] = None,
+    agent: Annotated[Name | None, name_field("Of which agent; without it, of all.")] = None,
 ) -> PlainJson:
     """Let a run go on: you have seen what holds."""
     act = PersonAct(act="acknowledge", run_id=run_id, caller=caller, detail=agent or "")
@@ -85,7 +85,7 @@ async def delete(here: Here, caller: Caller, run_id: RunId) -> Response:
 @router.get("/v1/audit", response_model=AuditAnswer)
 async def audit_entries(
     here: Here,
-    run_id: Annotated[str | None, name_field("Of this run alone.")] = None,
+    run_id: Annotated[Name | None, name_field("Of this run alone.")] = None,
     limit: Annotated[int, Query(ge=1, le=1000, description="How many at most.")] = 100,
 ) -> PlainJson:
     """List what people did, the latest first."""

@@ -11,7 +11,9 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, Response
+from starlette.routing import Match
 
 from ebbtide.database.group_writer import QueueFullError
 from ebbtide.errors import EbbtideError, StoreError, TranscriptError, shown
@@ -52,6 +54,7 @@ class ProblemError(Exception):
         hint: What to do.
         retry_s: Seconds after which to try again; None where that is no use.
         closes: Whether the connection is closed, since the rest of the request is not read.
+        allow: The methods that there are, where that of the request is none of them.
     """
 
     def __init__(
@@ -63,6 +66,7 @@ class ProblemError(Exception):
         hint: str | None = None,
         retry_s: int | None = None,
         closes: bool = False,
+        allow: str | None = None,
     ) -> None:
         super().__init__(detail)
         self.status = status
@@ -71,10 +75,11 @@ class ProblemError(Exception):
         self.hint = hint
         self.retry_s = retry_s
         self.closes = closes
+        self.allow = allow
 
     def response(self) -> Response:
         """The answer."""
-        headers = {}
+        headers = {} if self.allow is None else {"Allow": self.allow}
         if self.retry_s is not None:
             headers["Retry-After"] = str(self.retry_s)
         if self.status == HTTPStatus.UNAUTHORIZED:
@@ -116,6 +121,8 @@ def problem_of(error: Exception) -> ProblemError:
             return ProblemError(400, error.what, where=where or None, hint=error.hint)
         case EbbtideError():
             return ProblemError(400, str(error))
+        case ClientDisconnect():
+            return ProblemError(400, "The request was not sent to its end.", closes=True)
         case HTTPException():
             return ProblemError(error.status_code, str(error.detail), hint=_HINTS.get(error.status_code))
         case RequestValidationError():
@@ -126,11 +133,31 @@ def problem_of(error: Exception) -> ProblemError:
     return ProblemError(500, "A fault of the service; its log says more.", hint="Please report it.")
 
 
-async def _answer(_: Request, error: Exception) -> Response:
-    return problem_of(error).response()
+async def _answer(request: Request, error: Exception) -> Response:
+    problem = problem_of(error)
+    if problem.status == HTTPStatus.METHOD_NOT_ALLOWED:
+        problem.allow = ", ".join(sorted(_methods(request)))
+    return problem.response()
+
+
+def _methods(request: Request) -> set[str]:
+    """The methods of all routes with the path of a request."""
+    return {
+        method
+        for route in request.app.state.routes
+        if route.matches(request.scope)[0] is not Match.NONE
+        for method in getattr(route, "methods", None) or ()
+    }
 
 
 def answer_with_problems(app: FastAPI) -> None:
     """Have every error of an app answered with a problem."""
-    for kind in (EbbtideError, ProblemError, HTTPException, RequestValidationError, Exception):
+    for kind in (
+        ClientDisconnect,
+        EbbtideError,
+        ProblemError,
+        HTTPException,
+        RequestValidationError,
+        Exception,
+    ):
         app.add_exception_handler(kind, _answer)

@@ -34,10 +34,10 @@ from ebbtide.service.web.answers import (
     SpendingAnswer,
     VerdictAnswer,
 )
-from ebbtide.service.web.events_api import verdict_fields
+from ebbtide.service.web.events_api import masked, verdict_fields
 from ebbtide.service.web.people_api import refuse_unknown
 from ebbtide.service.web.problems import PlainJson, ProblemError
-from ebbtide.service.web.service import Here, RunId, Service, name_field
+from ebbtide.service.web.service import Here, Name, RunId, Service, name_field
 from ebbtide.supervision.ladder import Action
 
 router = APIRouter(tags=["what is known"])
@@ -59,8 +59,8 @@ async def runs(  # noqa: PLR0917 - a parameter of the query each
         str | None, Query(max_length=60, description="One action, or several.", examples=["stop,escalate"])
     ] = None,
     since: Since = None,
-    project: Annotated[str | None, name_field("Of this project alone.")] = None,
-    agent: Annotated[str | None, name_field("Of this agent alone.")] = None,
+    project: Annotated[Name | None, name_field("Of this project alone.")] = None,
+    agent: Annotated[Name | None, name_field("Of this agent alone.")] = None,
     text: Annotated[
         str | None, Query(max_length=200, description="With these letters in id, project, agent or reason.")
     ] = None,
@@ -190,4 +190,4 @@ async def budgets(here: Here) -> PlainJson:
     """List the budgets: limit, spent, set aside, left, and what it comes to if it goes on so."""
     budgets = here.runs.budgets
     standings = [] if budgets is None else await asyncio.to_thread(budgets.standings)
-    return PlainJson({"budgets": [standing.to_dict() for standing in standings]})
+    return PlainJson({"budgets": masked(here, [standing.to_dict() for standing in standings])})

@@ -174,7 +174,12 @@ def serve_web(
                     metrics=Metrics(runs, news, alerts, silent_after_s=settings.silent_after_s),
                 )
             ),
-            http=cast("type[asyncio.Protocol]", partial(TimedConnection, head_s=settings.body_s)),
+            http=cast(
+                "type[asyncio.Protocol]",
+                partial(
+                    TimedConnection, head_s=settings.body_s, places={}, most=settings.readers + _SPARE - 1
+                ),
+            ),
             log_level="warning",
             access_log=False,
             server_header=False,
@@ -248,41 +253,95 @@ def _take_over(folder: StateFolder) -> bool:
     return False
 
 
+_LARGEST_HEAD: Final = 64 << 10  # bytes
+_TOO_LARGE: Final = (
+    b"HTTP/1.1 431 Request Header Fields Too Large\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
+)
 _TOO_SLOW: Final = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 
 
 class TimedConnection(HttpToolsProtocol):
-    """A connection as uvicorn has it, which waits so long for the head of each request.
+    """A connection as uvicorn has it, which waits so long for the head of each request, and reads so much.
+
+    Where there are as many as there may be, the one makes room that has waited longest for a request.
 
     Args:
         head_s: Seconds that a head may take to come.
+        places: Those that are open.
+        most: How many there may be.
         options: As of the base.
     """
 
-    def __init__(self, *, head_s: float, **options: Any) -> None:
+    def __init__(
+        self, *, head_s: float, places: dict[TimedConnection, str], most: int, **options: Any
+    ) -> None:
         super().__init__(**options)
         self._head_s = head_s
+        self._head_bytes = self._field_bytes = 0
+        self._places = places
+        self._most = most
         self._timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """As of the base."""
         super().connection_made(transport)
+        peer = str((transport.get_extra_info("peername") or ("",))[0])
+        self._make_room(peer)
+        self._places[self] = peer
         self._wait()
+
+    def _make_room(self, peer: str) -> None:
+        """Have one end that waits for a request: of this peer, where it has half of all; else of any."""
+        own = [each for each, of in self._places.items() if of == peer]
+        crowd = own if len(own) >= self._most // 2 else list(self._places)
+        if len(own) < self._most // 2 and len(self._places) < self._most:
+            return
+        idle = next((each for each in crowd if each.is_idle), None)
+        if idle is not None:
+            del self._places[idle]
+            idle.transport.close()
+
+    @property
+    def is_idle(self) -> bool:
+        """True if no request has come to its head, or the last one is answered."""
+        return self.cycle is None or self.cycle.response_complete
 
     def data_received(self, data: bytes) -> None:
         """As of the base; a connection that stays open waits from the first byte of the next request."""
         if self._timer is None and (self.cycle is None or self.cycle.response_complete):
             self._wait()
+        self._head_bytes += len(data)
         super().data_received(data)
+        if self._timer is not None and self._head_bytes > _LARGEST_HEAD and not self.transport.is_closing():
+            self.transport.write(_TOO_LARGE)
+            self.transport.close()
+
+    def on_message_begin(self) -> None:
+        """As of the base."""
+        self._field_bytes = 0
+        super().on_message_begin()
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """As of the base; those behind a body count too, which the base keeps for ever.
+
+        Raises:
+            ValueError: They are too large together.
+        """
+        self._field_bytes += len(name) + len(value)
+        if self._field_bytes > _LARGEST_HEAD:
+            raise ValueError("too many header fields")
+        super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
         """As of the base."""
         self._wait_no_more()
+        self._head_bytes = 0
         super().on_headers_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """As of the base."""
         self._wait_no_more()
+        self._places.pop(self, None)
         super().connection_lost(exc)
 
     def _wait(self) -> None:

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 from weakref import WeakValueDictionary
 
 from fastapi import Depends, Path, Query, Request
+from pydantic import AfterValidator
 
 from ebbtide.service.alerts.alert_sender import AlertSender
 from ebbtide.service.otlp.span_worker import SpanWorker
@@ -83,8 +84,12 @@ def name_field(description: str) -> Any:
 
 ByName = Annotated[str | None, name_field("Who does it, for the audit.")]
 RunId = Annotated[
-    str, Path(min_length=1, max_length=200, pattern=_PLAIN, description="The run.", examples=["invoice-7"])
+    str,
+    AfterValidator(masked_name),
+    Path(min_length=1, max_length=200, pattern=_PLAIN, description="The run.", examples=["invoice-7"]),
 ]
+#: A name, kept without a key that somebody has put into it; likewise the id of a run.
+Name = Annotated[str, AfterValidator(masked_name)]
 #: The service, in the signature of a route.
 Here = Annotated[Service, Depends(_service_of)]
 #: Who asks, for the audit.

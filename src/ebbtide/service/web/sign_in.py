@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hmac
 from typing import Final
-from urllib.parse import parse_qs, parse_qsl, urlencode
+from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
+from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import Scope
 
@@ -16,8 +17,8 @@ from ebbtide.service.web.page_files import PAGE_POLICY
 
 router = APIRouter(include_in_schema=False)
 
-TOKEN_COOKIE: Final = "ebbtide_token"  # noqa: S105 - its name
 SIGN_IN: Final = "/sign-in"
+LARGEST_FORM: Final = 4096  # bytes, of a token and the place to go on
 
 _FIELD: Final = "token"
 _KEPT_S: Final = 30 * 86_400
@@ -33,7 +34,7 @@ def fits(words: str, token: str) -> bool:
 def is_page(scope: Scope) -> bool:
     """Returns True if a person opens a page."""
     path: str = scope["path"]
-    return scope["method"] == "GET" and (path == "/" or path.startswith("/runs/"))
+    return scope["method"] == "GET" and (path in ("/", "/docs") or path.startswith("/runs/"))
 
 
 def token_in_address(scope: Scope) -> str | None:
@@ -42,10 +43,31 @@ def token_in_address(scope: Scope) -> str | None:
     return values[0] if values else None
 
 
-def signed_in(place: str, token: str) -> Response:
+def cookie_name(scope: Scope) -> str:
+    """The name of the cookie: browsers send one to every port of a host, so it names its port."""
+    headers = Headers(scope=scope)
+    is_safe = headers.get("x-forwarded-proto", scope.get("scheme", "http")) == "https"
+    port = urlsplit(f"//{headers.get('host', '')}").netloc.rpartition(":")[2]
+    return f"ebbtide_session_{port if port.isdecimal() else '443' if is_safe else '80'}"
+
+
+def session_of(token: str) -> str:
+    """What the cookie holds: it shows that its sender knew the token, and is no token."""
+    return hmac.new(token.encode(), b"ebbtide session", "sha256").hexdigest()
+
+
+def signed_in(place: str, token: str, scope: Scope) -> Response:
     """The way to a page, with the cookie."""
     answer = RedirectResponse(place, status_code=303)
-    answer.set_cookie(TOKEN_COOKIE, token, max_age=_KEPT_S, httponly=True, samesite="strict")
+    is_safe = Headers(scope=scope).get("x-forwarded-proto", scope.get("scheme", "http")) == "https"
+    answer.set_cookie(
+        cookie_name(scope),
+        session_of(token),
+        max_age=_KEPT_S,
+        httponly=True,
+        samesite="strict",
+        secure=is_safe,
+    )
     return answer
 
 
@@ -99,5 +121,5 @@ async def sign_in(request: Request) -> Response:
     if not place.startswith("/") or place[1:2] in ("/", "\\"):
         place = "/"
     if token is None or fits(words, token):
-        return RedirectResponse(place, 303) if token is None else signed_in(place, token)
+        return RedirectResponse(place, 303) if token is None else signed_in(place, token, request.scope)
     return sign_in_page(place, is_wrong=True)

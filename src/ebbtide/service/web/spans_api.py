@@ -63,7 +63,7 @@ async def settle_spans(here: Service) -> None:
     try:
         await _work(here, receiver.resume)
         while True:
-            await asyncio.sleep(_EVERY_S)
+            await asyncio.sleep(0.0 if receiver.has_more else _EVERY_S)
             await _work(here, receiver.settle)
     finally:
         await _work(here, receiver.finish)

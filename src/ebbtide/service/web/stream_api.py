@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
 from datetime import datetime
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Depends, Header
-from fastapi.sse import EventSourceResponse, ServerSentEvent
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
 from ebbtide.service.runs.listing import SpendingBy, find_runs, spending
 from ebbtide.service.runs.moments import midnight
 from ebbtide.service.runs.run_database import RunDatabase
-from ebbtide.service.web.broadcast import Reader
+from ebbtide.service.web.broadcast import Broadcast, Reader
 from ebbtide.service.web.events_api import verdict_fields
 from ebbtide.service.web.problems import ProblemError
 from ebbtide.service.web.runs_api import state_of_now
@@ -26,6 +26,8 @@ router = APIRouter(tags=["what is known"])
 
 _EVERY_S: Final = 0.25  # between two rows of one run
 _NOW_S: Final = 5.0  # between two looks at what is stuck while no run is heard of: time passes
+_PING_S: Final = 15.0  # of silence, after which a proxy would take the connection for dead
+_PING: Final = b": ping\n\n"
 _MOST_ROWS: Final = 200  # of one look
 
 
@@ -41,16 +43,70 @@ async def _reader(
     return here.news.join(last_event_id)
 
 
-@router.get("/v1/stream", response_class=EventSourceResponse)
-async def stream(here: Here, reader: Annotated[Reader, Depends(_reader)]) -> AsyncIterator[ServerSentEvent]:
+class EventStream(Response):
+    """Server-sent events, as the document of the API names them."""
+
+    media_type = "text/event-stream"
+
+
+class NewsResponse(EventStream):
+    """The news as they come, until the service ends, the reader is too slow, or goes.
+
+    Args:
+        news: Where they come from.
+        reader: Who listens there.
+    """
+
+    def __init__(self, news: Broadcast, reader: Reader) -> None:
+        super().__init__(headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
+        del self.headers["content-length"]
+        self._news = news
+        self._reader = reader
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """As every response."""
+        sending = asyncio.ensure_future(self._send(send))
+        going = asyncio.ensure_future(_gone(receive))
+        try:
+            await asyncio.wait((sending, going), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            self._news.leave(self._reader)
+            sending.cancel()
+            going.cancel()
+            await asyncio.gather(sending, going, return_exceptions=True)
+        if not sending.cancelled():
+            sending.result()
+
+    async def _send(self, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+        while True:
+            try:
+                async with asyncio.timeout(_PING_S):
+                    latest = await self._reader.get()
+            except TimeoutError:
+                wire = _PING
+            else:
+                if latest is None:
+                    break
+                wire = latest.wire
+            await send({"type": "http.response.body", "body": wire, "more_body": True})
+        await send({"type": "http.response.body", "body": b""})
+
+
+async def _gone(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+@router.get("/v1/stream", response_class=EventStream, response_model=None)
+async def stream(here: Here, reader: Annotated[Reader, Depends(_reader)]) -> NewsResponse:
     """Follow what happens: `verdict`, `run`, `spend` and `now`, each with JSON.
 
     `verdict` says that something else is to be done about a run, `run` is a row of `/v1/runs`, `spend` what
     was spent today, `now` is what `/v1/now` says. `begin` comes first and says nothing but its id. `reset`
     says that news were missed: read `/v1/runs` again.
     """
-    async for news in here.news.listen(reader):
-        yield ServerSentEvent(data=news.data, event=news.kind, id=news.id)
+    return NewsResponse(here.news, reader)
 
 
 async def publish_news(here: Service) -> None:

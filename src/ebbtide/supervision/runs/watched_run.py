@@ -153,7 +153,7 @@ class WatchedRun:
 
     def _chain_of(self, agent: str | None) -> str:
         """Returns the chain of an event that names none: that of its agent, or of the only one."""
-        if agent:
+        if isinstance(agent, str) and agent:
             return agent if self.supervisor.watches(agent) else ""
         if len(self._agents) == _AGENTS and None not in self._agents:
             warnings.warn(

@@ -96,7 +96,9 @@ def _result(
         "ruleIndex": names.index(finding.kind),
         "level": _LEVELS.get(finding.action, "note"),
         "message": _message(f"{sentence(finding, run)} {finding.advice}".strip()),
-        "partialFingerprints": {"ebbtide/v1": hashlib.sha256("\0".join(key).encode()).hexdigest()},
+        "partialFingerprints": {
+            "ebbtide/v1": hashlib.sha256("\0".join(key).encode(errors="surrogateescape")).hexdigest()
+        },
         "properties": {
             "firstEvent": finding.first_event,
             "lastEvent": finding.last_event,
@@ -132,7 +134,10 @@ def _places(source: str, line: int | None = None) -> dict[str, Any]:
     path = path_of(source)
     if path is None:
         return {}
-    uri = Path(path).as_uri() if Path(path).is_absolute() else quote(path.encode(errors="surrogateescape"))
+    # A name that is no UTF-8 has bytes of its own, which a URI can name.
+    uri = quote(path.encode(errors="surrogateescape"))
+    if Path(path).is_absolute():
+        uri = f"file://{uri}" if uri.startswith("/") else Path(path).as_uri()
     place: dict[str, Any] = {"artifactLocation": {"uri": uri}}
     if line is not None:
         place["region"] = {"startLine": line}
