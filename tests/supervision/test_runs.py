@@ -23,6 +23,7 @@ from ebbtide.errors import ConfigError, RunStopped, StoreError
 from ebbtide.events.event import Message, ModelCall, Notice, NoticeKind, ToolCall
 from ebbtide.events.usage import Usage
 from ebbtide.guard.execution_context import ExecutionContext
+from ebbtide.profile import Profile
 from ebbtide.supervision.ladder import Action, Cause
 from ebbtide.supervision.runs.advice import Advice
 from ebbtide.supervision.runs.async_runs import AsyncRuns
@@ -591,3 +592,23 @@ def test_public_prices_are_used_where_they_are_installed() -> None:
     usage = Usage(model="gpt-4o", input_tokens=1_000_000)
     runs.record("run 1", ModelCall(text="Paris.", usage=usage))
     assert runs.get("run 1").tally.cost
+
+
+def test_a_false_report_is_corrected_once_a_turn() -> None:
+    """Until a person speaks again; a report that holds may end."""
+    runs = Runs()
+    runs.record("a", ToolCall(name="Bash", args={"command": "pytest -q"}, result="3 failed, 9 passed in 1s"))
+    note = runs.before_end("a", "All tests pass.")
+    assert note is not None
+    assert note.startswith('[ebbtide] Your report says "All tests pass."')
+    assert runs.before_end("a", "All tests pass.") is None
+    runs.record("a", Message(text="Go on."))
+    assert runs.before_end("a", "Done, but 3 tests fail.") is None
+    assert runs.before_end("a", "All tests pass.") is not None
+
+
+def test_a_profile_switches_the_check_of_reports_off() -> None:
+    profile = replace(Profile.DEFAULT, supervision=replace(Profile.DEFAULT.supervision, check_claims=False))
+    runs = Runs(lambda _: Supervisor(profile))
+    runs.record("a", ToolCall(name="Bash", args={"command": "pytest -q"}, result="3 failed, 9 passed in 1s"))
+    assert runs.before_end("a", "All tests pass.") is None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from ebbtide.claims.claim import ClaimAnswer, ClaimCheck
 
@@ -11,7 +11,10 @@ from ebbtide.claims.claim import ClaimAnswer, ClaimCheck
 _ORDER = tuple(reversed(ClaimAnswer))
 #: Answers that a reader should hear of first.
 GRAVE = (ClaimAnswer.CONTRADICTED, ClaimAnswer.STALE, ClaimAnswer.NARROWER)
+#: Answers that make a report wrong.
+REFUTED = (ClaimAnswer.CONTRADICTED, ClaimAnswer.STALE)
 _SAID = 100
+_MOST = 3  # claims that an agent hears of
 
 
 def claims_line(checks: Sequence[ClaimCheck]) -> str:
@@ -39,3 +42,21 @@ def claim_sentence(check: ClaimCheck) -> str:
     shown = f"event {check.event:,}" if check.event is not None and "event" not in check.reason else ""
     proof = ": ".join(part for part in (shown, check.line) if part)
     return f'says "{said}"; {check.reason}{f" ({proof})" if proof else ""}'
+
+
+def correction(checks: Iterable[ClaimCheck]) -> str | None:
+    """Returns what to tell an agent of claims that the record contradicts or outdates; None without one.
+
+    >>> from ebbtide.claims.claim import ClaimKind
+    >>> check = ClaimCheck(kind=ClaimKind.PUSHED, answer=ClaimAnswer.CONTRADICTED, text="Pushed.", start=0,
+    ...     event=11, line="! [rejected] main", reason="the last push was refused")
+    >>> correction([check])[:62]
+    'Your report says "Pushed."; the last push was refused (event 1'
+    """
+    wrong = sorted(
+        (check for check in checks if check.answer in REFUTED), key=lambda check: REFUTED.index(check.answer)
+    )
+    if not wrong:
+        return None
+    parts = list(dict.fromkeys(claim_sentence(check) for check in wrong))[:_MOST]
+    return f"Your report {'. It '.join(parts)}. Check it again, or correct what you say, before you end."

@@ -104,6 +104,12 @@ class Supervisor(EngineState):
         self._last_fault: str | None = None
 
     @property
+    def checks_claims(self) -> bool:
+        """True if the last words of a run are held against its record."""
+        profile: Profile = self._arguments["profile"]
+        return profile.supervision.check_claims
+
+    @property
     def events(self) -> int:
         """Events so far, over all chains."""
         return self._run.monitor.tally.events

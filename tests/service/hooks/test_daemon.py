@@ -433,3 +433,71 @@ def test_a_loop_that_starts_the_service_again_is_told_before_it_ends(state) -> N
         time.sleep(0.4)
     assert end is not None
     assert any(number < end for number in notes)
+
+
+FAILED = "3 failed, 209 passed in 4.10s"
+
+
+def stop(agent: str, words: str | None = "All 212 tests pass.", **fields: Any) -> dict[str, Any]:
+    """The event of an agent that would end its turn with these words."""
+    if agent == "gemini":
+        event = {"hook_event_name": "AfterAgent", "prompt": "Mend it.", "prompt_response": words}
+    else:
+        event = {"hook_event_name": "Stop", "last_assistant_message": words}
+    base = {"session_id": "s", "transcript_path": "gone.jsonl", "cwd": "w", "stop_hook_active": False}
+    return {**base, **{name: value for name, value in event.items() if value is not None}, **fields}
+
+
+def run_of_tests(agent: str, result: str) -> dict[str, Any]:
+    """The event of a run of tests."""
+    if agent == "claude":
+        return batch(1, command="pytest -q", result=result)
+    event = {"session_id": "s", "tool_input": {"command": "pytest -q"}}
+    if agent == "codex":
+        return {**event, "hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_use_id": "c1",
+                "tool_response": result}  # fmt: skip
+    return {**event, "hook_event_name": "AfterTool", "tool_name": "run_shell_command",
+            "tool_response": {"llmContent": f"Output: {result}"}}  # fmt: skip
+
+
+@pytest.mark.parametrize(("agent", "word"), [("claude", "block"), ("codex", "block"), ("gemini", "deny")])
+def test_a_false_report_is_corrected_once(state, agent: str, word: str) -> None:
+    """Before the turn ends, with the line that says otherwise; the second time the agent may end."""
+    state.serve()
+    assert state.hook(agent, run_of_tests(agent, FAILED)) == {}
+    answer = state.hook(agent, stop(agent))
+    assert answer["decision"] == word
+    assert answer["reason"].startswith('[ebbtide] Your report says "All 212 tests pass."')
+    assert "3 failed" in answer["reason"]
+    assert state.hook(agent, stop(agent, stop_hook_active=True)) == {}
+    assert state.hook(agent, stop(agent)) == {}
+
+
+@pytest.mark.parametrize(
+    ("words", "result", "fields", "flags"),
+    [
+        ("All 212 tests pass.", "212 passed in 4.10s", {}, ()),
+        ("3 of 212 tests fail.", FAILED, {}, ()),
+        ("Pushed to main.", FAILED, {}, ()),  # nothing shows it, which is no contradiction
+        ("All 212 tests pass.", FAILED, {"stop_hook_active": True}, ()),
+        ("All 212 tests pass.", FAILED, {}, ("shadow",)),
+        (None, FAILED, {}, ()),
+    ],
+)
+def test_a_turn_ends_in_silence(state, words, result: str, fields, flags: tuple[str, ...]) -> None:
+    """A report that holds, one that cannot be judged, one that was corrected, and no report at all."""
+    state.serve()
+    state.hook("claude", run_of_tests("claude", result))
+    assert state.hook("claude", stop("claude", words, **fields), *flags) == {}
+
+
+def test_the_report_of_a_session_file(state, tmp_path) -> None:
+    """An agent that does not hand over its last words has them in its file."""
+    path = tmp_path / "session.jsonl"
+    content = [{"type": "text", "text": "All 212 tests pass."}]
+    message = {"id": "m1", "role": "assistant", "model": "claude-sonnet-4-5", "content": content}
+    line = {"type": "assistant", "sessionId": "s", "uuid": "u1", "message": message}
+    path.write_text(json.dumps(line) + "\n", encoding="utf-8")
+    state.serve()
+    state.hook("claude", run_of_tests("claude", FAILED))
+    assert state.hook("claude", stop("claude", None, transcript_path=str(path)))["decision"] == "block"

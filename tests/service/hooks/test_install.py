@@ -30,7 +30,7 @@ OTHERS = {
         "PostToolBatch": [{"hooks": [{"type": "command", "command": "log.sh"}]}],
         "AfterTool": [{"matcher": "run_.*", "hooks": [{"type": "command", "command": "log.sh"}]}],
         "PostToolUse": [{"matcher": "Edit|Write", "hooks": [{"type": "command", "command": "fmt.sh"}]}],
-        "Stop": []
+        "Notification": []
     }
 }
 """,

@@ -30,6 +30,7 @@ _KINDS: Final = {
     "UserPromptSubmit": StepKind.PROMPT,
     "PostToolUseFailure": StepKind.FAILURE,
     "PostToolBatch": StepKind.TOOLS,
+    "Stop": StepKind.REPORT,
     "SubagentStop": StepKind.SIDE_END,
     "SessionEnd": StepKind.END,
 }
@@ -58,6 +59,8 @@ def read_claude(event: Mapping[str, Any]) -> HookStep | None:
         transcript=text(event.get(_FILES.get(kind, "transcript_path"))),
         folder=text(event.get("cwd")),
         is_new=kind is StepKind.START and event.get("source") == "startup",
+        report=text(event.get("last_assistant_message")) if kind is StepKind.REPORT else None,
+        is_again=event.get("stop_hook_active") is True,
     )
 
 
@@ -65,6 +68,8 @@ def answer_claude(step: HookStep, reply: HookReply) -> dict[str, Any]:
     """Returns the answer to an event, for Claude Code."""
     if reply.drops_prompt:
         return {"decision": "block", "reason": reply.message}
+    if reply.correction:
+        return {"decision": "block", "reason": reply.correction}
     answer: dict[str, Any] = {}
     if reply.message:
         answer["systemMessage"] = reply.message

@@ -21,6 +21,7 @@ _KINDS: Final = {
     "SessionStart": StepKind.START,
     "UserPromptSubmit": StepKind.PROMPT,
     "PostToolUse": StepKind.TOOLS,
+    "Stop": StepKind.REPORT,
     "SessionEnd": StepKind.END,
 }
 
@@ -42,6 +43,8 @@ def read_codex(event: Mapping[str, Any]) -> HookStep | None:
         transcript=text(event.get("transcript_path")),
         folder=text(event.get("cwd")),
         is_new=kind is StepKind.START and event.get("source") == "startup",
+        report=text(event.get("last_assistant_message")) if kind is StepKind.REPORT else None,
+        is_again=event.get("stop_hook_active") is True,
     )
 
 
@@ -49,6 +52,8 @@ def answer_codex(step: HookStep, reply: HookReply) -> dict[str, Any]:
     """Returns the answer to an event, for Codex."""
     if reply.drops_prompt:
         return {"decision": "block", "reason": reply.message}
+    if reply.correction:
+        return {"decision": "block", "reason": reply.correction}
     answer: dict[str, Any] = {}
     if reply.message:
         answer["systemMessage"] = reply.message

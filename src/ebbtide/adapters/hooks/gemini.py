@@ -22,6 +22,7 @@ _KINDS: Final = {
     "SessionStart": StepKind.START,
     "BeforeAgent": StepKind.PROMPT,
     "AfterTool": StepKind.TOOLS,
+    "AfterAgent": StepKind.REPORT,
     "SessionEnd": StepKind.END,
 }
 _WRAPPING: Final = re.compile(r"^</?untrusted_context>\n?|^Process Group PGID: \d+\n?", re.MULTILINE)
@@ -45,6 +46,8 @@ def read_gemini(event: Mapping[str, Any]) -> HookStep | None:
         transcript=text(event.get("transcript_path")),
         folder=text(event.get("cwd")),
         is_new=kind is StepKind.START and event.get("source") == "startup",
+        report=text(event.get("prompt_response")) if kind is StepKind.REPORT else None,
+        is_again=event.get("stop_hook_active") is True,
     )
 
 
@@ -52,6 +55,8 @@ def answer_gemini(step: HookStep, reply: HookReply) -> dict[str, Any]:
     """Returns the answer to an event, for Gemini CLI."""
     if reply.drops_prompt:
         return {"decision": "deny", "reason": reply.message, "systemMessage": reply.message}
+    if reply.correction:
+        return {"decision": "deny", "reason": reply.correction}
     answer: dict[str, Any] = {}
     if reply.message:
         answer["systemMessage"] = reply.message

@@ -35,6 +35,7 @@ class StepKind(StrEnum):
     TOOLS = "tools"  #: calls of tools have ended, and the model is called next
     FAILURE = "failure"  #: a call failed that is reported again with its batch
     MODEL = "model"  #: a call of the model has ended
+    REPORT = "report"  #: the agent has said its last words, and would end its turn
     SIDE_END = "side end"  #: a sub-agent has ended
     END = "end"  #: the session is over
 
@@ -66,6 +67,8 @@ class HookStep:
         transcript: Path of the session file that the agent writes; None where it names none.
         folder: Path of the folder that the agent works in; None where it names none.
         is_new: True if the session begins, so that its file holds nothing of an earlier one.
+        report: Last words of the agent; None where the event does not state them.
+        is_again: True if a hook has kept the agent from ending its turn already.
     """
 
     kind: StepKind
@@ -80,6 +83,8 @@ class HookStep:
     transcript: str | None = None
     folder: str | None = None
     is_new: bool = False
+    report: str | None = None
+    is_again: bool = False
 
     @property
     def switch(self) -> Switch | None:
@@ -106,6 +111,7 @@ class HookReply:
         note: Note for the model, before its next call.
         end: Reason why the run ends now.
         message: Message for the person.
+        correction: Reason why the agent is not to end its turn yet, for the model.
         drops_prompt: True if the person's words were for us alone, and the model is not called.
         delivery: Number of the note among those of its agent, by which its arrival is confirmed.
     """
@@ -113,6 +119,7 @@ class HookReply:
     note: str | None = None
     end: str | None = None
     message: str | None = None
+    correction: str | None = None
     drops_prompt: bool = False
     delivery: int | None = None
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from ebbtide.errors import TranscriptError
-from ebbtide.events.event import Event, ModelCall, Notice, NoticeKind
+from ebbtide.events.event import Event, ModelCall, Notice, NoticeKind, ToolCall
 from ebbtide.traces.input.json_value import json_value
 from ebbtide.traces.records.readers import EventReader
 
@@ -126,3 +126,32 @@ class GrowingSession:
             return os.stat(self._path).st_size  # noqa: PTH116 - likewise
         except (OSError, ValueError):
             return 0
+
+
+def last_report(path: str, reader: Callable[[], EventReader]) -> str | None:
+    """Returns the last words of the model in a session file; None where a call of a tool came after them.
+
+    Args:
+        path: The file.
+        reader: Makes a reader of its lines.
+    """
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123 - a path of an agent, as it is
+            file.seek(max(0, os.fstat(file.fileno()).st_size - _WARM))
+            lines = file.read(_WARM).split(b"\n")
+    except (OSError, ValueError):
+        return None
+    taken, words = reader(), None
+    events: list[object] = []
+    for line in lines:
+        try:
+            events += taken.read(json_value(line.decode()), "") if line.strip() else ()
+        except (TranscriptError, UnicodeDecodeError, RecursionError):
+            continue  # the first line begins in its middle
+    events += taken.finish()
+    for event in events:
+        if isinstance(event, ToolCall):
+            words = None
+        elif isinstance(event, ModelCall) and event.text:
+            words = event.text
+    return words

@@ -24,11 +24,12 @@ from ebbtide.errors import StoreError, error_text
 from ebbtide.events.event import Event, Message, ModelCall, ToolCall
 from ebbtide.events.identity import MARK
 from ebbtide.events.usage import Usage
-from ebbtide.service.hooks.growing_session import GrowingSession
+from ebbtide.service.hooks.growing_session import GrowingSession, last_report
 from ebbtide.service.hooks.hook_session import HookSession
 from ebbtide.service.hooks.hook_store import HookStore
 from ebbtide.supervision.ladder import Cause
 from ebbtide.supervision.runs.advice import Advice
+from ebbtide.supervision.runs.report_check import ReportCheck
 from ebbtide.supervision.runs.runs import Runs
 from ebbtide.supervision.summary.headline import live_word
 from ebbtide.supervision.supervisor import Supervisor
@@ -211,6 +212,7 @@ class HookService:
             supervisor.check_before_model()
             supervisor.record(event)
         Supervisor().load(supervisor.to_bytes())
+        ReportCheck(is_late=False).note("All tests pass.")
 
     def _reply(
         self, codec: HookCodec, step: HookStep, *, shadow: bool, stops: bool, is_late: bool
@@ -236,6 +238,9 @@ class HookService:
                     turn = self.runs.before_model(run_id, agent=step.agent)
                     if not (shadow or session.is_off):
                         return self._advice(codec, step, session, run_id, turn, stops=stops)
+            elif step.kind is StepKind.REPORT:
+                if not (shadow or is_late or session.is_off or step.is_again):
+                    return self._correction(codec, step, run_id)
             elif step.kind is StepKind.END:
                 self.runs.end(run_id)
         return HookReply()
@@ -294,6 +299,13 @@ class HookService:
         if is_new:
             self._keep(run_id)
         return delivery.send(self._clock())
+
+    def _correction(self, codec: HookCodec, step: HookStep, run_id: str) -> HookReply:
+        """Returns what the agent hears of its last words before it ends its turn: nothing where they hold."""
+        report = step.report
+        if report is None and codec.reader is not None and step.transcript is not None:
+            report = last_report(step.transcript, codec.reader)
+        return HookReply(correction=self.runs.before_end(run_id, report) if report else None)
 
     def _keep(self, run_id: str) -> None:
         """Writes a run and its pending note before it is sent: after a kill the next answer has it."""

@@ -61,6 +61,10 @@ class AsyncRuns:
         """Awaits `Runs.before_tool`."""
         return await self._ask(self.runs.before_tool, run_id, call)
 
+    async def before_end(self, run_id: str, text: str) -> str | None:
+        """Awaits `Runs.before_end`."""
+        return await self._ask(self.runs.before_end, run_id, text)
+
     async def acknowledge(self, run_id: str, *, agent: str | None = None) -> None:
         """Awaits `Runs.acknowledge`."""
         await self._ask(self.runs.acknowledge, run_id, agent=agent)

@@ -221,6 +221,21 @@ class Runs:
         with self._at_hand(run_id) as run:
             return Advice(run.supervisor.check_before_tool(call))
 
+    def before_end(self, run_id: str, text: str) -> str | None:
+        """Returns what to tell the model before a run ends with these last words; None where it may end.
+
+        It is said once until a person speaks again, and only of what the recorded calls contradict, or
+        outdate: a test that failed, or one that passed before the last edit. The ``check_claims`` of the
+        profile switches it off.
+
+        Args:
+            run_id: The run.
+            text: The last words of its model, in English; those in other languages make no claims.
+        """
+        expect("text", text, str)
+        with self._at_hand(run_id) as run:
+            return run.check_report(text)
+
     def acknowledge(self, run_id: str, *, agent: str | None = None) -> None:
         """Records that a person has seen what holds, and lets the run go on: see `Supervisor.acknowledge`."""
         with self._at_hand(run_id) as run:

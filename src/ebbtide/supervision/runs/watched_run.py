@@ -13,6 +13,7 @@ from ebbtide.budget.tally import Tally, usd
 from ebbtide.events.event import Event
 from ebbtide.events.transcript import Round
 from ebbtide.supervision.ladder import Action
+from ebbtide.supervision.runs.report_check import ReportCheck
 from ebbtide.supervision.runs.run_store import ModelCheck, RunLog, RunStanding, StoredRun
 from ebbtide.supervision.supervisor import Supervisor
 from ebbtide.supervision.verdict import Verdict
@@ -44,6 +45,7 @@ class WatchedRun:
     __slots__ = (
         "_agents",
         "_report",
+        "_report_check",
         "_saved_steps",
         "_saving_steps",
         "_steps",
@@ -71,6 +73,8 @@ class WatchedRun:
         self.has_own_time = False
         self.has_ended = False
         self._report: Verdict | None = None  # the latest change
+        has_past = stored is not None and stored.standing.events > 0
+        self._report_check = ReportCheck(is_late=has_past) if supervisor.checks_claims else None
         self._agents: list[str | None] = []  # whose model was asked for, as far as it matters
 
     def record(self, event: Event | Round, place: int) -> Verdict:
@@ -79,7 +83,10 @@ class WatchedRun:
         self._steps += 1
         if not place:
             self.unlogged = self.revision
-        return self.supervisor.record(event)
+        verdict = self.supervisor.record(event)
+        if self._report_check is not None and not isinstance(event, Round):
+            self._report_check.see(event, self.supervisor.events)
+        return verdict
 
     def check(self, agent: str | None, now: float | None) -> Verdict:
         """Returns what to do before the model of an agent is called; None where none is named."""
@@ -87,6 +94,10 @@ class WatchedRun:
         self.checks += 1
         self._steps += 1
         return self.supervisor.check_before_model(agent, now=now)
+
+    def check_report(self, text: str) -> str | None:
+        """Returns what to tell the model of its last words, before the run ends; None where it may end."""
+        return None if self._report_check is None else self._report_check.note(text)
 
     def catch_up(self, run_id: str, log: RunLog) -> None:
         """Takes up from a log what it lacks, while nobody else has it.
