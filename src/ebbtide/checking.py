@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import pickle
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -385,8 +386,6 @@ def _checked(
 
 
 def _can_be_sent(options: RunOptions) -> bool:
-    import pickle
-
     try:
         pickle.dumps(options)
     except (TypeError, AttributeError, pickle.PicklingError):

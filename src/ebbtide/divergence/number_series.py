@@ -31,7 +31,7 @@ _NAMED: Final = re.compile(rf"(?:\b{_WORD}\b[\"']?\W{{0,3}}|\d ?/ ?|\d of )\Z", 
 _REPEATS: Final = re.compile(
     r"\b(?:attempt|retry|retries|try|request)[\"']?(?: (?:no|number)\.?)?\W{0,3}\Z", re.IGNORECASE
 )
-_TALLY: Final = re.compile(rf"(?<![\w.])(\d[\d,]*) (?:\w+ )?({_TO_DO}|{_DONE})\b", re.IGNORECASE)
+_TALLY: Final = re.compile(rf"(?<![\w.,])(\d[\d,]*) (?:\w+ )?({_TO_DO}|{_DONE})\b", re.IGNORECASE)
 _IS_TO_DO: Final = re.compile(_TO_DO, re.IGNORECASE)
 
 Numbers = tuple[float, ...]
