@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from json.decoder import py_scanstring  # type: ignore[attr-defined] # not in the stubs
 from typing import Any, Final, NamedTuple
 
-_BETWEEN: Final = re.compile(r"(?:[ \t\r\n]|//[^\n]*+|/\*(?:[^*]|\*(?!/))*\*/)*")
+_BETWEEN: Final = re.compile(r"(?:[ \t\r\n]|//[^\n]*(?:\n|\Z)|/\*[^*]*\*+(?:[^/*][^*]*\*+)*/)*")
 _SCALAR: Final = re.compile(r"-?[0-9][0-9.eE+-]*|true|false|null")
 _DEEPEST: Final = 200
 
