@@ -107,4 +107,4 @@ def test_tallies_and_prices_copy(way: Any) -> None:
     twin.spend(Usage(model="m", input_tokens=5))
     assert (twin.tokens, tally.tokens, run.tokens) == (15, 10, 10)
     assert way(prices).cost(Usage(model="m", input_tokens=1_000_000)) == 1.0
-    assert way(prices)._tiers is not prices._tiers
+    assert way(prices)._models is not prices._models

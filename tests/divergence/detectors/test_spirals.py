@@ -44,10 +44,10 @@ def test_a_service_at_its_limit(events: list[Event], is_storm: bool) -> None:
 @pytest.mark.parametrize(
     ("events", "at"),
     [
-        pytest.param([ModelCall(text="limit reached", error=True)] * 6, 3, id="answers that are errors"),
+        pytest.param([ModelCall(text="limit reached", error=True)] * 12, 8, id="answers that are errors"),
         pytest.param(
-            [Notice(kind=NoticeKind.ERROR, text=f"529, try {n}", error=True) for n in range(20)],
-            12,
+            [Notice(kind=NoticeKind.ERROR, text=f"529, try {n}", error=True) for n in range(40)],
+            32,
             id="retries of a harness",
         ),
         pytest.param(

@@ -30,7 +30,7 @@ def test_agents_in_a_circle_are_seen_stopped_and_billed(service, opened) -> None
             assert "the coding agent ended: " in printed
             assert printed.count("A person ended the run.") == 2
             window.open("/runs/invoice-7")
-            expect(page.locator("#word")).to_contain_text("CUT OFF")
+            expect(page.locator("#word")).to_contain_text("STUCK")
             report = page.frame_locator("#report iframe:not(.is-next)")
             expect(report.locator("main")).to_contain_text("bought nothing", timeout=10_000)
             bill = service.get("/v1/runs/invoice-7/summary")["bill"]

@@ -239,7 +239,7 @@ class _Call:
         owner = min((place for place in self.places if place.run == run), key=_order_of_place)
         copies = () if len(self.places) == 1 else tuple(place for place in self.places if place.run != run)
         tier = None if self.tier is None else self.tier[1]
-        stated_in = tuple(place for result in results for place in result.places)
+        stated_in = tuple(sorted({place for one in results for place in one.places}, key=_order_of_place))
         agent, skill, server = self.labels
         return CountedCall(
             self.id, self.ts, usage, tier, owner, copies, agent, skill, server, stated_in=stated_in

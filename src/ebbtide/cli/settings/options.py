@@ -164,7 +164,10 @@ def nearest_file(folder: str) -> str | None:
         own, shared = os.path.join(here, _OWN), os.path.join(here, _SHARED)  # noqa: PTH118
         if os.path.lexists(own):
             if os.path.exists(own) and not os.path.isfile(own):  # noqa: PTH110, PTH113
-                raise ConfigError(f"{own}: no file, but a folder, a pipe or a device: --no-config reads none")
+                name = os.path.relpath(own, folder)
+                raise ConfigError(
+                    f"{name}: no file, but a folder, a pipe or a device: --no-config reads none"
+                )
             return own
         if os.path.isfile(shared) and has_settings(shared):  # noqa: PTH113
             return shared
