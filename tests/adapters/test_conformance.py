@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
 import pytest
 
@@ -11,6 +12,15 @@ from conformance.harness import ADAPTERS, harness
 from ebbtide.errors import ConfigError
 
 NAMED = os.environ.get("EBBTIDE_ADAPTER")
+
+
+@pytest.fixture(autouse=True)
+def own_environment() -> Iterator[None]:
+    """Lets no switch of a framework, such as that of telemetry, reach other tests."""
+    before = dict(os.environ)
+    yield
+    os.environ.clear()
+    os.environ.update(before)
 
 
 @pytest.mark.filterwarnings("default")  # those of the frameworks
