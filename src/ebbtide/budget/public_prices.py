@@ -88,7 +88,7 @@ class PriceTable(NamedTuple):
 
 
 class PublicPrice:
-    """What one model costs, at a time and in a tier of the service."""
+    """Price of one model, at a time and in a tier of the service."""
 
     __slots__ = ("_prices", "_tiers", "starts")
 

@@ -163,8 +163,8 @@ class Tally(State):
         usage = event.usage
         if usage is not None:
             self.spend(usage, ts, by_model=kind is ModelCall)
-        elif kind is Notice and event.stated is not None:  # type: ignore[attr-defined]
-            self.settle(event.stated, ts, source=event.source or "")  # type: ignore[attr-defined]
+        elif kind is Notice and event.stated is not None:  # type: ignore[attr-defined] # `kind` is its class
+            self.settle(event.stated, ts, source=event.source or "")  # type: ignore[attr-defined] # likewise
 
     def add_round(self) -> None:
         """Counts a round that somebody handed over: an event that took nothing."""

@@ -6,7 +6,7 @@ A report in another language than English makes none here: silent rather than wr
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Final, NamedTuple
 
@@ -30,7 +30,7 @@ from ebbtide.claims.claim_rules import (
 )
 from ebbtide.text.excerpt import excerpt, one_line
 from ebbtide.text.phrase_table import PhraseTable
-from ebbtide.text.phrases import folded
+from ebbtide.text.phrases import PhraseMatch, folded
 from ebbtide.text.sentence_ends import spans
 
 _READ: Final = 20_000  # characters of a report that are read
@@ -185,7 +185,7 @@ def _count_in(low: str) -> tuple[int, int, bool] | None:
     return None
 
 
-def _acts_in(sentence: _Sentence, low: str, acts: list, softened: str) -> Iterator[Claim]:  # type: ignore[type-arg]
+def _acts_in(sentence: _Sentence, low: str, acts: Sequence[PhraseMatch], softened: str) -> Iterator[Claim]:
     for match in acts:
         kind = _kinds()[match.rule.id]
         clause = softened[_clause_start(low, match.start) : _clause_end(low, match.end)]

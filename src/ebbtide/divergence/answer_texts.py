@@ -35,7 +35,7 @@ class Likeness(IntEnum):
 
 @dataclass(slots=True)
 class _Read:
-    """What is kept of an answer once it was compared.
+    """Remainder of an answer once it was compared.
 
     Args:
         quiet: Key of it without noise.
@@ -79,7 +79,7 @@ class AnswerTexts(State):
             self.put(call, answer)
 
     def compare(self, call: Key, answer: str, *, is_act: bool = False) -> Likeness:
-        """How far an answer of a call is the one before; it takes that one's place.
+        """Compares an answer of a call with the one before, and takes that one's place.
 
         Args:
             call: The call.

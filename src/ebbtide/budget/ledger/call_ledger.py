@@ -198,7 +198,7 @@ class _Call:
         self.prompts: tuple[Prompt, ...] = (call.prompt,)
         self.times: tuple[float, ...] = () if call.ts is None else (call.ts,)
         self.ts = call.ts
-        self.amounts: tuple[float | None, ...] = call[_FIRST_AMOUNT:_END_OF_AMOUNTS]  # type: ignore[assignment]
+        self.amounts: tuple[float | None, ...] = call[_FIRST_AMOUNT:_END_OF_AMOUNTS]  # type: ignore[assignment] # a slice of a NamedTuple
         output = -1 if call.output_tokens is None else call.output_tokens
         self.model: tuple[int, str] | None = None if call.model is None else (output, call.model)
         self.tier: tuple[int, str] | None = None if call.tier is None else (output, call.tier)
@@ -233,7 +233,7 @@ class _Call:
         for result in results:
             amounts = tuple(map(_most, amounts, result.amounts))
         fields = dict(zip(_AMOUNTS, amounts, strict=True))
-        usage = Usage(model=None if self.model is None else self.model[1], **fields)  # type: ignore[arg-type]
+        usage = Usage(model=None if self.model is None else self.model[1], **fields)  # type: ignore[arg-type] # fields by name
         usage.drop_impossible_parts()
         run = self.rank[3]
         owner = min((place for place in self.places if place.run == run), key=_order_of_place)

@@ -193,7 +193,7 @@ def widths(names: Sequence[str], cells: Sequence[Mapping[str, str]]) -> list[int
 
 
 def room(names: Sequence[str], cells: Sequence[Mapping[str, str]], width: int) -> int:
-    """What is left for the last column."""
+    """Returns the width that is left for the last column."""
     return width - sum(widths(names, cells)) - 2 * (len(names) - 1)
 
 

@@ -234,7 +234,7 @@ _ANSWER_STYLES = {
 
 
 def _claims(checks: Sequence[ClaimCheck], *, everything: bool) -> list[Line]:
-    """How many claims the last words make and how they stand; each of them where everything is shown."""
+    """Counts the claims of the last words by their answers; lists each where everything is shown."""
     if not checks:
         return []
     if not everything:

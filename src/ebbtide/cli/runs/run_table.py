@@ -158,7 +158,7 @@ def _table(groups: Sequence[Sequence[RunSummary]], folder: str, width: int) -> l
 
 
 def _about(group: Sequence[RunSummary], folder: str, width: int) -> list[Line]:
-    """What some runs were about, their name, and why they are as they are."""
+    """Titles of some runs, their names, and the reasons of their verdicts."""
     run, more = group[0], len(group) - 1
     name = run.source.removeprefix(folder) + (f" and {more:,} more" if more else "")
     about, why = wording.about(run), _reason(run)

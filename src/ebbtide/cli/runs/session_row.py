@@ -61,7 +61,7 @@ class SessionRow(msgspec.Struct, frozen=True, gc=False, array_like=True):
 
     @property
     def order(self) -> tuple[Any, ...]:
-        """What is smaller comes first: what would have been saved, then how bad it is."""
+        """Key of the order of rows, the smallest first: the saving, then the need."""
         return (-((self.wasted_usd or 0.0) + (self.avoidable_usd or 0.0)), *self.badness)
 
 

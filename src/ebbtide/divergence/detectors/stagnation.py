@@ -404,7 +404,7 @@ class Stagnation(Detector):
 
 
 def _asks_anew(call: Moment, before: list[Moment]) -> bool:
-    """Whether a word of the arguments is in none of those of the calls before."""
+    """Returns True if a word of the arguments is in none of those of the calls before."""
     return _are_new(_sample(call.arguments, _ARGUMENT_WORD), [earlier.arguments for earlier in before], 1)
 
 
