@@ -299,6 +299,8 @@ def test_a_server_that_goes_away(start, own_postgres, wait_for) -> None:
     assert service.get("/v1/runs/b")["stop_reason"] == "enough"
     own_postgres.stop("fast")
     own_postgres.start()
+    # Work of the service's own that met the stopped server keeps everybody from the server for a second.
+    wait_for(lambda: service.client.get("/v1/runs/a").status_code == 200)
     assert service.get("/v1/runs/a")["events"] == 3
     assert service.send("a", call(4))["events"] == 1
     assert service.end() == 0
