@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ebbtide.traces.input.lines import without_cut_line
-from ebbtide.traces.sessions.agent_homes import CodingAgent
+from ebbtide.traces.sessions.agent_homes import AGENT_HOMES, CodingAgent
 from ebbtide.traces.sessions.session_files import SessionFile, SessionSearch
 from ebbtide.traces.sessions.session_origin import SessionOrigin, origin_of
 
@@ -104,7 +104,8 @@ def test_where_was_looked(home: Path) -> None:
     put(home / ".codex/sessions/rollout-1.jsonl")
     folders = search(agents=[CodingAgent.CODEX]).folders
     assert [(folder.agent, folder.is_there) for folder in folders] == [("Codex", True), ("Codex", False)]
-    assert len(search().folders) == 10
+    named = {folder.agent for folder in search().folders}
+    assert named == {row.name for row in AGENT_HOMES}
 
 
 @pytest.mark.parametrize(

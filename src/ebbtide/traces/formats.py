@@ -18,14 +18,17 @@ from ebbtide.errors import TranscriptError
 from ebbtide.events.transcript import Transcript
 from ebbtide.traces.agents.session_sniffing import (
     OPENHANDS_LISTS,
+    refuse_antigravity,
     refuse_claude_code,
     refuse_codex,
     refuse_copilot_cli,
     refuse_ebbtide,
     refuse_gemini_cli,
+    refuse_kimi,
     refuse_opencode,
     refuse_openhands,
     refuse_pi,
+    refuse_qwen_code,
 )
 from ebbtide.traces.agents.trajectory_sniffing import (
     INSPECT_PATHS,
@@ -159,6 +162,14 @@ FORMATS: Final = (
         is_line=is_round_line,
         line_reader_at="transcripts.transcript_jsonl:TranscriptLines",
     ),
+    # Before Claude Code, whose lines have the same heads.
+    Format(
+        name="qwen-code",
+        description="sessions of Qwen Code: JSON lines with 'uuid' whose 'message' has 'parts'",
+        refusal=refuse_qwen_code,
+        paths=("item", ""),
+        event_reader_at="agents.qwen_code:QwenCodeReader",
+    ),
     Format(
         name="claude-code",
         description=(
@@ -174,6 +185,20 @@ FORMATS: Final = (
         refusal=refuse_pi,
         paths=("item", ""),
         event_reader_at="agents.pi:PiReader",
+    ),
+    Format(
+        name="kimi",
+        description="sessions of Kimi Code (wire.jsonl): JSON lines after one of type 'metadata'",
+        refusal=refuse_kimi,
+        paths=("item", ""),
+        event_reader_at="agents.kimi:KimiReader",
+    ),
+    Format(
+        name="antigravity",
+        description="transcripts of Antigravity: JSON lines of steps with 'step_index', 'type' and 'status'",
+        refusal=refuse_antigravity,
+        paths=("item", ""),
+        event_reader_at="agents.antigravity:AntigravityReader",
     ),
     Format(
         name="copilot-cli",

@@ -43,6 +43,41 @@ def _is_claude_line(value: object) -> bool:
     return kind == "system" and "subtype" in value and ("session_id" in value or "uuid" in value)
 
 
+def refuse_qwen_code(document: Document) -> str | None:
+    """Returns why `document` is not of the format qwen-code; None if it is."""
+    if document.content not in (Content.JSON, Content.JSON_LINES):
+        return "not JSON"
+    if any(map(_is_qwen_line, document.head)):
+        return None
+    return "no line with 'uuid', 'sessionId' and a 'message' of 'parts'"
+
+
+def _is_qwen_line(value: object) -> bool:
+    line = mapping(value)
+    return (
+        "uuid" in line and "sessionId" in line and isinstance(mapping(line.get("message")).get("parts"), list)
+    )
+
+
+def refuse_kimi(document: Document) -> str | None:
+    """Returns why `document` is not of the format kimi; None if it is."""
+    if document.content not in (Content.JSON, Content.JSON_LINES):
+        return "not JSON"
+    head = mapping(document.head[0]) if document.head else {}
+    if head.get("type") == "metadata" and "protocol_version" in head:
+        return None
+    return "no first line of type 'metadata' with a 'protocol_version'"
+
+
+def refuse_antigravity(document: Document) -> str | None:
+    """Returns why `document` is not of the format antigravity; None if it is."""
+    if document.content not in (Content.JSON, Content.JSON_LINES):
+        return "not JSON"
+    if any({"step_index", "source", "type", "status"} <= mapping(value).keys() for value in document.head):
+        return None
+    return "no line with 'step_index', 'source', 'type' and 'status'"
+
+
 def refuse_pi(document: Document) -> str | None:
     """Returns why `document` is not of the format pi; None if it is."""
     if document.content not in (Content.JSON, Content.JSON_LINES):

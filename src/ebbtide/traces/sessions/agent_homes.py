@@ -10,6 +10,9 @@ Taken from the agents' own sources and documentation:
 - OpenCode: ``packages/opencode/src/storage`` in https://github.com/anomalyco/opencode.
 - mini-swe-agent: ``minisweagent/run/mini.py`` in https://github.com/SWE-agent/mini-swe-agent.
 - Copilot CLI: https://docs.github.com/en/copilot/reference/copilot-cli-reference/cli-config-dir-reference
+- Qwen Code: ``packages/core/src/config/storage.ts`` in https://github.com/QwenLM/qwen-code.
+- Kimi Code: https://moonshotai.github.io/kimi-code/en/configuration/data-locations
+- Antigravity CLI: seen in the files of its users; nobody has written its folders down.
 - pi: ``packages/coding-agent`` in https://github.com/earendil-works/pi.
 
 aider is not in the table: it writes its history into the folder that it works in.
@@ -34,6 +37,9 @@ class CodingAgent(StrEnum):
     MINI = "mini"
     COPILOT = "copilot"
     PI = "pi"
+    QWEN = "qwen"
+    KIMI = "kimi"
+    ANTIGRAVITY = "antigravity"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,6 +153,35 @@ AGENT_HOMES = (
         homes=("{home}/.pi/agent",),
         folders=("sessions",),
         patterns=(SessionPattern(glob="*/*.jsonl"),),
+    ),
+    AgentHome(
+        agent=CodingAgent.QWEN,
+        name="Qwen Code",
+        variable="QWEN_HOME",
+        homes=("{home}/.qwen",),
+        folders=("projects",),
+        patterns=(
+            SessionPattern(glob="*/chats/*.jsonl"),
+            SessionPattern(glob="*/subagents/*/agent-*.jsonl", is_main=False),
+        ),
+    ),
+    AgentHome(
+        agent=CodingAgent.KIMI,
+        name="Kimi Code",
+        variable="KIMI_CODE_HOME",
+        homes=("{home}/.kimi-code",),
+        folders=("sessions",),
+        patterns=(
+            SessionPattern(glob="*/*/agents/main/wire.jsonl"),
+            SessionPattern(glob="*/*/agents/agent-*/wire.jsonl", is_main=False),
+        ),
+    ),
+    AgentHome(
+        agent=CodingAgent.ANTIGRAVITY,
+        name="Antigravity CLI",
+        homes=("{home}/.gemini/antigravity-cli",),
+        folders=("brain",),
+        patterns=(SessionPattern(glob="*/.system_generated/logs/transcript_full.jsonl"),),
     ),
 )
 

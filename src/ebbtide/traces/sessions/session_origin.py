@@ -60,6 +60,9 @@ def origin_of(file: SessionFile) -> SessionOrigin:
         CodingAgent.OPENCODE: _of_opencode,
         CodingAgent.COPILOT: _of_copilot,
         CodingAgent.PI: _of_pi,
+        CodingAgent.QWEN: _of_qwen,
+        CodingAgent.KIMI: _of_kimi,
+        CodingAgent.ANTIGRAVITY: _of_antigravity,
     }.get(file.agent)
     if reader is None or file.obstacle:
         return SessionOrigin(id=PurePath(file.path).stem)
@@ -168,6 +171,34 @@ def _of_pi(file: SessionFile) -> SessionOrigin:
         if record.get("type") == "session" and (name := identifier(record.get("id"))) is not None:
             return SessionOrigin(id=name, project=text(record.get("cwd")))
     return SessionOrigin(id=PurePath(file.path).stem)
+
+
+def _of_qwen(file: SessionFile) -> SessionOrigin:
+    path = PurePath(file.path)
+    heads = ((identifier(record.get("sessionId")), text(record.get("cwd"))) for record in _records(file.path))
+    session, project = next((head for head in heads if head[0] is not None), (None, None))
+    if file.is_main:
+        return SessionOrigin(id=session or path.stem, project=project)
+    return SessionOrigin(id=path.stem, parent=path.parent.name, project=project, role="sub-agent")
+
+
+def _of_kimi(file: SessionFile) -> SessionOrigin:
+    # SESSION/agents/AGENT/wire.jsonl
+    path = PurePath(file.path)
+    agent, session = path.parent.name, path.parents[2].name
+    records = [record for record in _records(file.path) if record.get("type") == "config.update"]
+    project = next((cwd for record in records if (cwd := text(record.get("cwd"))) is not None), None)
+    if file.is_main:
+        return SessionOrigin(id=session, project=project)
+    names = (text(record.get("profileName")) for record in records)
+    kind = next((name for name in names if name is not None), "")
+    return SessionOrigin(
+        id=f"{session}/{agent}", parent=session, project=project, role="sub-agent", name=kind
+    )
+
+
+def _of_antigravity(file: SessionFile) -> SessionOrigin:
+    return SessionOrigin(id=PurePath(file.path).parents[2].name)  # ID/.system_generated/logs/FILE
 
 
 def _of_gemini(file: SessionFile) -> SessionOrigin:
