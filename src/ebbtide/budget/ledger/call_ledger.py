@@ -171,7 +171,7 @@ class CallSums:
 
 _AMOUNTS = (*CLASSES, "reasoning_tokens", "cache_write_1h_tokens", "cost_usd")
 _FIRST_AMOUNT, _END_OF_AMOUNTS = 4, 11  # of the fields of a sighting
-_Rank = tuple[bool, float, str, str]  # the smallest one owns a call
+_Rank = tuple[bool, int, bool, float, str, str]  # the smallest one owns a call
 _Labels = tuple[str | None, ...]
 _ResultKey = tuple[str | None, Prompt]
 
@@ -229,14 +229,16 @@ class _Call:
         Args:
             results: What results of its sub-agent state of it.
         """
-        amounts = self.amounts
+        amounts, rank, places = self.amounts, self.rank, self.places
         for result in results:
             amounts = tuple(map(_most, amounts, result.amounts))
+            if result.rank[:2] < rank[:2]:  # its own records end before the call does
+                rank, places = result.rank, _united(result.places, self.places)
         fields = dict(zip(_AMOUNTS, amounts, strict=True))
         usage = Usage(model=None if self.model is None else self.model[1], **fields)  # type: ignore[arg-type] # fields by name
         usage.drop_impossible_parts()
-        run = self.rank[3]
-        owner = min((place for place in self.places if place.run == run), key=_order_of_place)
+        run = rank[-1]
+        owner = min((place for place in places if place.run == run), key=_order_of_place)
         copies = () if len(self.places) == 1 else tuple(place for place in self.places if place.run != run)
         tier = None if self.tier is None else self.tier[1]
         stated_in = tuple(sorted({place for one in results for place in one.places}, key=_order_of_place))
@@ -400,9 +402,11 @@ class _Namesakes:
 
 
 def _rank(place: CallPlace, call: SightedCall) -> _Rank:
-    """Order in which places own a call: by what the record says, then by which began first."""
+    """Order in which places own a call: one that has all of it, then the one that made it or began first."""
     return (
-        call.is_replay or not call.is_own,
+        call.is_replay,
+        -(call.output_tokens or 0),
+        not call.is_own,
         inf if place.began is None else place.began,
         place.path,
         place.run,

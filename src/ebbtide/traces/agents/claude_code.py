@@ -20,7 +20,7 @@ from ebbtide.events.event import Event, Message, ModelCall, ModelPart, Notice, N
 from ebbtide.events.model_call_id import CallId, Prompt
 from ebbtide.events.usage import Usage
 from ebbtide.traces.agents.session_sniffing import CLAUDE_SPEAKERS
-from ebbtide.traces.records.calls_once import CallsOnce, is_same_prompt, prompt_of, raise_to
+from ebbtide.traces.records.calls_once import CallsOnce, is_same_prompt, nameless_call, prompt_of, raise_to
 from ebbtide.traces.records.fields import (
     count,
     dollars,
@@ -238,7 +238,7 @@ class ClaudeCodeReader:
             "agent": answer.agent,
             "ts": answer.ts,
             "usage": reported(usage),
-            "call": CallId.of(answer.id),
+            "call": CallId.of(answer.id) or nameless_call(answer.ts, answer.usage),
         }
         answer.is_owed = answer.is_owed or sighting.is_new
         is_call = answer.is_owed or bool(words)

@@ -23,7 +23,7 @@ from ebbtide.events.provider_usage import tier_of
 from ebbtide.events.usage import CLASSES, Usage
 from ebbtide.traces.agents.session_sniffing import CODEX_PRINTED, is_bare_codex_item
 from ebbtide.traces.input.json_value import json_value
-from ebbtide.traces.records.codex_replay import is_replayed
+from ebbtide.traces.records.codex_thread import CodexThread
 from ebbtide.traces.records.fields import (
     arguments,
     count,
@@ -58,9 +58,7 @@ class CodexReader:
         self._calls = OpenCalls()
         self._model: str | None = None
         self._tier: object = None
-        self._thread = ""
-        self._own_thread = ""
-        self._began: float | None = None
+        self._thread = CodexThread()
         self._ts: float | None = None
         self.project: str | None = None  #: the folder it worked in
         self._answer = OpenAnswer()
@@ -82,7 +80,8 @@ class CodexReader:
         if not isinstance(value, dict):
             return ()
         self._ts = seconds(value.get("timestamp")) or self._ts
-        self._began = self._ts if self._began is None else self._began
+        if self._thread.began is None:
+            self._thread.began = self._ts
         kind = value.get("type")
         if is_bare_codex_item(value):
             return self._item(value)
@@ -105,12 +104,10 @@ class CodexReader:
             return self._event(payload)
         if kind == "session_meta":
             self.project = self.project or text(payload.get("cwd"))
-            # The metadata of the threads that a fork comes from follow its own: the oldest is the last one.
-            names = (identifier(payload.get("forked_from_id")), identifier(payload.get("id")))
-            thread = next(filter(None, names), self._thread)
-            self._own_thread = self._own_thread or identifier(payload.get("id")) or ""
-            if thread != self._thread:
-                self._thread, self._total = thread, Usage()
+            name, source = identifier(payload.get("id")), identifier(payload.get("forked_from_id"))
+            if self._thread.enter(name, source, self._ts):
+                self._model = self._tier = None
+            self._total = Usage()  # what was counted before is no part of its totals
         elif kind == "turn_context":
             self._model = text(payload.get("model")) or self._model
         elif kind == "compacted":
@@ -243,7 +240,9 @@ class CodexReader:
             return ()
         whole = _sum(self._total, usage) if total is None else _sum(Usage(), openai_usage(total))
         name = _name_of(total)
-        if whole == self._total or self._totals.before(f"{self._thread} {name or whole!r}"):
+        thread = self._thread.of_count(self._ts)
+        self._thread.has_counts = True
+        if whole == self._total or self._totals.before(f"{thread} {name or whole!r}"):
             return ()
         rest = None if total is None or not self._total.has_tokens else _rest(whole, self._total, usage)
         self._total = whole
@@ -251,9 +250,6 @@ class CodexReader:
         self._turn += 1
         usage.model = self._model
         usage.tier = tier_of(_TIER_NAMES.get(tier, tier) if isinstance(tier, str) else None)
-        is_replay = is_replayed(self._own_thread, self._thread, self._began, self._ts)
-        is_after = self._own_thread and self._began is not None and not is_replay
-        thread = self._own_thread if is_after else self._thread
         call = None if name is None else CallId.at(thread, name)
         events: list[Event] = [ModelCall(**self._answer.take(), ts=self._ts, usage=usage, call=call)]
         if rest is not None:

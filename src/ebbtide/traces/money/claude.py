@@ -10,6 +10,7 @@ import msgspec
 from ebbtide.budget.ledger.call_ledger import SightedCall
 from ebbtide.events.model_call_id import CallId
 from ebbtide.traces.money.file_calls import FileCalls
+from ebbtide.traces.records.calls_once import nameless_call
 from ebbtide.traces.records.fields import dollars, identifier, mapping, seconds, text
 from ebbtide.traces.records.provider_usage import anthropic_usage, has_spent
 
@@ -123,10 +124,9 @@ def _add(found: FileCalls, latest: dict[CallId, _Mark], held: _Held, agent: str 
     model, ts = text(message.model), seconds(held.timestamp)
     if agent is not None and model is not None:
         found.models[agent] = model
-    prompt = (usage.input_tokens, usage.cache_read_tokens, usage.cache_write_tokens)
     found.calls.append(
         SightedCall(
-            name or CallId.at(found.thread or "", f"{held.timestamp} {prompt}"),
+            name or nameless_call(ts, usage) or CallId.at(found.thread or "", len(found.calls)),
             ts,
             model,
             usage.tier,

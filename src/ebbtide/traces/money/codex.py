@@ -11,7 +11,7 @@ from ebbtide.budget.ledger.call_ledger import SightedCall
 from ebbtide.events.model_call_id import CallId
 from ebbtide.events.provider_usage import tier_of
 from ebbtide.traces.money.file_calls import FileCalls
-from ebbtide.traces.records.codex_replay import is_replayed
+from ebbtide.traces.records.codex_thread import CodexThread
 from ebbtide.traces.records.fields import count, identifier, mapping, seconds, text
 from ebbtide.traces.records.provider_usage import openai_usage
 
@@ -67,10 +67,7 @@ def add_calls(found: FileCalls, lines: Iterable[bytes]) -> None:
         if found.began is None:
             found.began = seconds(line.timestamp)
         if line.type == "session_meta":
-            # The metadata of the threads that a fork comes from follow its own: the oldest is the last one.
-            thread = identifier(payload.id)
-            found.own_thread = found.own_thread or thread
-            found.thread = identifier(payload.forked_from_id) or thread or found.thread
+            _enter(found, payload, seconds(line.timestamp))
         elif line.type == "turn_context":
             found.model = text(payload.model) or found.model
         elif payload.type == "thread_settings_applied":
@@ -80,6 +77,15 @@ def add_calls(found: FileCalls, lines: Iterable[bytes]) -> None:
                 found.tier = _tier(settings["service_tier"])
         elif payload.type == "token_count":
             _add(found, payload, seconds(line.timestamp))
+
+
+def _enter(found: FileCalls, payload: _Payload, ts: float | None) -> None:
+    """Take metadata of a thread: what was counted before them is no part of its totals."""
+    if found.codex is None:
+        found.codex = CodexThread(began=found.began)
+    if found.codex.enter(identifier(payload.id), identifier(payload.forked_from_id), ts):
+        found.model = found.tier = None
+    found.total = None
 
 
 def _add(found: FileCalls, payload: _Payload, ts: float | None) -> None:
@@ -92,28 +98,26 @@ def _add(found: FileCalls, payload: _Payload, ts: float | None) -> None:
     if whole == before:
         return
     found.total = whole
+    found.codex = found.codex or CodexThread(began=found.began)
+    found.codex.has_counts = True
     own = [count(last.get(name)) or 0 for name in _TOTALS]
     tier = _tier(payload.service_tier) or found.tier
     name = " ".join(map(str, whole))
-    is_replay = is_replayed(found.own_thread, found.thread, found.began, ts)
     if any(own):
-        _append(found, name, own, ts, tier, is_replay=is_replay)
+        _append(found, name, own, ts, tier)
     if before is not None:
         grown = [max(0, now - then - part) for now, then, part in zip(whole, before, own, strict=True)]
         grown[1] = min(grown[1], grown[0])
         if any(grown):
-            _append(found, f"{name} growth", grown, ts, tier, is_replay=is_replay)
+            _append(found, f"{name} growth", grown, ts, tier)
 
 
-def _append(
-    found: FileCalls, name: str, amounts: list[int], ts: float | None, tier: str | None, *, is_replay: bool
-) -> None:
+def _append(found: FileCalls, name: str, amounts: list[int], ts: float | None, tier: str | None) -> None:
     usage = openai_usage(dict(zip(_TOTALS, amounts, strict=True)))
-    is_after = found.began is not None and ts is not None and not is_replay
-    thread = found.own_thread if is_after else found.thread
+    thread = found.codex or CodexThread()
     found.calls.append(
         SightedCall(
-            CallId.at(thread or "", name),
+            CallId.at(thread.of_count(ts), name),
             ts,
             found.model,
             tier,
@@ -122,7 +126,7 @@ def _append(
             usage.cache_read_tokens,
             usage.cache_write_tokens,
             usage.reasoning_tokens,
-            is_replay=is_replay,
+            is_replay=thread.replays(ts),
         )
     )
 

@@ -6,6 +6,7 @@ import msgspec
 
 from ebbtide.budget.ledger.call_ledger import SightedCall
 from ebbtide.budget.ledger.call_price import StatedCost
+from ebbtide.traces.records.codex_thread import CodexThread
 
 
 class FileCalls(msgspec.Struct, gc=False):
@@ -15,7 +16,7 @@ class FileCalls(msgspec.Struct, gc=False):
         calls: Records of calls, in the order of the file.
         offset: Bytes that were read: to the end of the last whole line.
         thread: The id of the session or thread, as the file names it.
-        own_thread: The thread of the file, where `thread` is the one that it is a fork of.
+        codex: The thread of a rollout of Codex, and the one that it comes from.
         began: The first time in it, in seconds since 1970.
         model: The model of the calls that come, where lines name it apart.
         tier: The tier of the service, likewise.
@@ -28,7 +29,7 @@ class FileCalls(msgspec.Struct, gc=False):
     calls: list[SightedCall] = []
     offset: int = 0
     thread: str | None = None
-    own_thread: str | None = None
+    codex: CodexThread | None = None
     began: float | None = None
     model: str | None = None
     tier: str | None = None

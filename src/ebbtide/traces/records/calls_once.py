@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from ebbtide.events.model_call_id import CallId
 from ebbtide.events.usage import COUNTS, Usage
 
 AMOUNTS: Final = (*COUNTS, "cost_usd")  #: fields of `Usage` that add up
@@ -104,6 +105,18 @@ class CallsOnce:
 def prompt_of(usage: Usage) -> Prompt:
     """The sizes of the prompt; None where one is not stated."""
     return usage.input_tokens, usage.cache_read_tokens, usage.cache_write_tokens
+
+
+def nameless_call(ts: float | None, usage: Usage) -> CallId | None:
+    """The identity of a call that its provider gave none: its time and the sizes of its prompt, in any file.
+
+    Args:
+        ts: When, in seconds; None where that is not known: then nothing identifies it.
+        usage: What it took.
+    """
+    if ts is None or not usage.has_tokens:
+        return None
+    return CallId(f"{ts} {tuple(size or 0 for size in prompt_of(usage))}")
 
 
 def is_same_prompt(one: Prompt, other: Prompt) -> bool:
