@@ -62,6 +62,7 @@ LINES = {
         0: "budgets reset all:total --budgets BUDGETS",
         2: f"budgets reset all --budgets {GONE}",
     },
+    "trust": {0: "trust --list", 2: f"trust {GONE}"},
     "score": {0: f"score {SHIPS} {ESCALATES}", 2: f"score {SHIPS} {GONE}"},
     "stop": {0: f"stop {GOES_ON}", 2: "stop", 10: f"stop {SHIPS}", 20: f"stop {ESCALATES}"},
     "extract": {0: "extract conversations/brainstorming.txt", 2: f"extract {STUCK}"},

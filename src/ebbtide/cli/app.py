@@ -112,6 +112,7 @@ root = _Ebbtide(
         "mcp": "ebbtide.cli.service.serve:mcp",
         "statusline": "ebbtide.cli.service.statusline:statusline",
         "budgets": "ebbtide.cli.budgets:budgets",
+        "trust": "ebbtide.cli.trust:trust",
         "score": "ebbtide.cli.rounds.score:score",
         "stop": "ebbtide.cli.rounds.stop:stop",
         "extract": "ebbtide.cli.rounds.extract:extract",

@@ -11,7 +11,6 @@ import click
 from ebbtide.cli.budgets import BudgetsFile
 from ebbtide.cli.decisions.place import Log, Place
 from ebbtide.cli.declaration import FILE, AsJson, Command, Idle, Option, Redact
-from ebbtide.cli.settings.options import refuse_unnamed
 from ebbtide.cli.terminal import print_json
 from ebbtide.errors import ConfigError
 from ebbtide.service.alerts.alert_settings import AlertSettings
@@ -97,7 +96,6 @@ def serve(
     """
     from ebbtide.service.web.service_settings import ServiceSettings
 
-    refuse_unnamed("alerts", "whoever wrote the file could have a command run here")
     settings = ServiceSettings(
         host=host,
         port=port,

@@ -58,7 +58,7 @@ def load_settings(context: click.Context, parameters: Iterable[click.Parameter])
 
     Raises:
         UsageError: Options contradict each other, or no setting is about this command.
-        ConfigError: The file cannot be used.
+        ConfigError: The file, or the list of trusted folders, cannot be used.
     """
     meta = context.meta
     if not any(parameter.name in _SETTABLE for parameter in parameters):
@@ -73,9 +73,9 @@ def load_settings(context: click.Context, parameters: Iterable[click.Parameter])
     path = named if named is not None else nearest_file(os.getcwd())  # noqa: PTH109
     if path is None:
         return
-    from ebbtide.cli.settings.project_settings import ProjectSettings
+    from ebbtide.cli.settings.trusted_folders import settings_at
 
-    settings = ProjectSettings.load(path)
+    settings = settings_at(path, found=named is None, wanted=[item.name or "" for item in parameters])
     meta[_HERE] = settings
     context.default_map = {**settings.options}
 
@@ -85,24 +85,6 @@ def current_settings() -> ProjectSettings | None:
     context = click.get_current_context(silent=True)
     settings: ProjectSettings | None = None if context is None else context.meta.get(_HERE)
     return settings
-
-
-def refuse_unnamed(option: str, reason: str) -> None:
-    """Refuse the value of an option where it stands in a file that the user has not named.
-
-    Args:
-        option: The name of its parameter.
-        reason: Why that is not enough.
-
-    Raises:
-        ConfigError: It stands in one that a search came upon.
-    """
-    context, settings = click.get_current_context(), current_settings()
-    if settings is None or context.meta.get(_NAMED) is not None:
-        return
-    if context.get_parameter_source(option) is ParameterSource.DEFAULT_MAP:
-        name = f"ebbtide --config {settings.file} {context.command.name}"
-        raise ConfigError(f"{settings.file}: {option}: {reason}. If it is yours, name it: {name}")
 
 
 def origin(option: str, flag: str) -> str:
