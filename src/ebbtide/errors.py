@@ -211,6 +211,9 @@ class RunHalted(EbbtideError):  # noqa: N818 - likewise
     report: Any = None
 
 
+_COUNTED = {"max_agents": "agents", "max_depth": "levels of agents"}
+
+
 class LimitExceeded(RunHalted):
     """The next call would pass a hard limit.
 
@@ -231,7 +234,7 @@ class LimitExceeded(RunHalted):
         super().__init__(kind, value, limit, scope)
 
     def __str__(self) -> str:
-        would = f"scope {self.scope!r} would be at {self.value:.6g} {self.kind}"
+        would = f"scope {self.scope!r} would be at {self.value:.6g} {_COUNTED.get(self.kind, self.kind)}"
         reserved = f", {self.reserved:.6g} of it set aside for calls under way" if self.reserved else ""
         return f"{would}{reserved}, and its limit is {self.limit:.6g}. End the run, or allow more."
 

@@ -344,3 +344,39 @@ def test_many_chains_without_usage_are_not_forgotten() -> None:
     run = Run(MONEY)
     alerts = run.see(*[ModelCall(chain_id=str(number)) for number in range(4097)])
     assert alerts == [[]] * 4096 + [[UNKNOWN]]
+
+
+@pytest.mark.parametrize(
+    ("limits", "depths", "expected"),
+    [
+        (Limits(max_agents=4), [1] * 5, [[], [], [WARN], [], [REACHED]]),
+        (Limits(max_agents=2, warn_at=None), [1] * 3, [[], [], [REACHED]]),
+        (Limits(max_agents=0), [1], [[REACHED]]),
+        (Limits(max_depth=2, warn_at=None), [1, 2, 2, 3], [[], [], [], [REACHED]]),
+        (Limits(max_depth=1), [1, 1], [[WARN], []]),
+    ],
+)
+def test_agents_are_limited_by_number_and_level(
+    limits: Limits, depths: list[int], expected: list[list[Nearness]]
+) -> None:
+    """As many as the limit says may be started: one more reaches it, after a restart too."""
+    run = Run(limits)
+    found = []
+    for depth in depths:
+        run = run.restarted()
+        run.tally.add_agent(depth)
+        found.append([alert.nearness for alert in run.alerts.agents()])
+    assert found == expected
+
+
+def test_one_more_agent_is_foreseen() -> None:
+    """The limit that the next agent would pass is known before it is started."""
+    run = Run(Limits(max_agents=1, max_depth=2))
+    assert run.alerts.one_more_agent(1) is None
+    deep = run.alerts.one_more_agent(3)
+    run.tally.add_agent(1)
+    many = run.alerts.one_more_agent(1)
+    assert [(alert.kind.value, alert.value) for alert in (deep, many) if alert] == [
+        ("max_depth", 3),
+        ("max_agents", 2),
+    ]

@@ -646,3 +646,20 @@ def test_what_is_no_state_of_a_scope(change: dict[str, Any]) -> None:
         Scope(Limits(steps=1)).restore({**state, **change})
     with pytest.raises(ConfigError):
         Scope(Limits(steps=1)).restore({})
+
+
+def test_scopes_inside_are_limited_by_number_and_level() -> None:
+    """A scope that is made inside another counts in all around it, and one too many is not made."""
+    with Scope(Limits(max_agents=3, max_depth=2), name="mine") as scope:
+        with Scope(Limits(max_depth=5)):
+            with Scope(Limits()), pytest.raises(LimitExceeded, match="at 3 levels of agents"):
+                Scope(Limits())
+            Scope(Limits())
+        with pytest.raises(LimitExceeded, match="at 4 agents, and its limit is 3"):
+            Scope(Limits())
+        spent = scope.spent()
+    assert (spent.agents, spent.depth, scope.left("max_agents"), scope.left("max_depth")) == (3, 2, 0, 0)
+    again = Scope(Limits(max_agents=3, max_depth=2))
+    again.restore(json.loads(json.dumps(scope.to_state())))
+    with again, pytest.raises(LimitExceeded):
+        Scope(Limits())

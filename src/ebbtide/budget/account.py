@@ -60,6 +60,8 @@ class Spent:
         tool_calls: Calls of a tool among them.
         retries: Calls among them that had failed before.
         wall_s: Seconds since the scope was made.
+        agents: Scopes that were made inside, at any level.
+        depth: Levels of them.
         reserved_usd: Dollars set aside for the calls that run now.
         reserved_tokens: Tokens set aside for them.
         unpriced_calls: Calls that have ended at a cost that nobody knows yet; what had been set aside for
@@ -73,6 +75,8 @@ class Spent:
     tool_calls: int
     retries: int
     wall_s: float
+    agents: int
+    depth: int
     reserved_usd: float
     reserved_tokens: int
     unpriced_calls: int
@@ -169,6 +173,15 @@ class Account:
                     would = _in_limit_unit(place, value + (more or 0))
                     return self._exceeded(_PLACES[place], would, _in_limit_unit(place, reserved))
         return None if self._wall_s is None else self.overdue()
+
+    def excess_agent(self, depth: int) -> LimitExceeded | None:
+        """Returns the error why no scope may be made inside, at a level from 1; None where it may."""
+        limits = self.limits
+        if limits.max_agents is not None and self.tally.agents >= limits.max_agents:
+            return self._exceeded(LimitKind.MAX_AGENTS, self.tally.agents + 1)
+        if limits.max_depth is not None and depth > limits.max_depth:
+            return self._exceeded(LimitKind.MAX_DEPTH, depth)
+        return None
 
     def is_full(self) -> bool:
         """Returns True if there is no room, and there may be once the calls under way have settled."""
@@ -279,6 +292,7 @@ class Account:
             "tokens": (tally.tokens or 0) + self._reserved_tokens,
             "calls": [tally.events, tally.model_calls, tally.tool_calls, self._retries, tally.unpriced_calls],
             "wall_s": self.elapsed(),
+            "agents": [tally.agents, tally.depth],
             "unknown": [list(facts) for facts in self._unknown.values()],
         }
 
@@ -290,12 +304,13 @@ class Account:
             KeyError, TypeError, ValueError: It is no such state.
         """
         require_limits(state["limits"], self.limits)
-        amounts = (state["cost"], state["tokens"], *state["calls"])
+        amounts = (state["cost"], state["tokens"], *state["calls"], *state["agents"])
         if any(type(amount) is not int or amount < 0 for amount in amounts):
             raise ValueError(amounts)
         tally = self.tally
         tally.cost, tally.tokens = amounts[:2]
-        tally.events, tally.model_calls, tally.tool_calls, self._retries, tally.unpriced_calls = amounts[2:]
+        tally.events, tally.model_calls, tally.tool_calls, self._retries, tally.unpriced_calls = amounts[2:7]
+        tally.agents, tally.depth = amounts[7:]
         wall_s = float(state["wall_s"])
         if not 0 <= wall_s < inf:
             raise ValueError(wall_s)
@@ -311,6 +326,10 @@ class Account:
         """Returns what may still be taken; None if there is no limit."""
         if kind is LimitKind.WALL_S:
             return None if self._wall_s is None else max(0.0, self._wall_s - self.elapsed())
+        if kind in (LimitKind.MAX_AGENTS, LimitKind.MAX_DEPTH):
+            limit = getattr(self.limits, kind)
+            taken = self.tally.agents if kind is LimitKind.MAX_AGENTS else self.tally.depth
+            return None if limit is None else max(0, limit - taken)
         for place, cap in self._caps:
             if _PLACES[place] is kind:
                 return _in_limit_unit(place, max(0, cap - self._used()[place]))
@@ -327,6 +346,8 @@ class Account:
             tool_calls=tally.tool_calls,
             retries=self._retries,
             wall_s=self.elapsed(),
+            agents=tally.agents,
+            depth=tally.depth,
             reserved_usd=self._reserved_cost / UNITS,
             reserved_tokens=self._reserved_tokens,
             unpriced_calls=tally.unpriced_calls,

@@ -18,7 +18,7 @@ from ebbtide.codec import State
 from ebbtide.events.event import Event, ModelCall, Notice, NoticeKind, ToolCall, is_spending
 from ebbtide.events.identity import identify, key_of
 
-_COST, _TOKENS, _STEPS, _LLM, _TOOL, _RETRIES, _WALL = range(len(LimitKind))
+_COST, _TOKENS, _STEPS, _LLM, _TOOL, _RETRIES, _WALL, _AGENTS, _DEPTH = range(len(LimitKind))
 _KINDS = tuple(LimitKind)
 _NUMBER, _LATEST_S = (int, float), 1e15  # a union would be built anew at every look
 _FAILED = 256  # calls that failed and may be tried again
@@ -90,7 +90,7 @@ class LimitAlerts(State):
         if limits.cost_usd is not None:
             self._limits[_COST] = units(limits.cost_usd)
         self._warn = inf if limits.warn_at is None else limits.warn_at
-        self._last = [0, 0, 1, 1, 0, 0, 0]
+        self._last = [0, 0, 1, 1, *[0] * (len(_KINDS) - 4)]
         self._failed = {}
         self._retries = 0
         self._asked_first = None
@@ -131,10 +131,10 @@ class LimitAlerts(State):
     def see(self, event: Event) -> list[LimitAlert]:
         """Returns the limits that have come nearer with an event that the tally has counted."""
         tally, due = self._tally, self._at
-        near = False
+        near = tally.agents >= due[_AGENTS] or tally.depth >= due[_DEPTH]
         if self._limits[_RETRIES] is not None:
             self._try(event)
-            near = self._retries >= due[_RETRIES]
+            near = near or self._retries >= due[_RETRIES]
         if isinstance(event, ToolCall):
             near = (
                 near or tally.tool_calls >= due[_TOOL] or tally.model_calls + tally.tool_calls >= due[_STEPS]
@@ -167,6 +167,19 @@ class LimitAlerts(State):
             self._mark()
             near = True
         return self._alerts() if near else []
+
+    def agents(self) -> list[LimitAlert]:
+        """Returns the limits that have come nearer with an agent whose call has only begun."""
+        tally, due = self._tally, self._at
+        return self._alerts() if tally.agents >= due[_AGENTS] or tally.depth >= due[_DEPTH] else []
+
+    def one_more_agent(self, depth: int) -> LimitAlert | None:
+        """Returns the limit that one more agent at a level would pass; None where it may be started."""
+        for place, value in ((_AGENTS, self._tally.agents + 1), (_DEPTH, depth)):
+            limit = self._limits[place]
+            if limit is not None and value > limit:
+                return LimitAlert(_KINDS[place], Nearness.REACHED, value, limit)
+        return None
 
     def before_model(self, chain_id: str | None, now: float | None) -> list[LimitAlert]:
         """Returns the limits that have come nearer when the next model call of a chain is asked for.
@@ -221,6 +234,8 @@ class LimitAlerts(State):
             tally.tool_calls,
             self._retries,
             self._wall_s,
+            tally.agents,
+            tally.depth,
         )
 
     def _mark(self) -> None:
@@ -282,6 +297,10 @@ class LimitAlerts(State):
             if value > limit:
                 return Nearness.REACHED
             return Nearness.LAST if value == limit else Nearness.WARN if value >= limit * self._warn else None
+        if place in (_AGENTS, _DEPTH):  # those that run may go on: the limit is passed by one agent more
+            if value > limit:
+                return Nearness.REACHED
+            return Nearness.WARN if value and value >= limit * self._warn else None
         if value >= limit:
             return Nearness.REACHED
         if self._is_unknown(place):

@@ -26,6 +26,8 @@ class LimitKind(StrEnum):
     TOOL_CALLS = "tool_calls"
     RETRIES = "retries"  #: calls that were tried again after they failed
     WALL_S = "wall_s"  #: seconds since the scope was made
+    MAX_AGENTS = "max_agents"  #: agents that were started, by whichever agent
+    MAX_DEPTH = "max_depth"  #: agents that start agents: levels below the first
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +42,8 @@ class Limits:
         tool_calls: Calls of a tool.
         retries: Calls that are tried again after they failed.
         wall_s: Seconds from the making of the scope; a call that runs then is not cut off.
+        max_agents: Agents that are started, by the first one and by those below it.
+        max_depth: Levels of agents below the first: 1 lets it start agents that start none.
         warn_at: Share of each limit at which a warning is due, over 0 to 1; None warns of nothing.
         when_unknown: Answer to a limit that cannot be counted, since a price, a usage or a time is not
             known: "refuse" ends the run with a sentence that names what is missing; "allow" goes on, and what
@@ -64,6 +68,8 @@ class Limits:
     tool_calls: int | None = None
     retries: int | None = None
     wall_s: float | None = None
+    max_agents: int | None = None
+    max_depth: int | None = None
     warn_at: float | None = 0.7
     when_unknown: Literal["refuse", "allow"] = "refuse"
     lease_s: float | None = None

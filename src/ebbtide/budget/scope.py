@@ -57,6 +57,9 @@ class Scope:
         name: Shown in errors and warnings.
         clock: Seconds on a monotonic clock; None takes that of the scope around, or the machine's.
 
+    Raises:
+        LimitExceeded: A scope around it may have no more inside (`max_agents`), or not as deep (`max_depth`).
+
     >>> with Scope(Limits(tool_calls=1)) as scope:
     ...     call = scope.reserve("tool")
     ...     _ = call.settle(cost_usd=0.02)
@@ -72,6 +75,13 @@ class Scope:
         around: tuple[Account, ...] = entered.accounts if entered else ()
         if clock is None:
             clock = around[0].clock if around else time.monotonic
+        with _lock:
+            for depth, account in enumerate(around, 1):
+                error = account.excess_agent(depth)
+                if error is not None:
+                    raise error
+            for depth, account in enumerate(around, 1):
+                account.tally.add_agent(depth)
         self.account = Account(name, limits, clock)
         self.accounts: tuple[Account, ...] = (self.account, *around)
 

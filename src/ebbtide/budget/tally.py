@@ -67,6 +67,8 @@ class Tally(State):
         cost: Units of money.
         tokens: Tokens of all classes.
         by_class: Tokens by class, in the order of `CLASSES`.
+        agents: Agents that were started.
+        depth: Levels of agents below the first, as far as the record shows who started whom.
         unpriced_calls: Model calls with tokens and without a known cost. While there are some, a sum of 0 is
             not known either.
         unpriced_models: Their models, at most 64; ``""`` where none was named.
@@ -80,9 +82,11 @@ class Tally(State):
 
     __slots__ = (
         "_prices",
+        "agents",
         "by_class",
         "by_model",
         "cost",
+        "depth",
         "events",
         "faults",
         "first_ts",
@@ -102,6 +106,8 @@ class Tally(State):
     events: int
     tool_calls: int
     model_calls: int
+    agents: int
+    depth: int
     cost: int | None
     tokens: int | None
     by_class: list[int | None]
@@ -123,6 +129,8 @@ class Tally(State):
         self.events = 0
         self.tool_calls = 0
         self.model_calls = 0
+        self.agents = 0
+        self.depth = 0
         self.cost = None
         self.tokens = None
         self.by_class = [None] * 4
@@ -171,6 +179,16 @@ class Tally(State):
         self.events += 1
         if self.run is not None:
             self.run.events += 1
+
+    def add_agent(self, depth: int) -> None:
+        """Counts an agent that is started, here and in the run.
+
+        Args:
+            depth: Its level: 1 where the first agent starts it.
+        """
+        for tally in (self,) if self.run is None else (self, self.run):
+            tally.agents += 1
+            tally.depth = max(tally.depth, depth)
 
     def at(self, ts: float) -> None:
         """Takes a time, in seconds; one before the latest changes nothing."""

@@ -17,7 +17,7 @@ class AgentStart(NamedTuple):
     Args:
         order: Key of its order.
         equal: Agents of the session that were started with it, this one included.
-        depth: Agents above it.
+        depth: Its level, as far as the agents above it are known: 1 where the first agent starts it.
         is_handed_down: Whether one of those had been given the same order, and no person gave it.
         is_passed_on: Likewise, whoever gave it.
     """
@@ -63,14 +63,17 @@ class AgentTree(State):
             self._equal[key] = self._equal.get(key, 0) + 1
             self._lines[key] = above
         is_passed_on = key in above and len(order) >= _LONG
-        depth = len(above) + (chain not in self._people)
         return AgentStart(
             order=key,
             equal=self._equal.get(key, 1),
-            depth=depth if above else 1,
+            depth=self.depth_below(chain),
             is_handed_down=is_passed_on and chain not in self._people,
             is_passed_on=is_passed_on,
         )
+
+    def depth_below(self, chain: str) -> int:
+        """Returns the level of an agent that a chain starts, as far as it is known: 1 for the first."""
+        return max(1, len(self._given.get(chain, ())))
 
 
 def order_key(order: str) -> Key:

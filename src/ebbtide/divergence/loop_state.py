@@ -540,6 +540,7 @@ class LoopState(State):
     def start_agent(self, moment: Moment, order: str) -> Finding | None:
         """An agent is started with an order."""
         moment.start = self.memory.session.tree.start(self.name, order)
+        self.tally.add_agent(moment.start.depth)
         return self._spawns.see(moment)
 
     def begin_agent(self, moment: Moment, call: ToolCall, policy: ToolPolicy) -> Finding | None:

@@ -227,6 +227,12 @@ class LoopMonitor(EngineState):
             loop = loop_of(chain, call, self._tools.get(call.name))
             return None if loop is None else _signal(chain, loop, call, None)
 
+    def depth_of(self, call: ToolCall) -> int | None:
+        """Returns the level of the agent that a call would start; None where it starts none."""
+        policy = self._tools.get(call.name)
+        starts = policy is not None and policy.order_of(call.args) is not None
+        return self._session.tree.depth_below(call.chain_id) if starts else None
+
     def chain(self, chain_id: str) -> LoopState | None:
         """A chain, or None where it is not watched; of one that was silent for long, a copy."""
         expect("chain_id", chain_id, str)

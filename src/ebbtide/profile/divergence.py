@@ -63,7 +63,7 @@ class LoopRules:
             counts as a quarter.
         idle_answers: Short answers in a row, without a call, to a person who asks to go on.
         handed_down: Agents of a session with one order, where an agent passed on the order that it was given.
-        tree_depth: Levels of agents that start agents.
+        tree_depth: Levels of agents below the first.
         spawned_again: Agents of one chain whose orders were given in an earlier turn, nothing changed since.
         spawned_alike: Agents of a session with one order, in however many turns: the best of a few is fewer.
         wake_up_late_s: Seconds after its time from which a wake-up is missed.
@@ -129,7 +129,7 @@ class LoopRules:
     failed_answers: int | None = 8
     idle_answers: int | None = 4
     handed_down: int | None = 4
-    tree_depth: int | None = 4
+    tree_depth: int | None = 3
     spawned_again: int | None = 4
     spawned_alike: int | None = 9
     wake_up_late_s: float | None = 1_800.0

@@ -89,8 +89,12 @@ class RunState:
             chain = self.chain(event.chain_id)
         signals = monitor.take(event, (chain.turn or None) if self.checked else None)
         loops = monitor.latest
-        if signals and loops is not None and isinstance(event, ToolCall) and event.phase is Phase.STARTED:
-            judgement.loops(chain, loops, signals)  # it shows that an agent is one too many, and no more
+        if isinstance(event, ToolCall) and event.phase is Phase.STARTED:
+            # It shows that an agent is one too many, and no more.
+            if signals and loops is not None:
+                judgement.loops(chain, loops, signals)
+            if self.alerts is not None and (alerts := self.alerts.agents()):
+                judgement.limits(alerts)
             return judgement.answer(chain)
         if signals is None or loops is None or loops.name != chain.name:
             return judgement.answer(chain)

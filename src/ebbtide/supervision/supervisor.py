@@ -234,7 +234,7 @@ class Supervisor(EngineState):
 
         Returns:
             A nudge where this call goes on with a loop that went on after it had been reported. A finalize,
-            escalate or stop that holds; else allow.
+            escalate or stop that holds, or a stop where the call would start an agent too many; else allow.
         """
         expect("call", call, ToolCall)
         with self._lock:
@@ -247,6 +247,9 @@ class Supervisor(EngineState):
                 verdict = run.judgement.answer(chain)
                 if verdict.ends:
                     return verdict
+                depth = None if run.alerts is None else run.monitor.depth_of(call)
+                if depth is not None and (alert := run.alerts.one_more_agent(depth)) is not None:
+                    return run.judgement.limit_verdict(alert)
                 signal = run.monitor.loop_of(call)
                 if signal is None or run.judgement.ignores(signal):
                     return verdict

@@ -34,6 +34,8 @@ _LIMITS = {
     LimitKind.TOOL_CALLS: "tool call",
     LimitKind.RETRIES: "retry",
     LimitKind.WALL_S: "time",
+    LimitKind.MAX_AGENTS: "agent",
+    LimitKind.MAX_DEPTH: "agent depth",
 }
 _LAST_CALL = "This is the last call: give the result as it stands, without tools, and say what is missing."
 _LAST_CALL_OF_LIMIT = (
@@ -103,7 +105,10 @@ def nudge(facts: Facts) -> str:
         if facts.alert.nearness is not Nearness.WARN:
             return _LAST_CALL_OF_LIMIT
         usage = _limit(facts.alert)
-        return f"{usage[0].upper()}{usage[1:]}. Come to a result: say what is known and what is missing."
+        usage = f"{usage[0].upper()}{usage[1:]}"
+        if facts.alert.kind in (LimitKind.MAX_AGENTS, LimitKind.MAX_DEPTH):
+            return f"{usage}. Use the results of the agents that there are before another one is started."
+        return f"{usage}. Come to a result: say what is known and what is missing."
     return _LAST_CALL if isinstance(facts, DryRoundFacts) else _BURN_NUDGE
 
 

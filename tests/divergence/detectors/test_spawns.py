@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from ebbtide.budget.limits import Limits
 from ebbtide.divergence.monitor import find_loops
 from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.effect import Effect
@@ -121,3 +122,24 @@ def test_it_can_be_switched_off() -> None:
     off = Profile(name="off", divergence=replace(RULES, **dict.fromkeys(names)))  # type: ignore[arg-type]
     events = [start("Write it.", batch=n) for n in range(20)]
     assert not [signal for signal in find_loops(events, off, tools=TOOLS) if signal.kind in TREE]
+
+
+def test_a_run_starts_as_many_agents_as_its_limit_says() -> None:
+    """The next one is refused before it is made, whoever asks, and one that was made stops the run."""
+    supervisor = Supervisor(tools=TOOLS, limits=Limits(max_agents=2))
+    parts = [start(f"Look at part {n}.", by=by) for n, by in enumerate(("", "a1", ""))]
+    actions = [(supervisor.check_before_tool(call).action, supervisor.record(call).action) for call in parts]
+    assert actions == [(Action.ALLOW, Action.ALLOW), (Action.ALLOW, Action.NUDGE), (Action.STOP, Action.STOP)]
+    assert supervisor.check_before_tool(EDITS[0]).action is Action.STOP
+
+
+def test_levels_of_agents_are_limited() -> None:
+    """An agent of the first level may start none where the limit is one level."""
+    supervisor = Supervisor(tools=TOOLS, limits=Limits(max_depth=1, warn_at=None))
+    supervisor.record(Message(text="Review it all.", role=Role.USER))
+    supervisor.record(start("Look at part 1."))
+    supervisor.record(given("a1", "Look at part 1."))
+    deeper = start("Look at a part of part 1.", by="a1")
+    assert supervisor.check_before_tool(start("Look at part 2.")).action is Action.ALLOW
+    assert supervisor.check_before_tool(deeper).action is Action.STOP
+    assert supervisor.record(deeper).reason == "agent depth limit reached (2 of 1)."
