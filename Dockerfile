@@ -1,6 +1,6 @@
 # The service, with what it needs for PostgreSQL and Redis: examples/compose runs it with both.
 FROM python:3.13-slim AS build
-COPY pyproject.toml README.md LICENSE /source/
+COPY pyproject.toml hatch_build.py README.md LICENSE /source/
 COPY src /source/src
 RUN python -m venv /opt/ebbtide \
     && /opt/ebbtide/bin/pip install --no-cache-dir '/source[postgres,prices,redis,service]'

@@ -6,7 +6,7 @@ BASE := $(VENV)/.base
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: prices help demo test lint types layers wheel tests test-sdks test-spark test-adapters test-exporters test-agents
+.PHONY: prices release help demo test lint types layers wheel tests test-sdks test-spark test-adapters test-exporters test-agents
 
 help:
 	@echo "make demo   install the package without its extras, and check a sample of runs: takes seconds"
@@ -15,6 +15,7 @@ help:
 	@echo "make test-exporters   let frameworks export their spans, each installed for it, and read them"
 	@echo "make test-agents   let the hooks watch the real coding agents, installed by npm"
 	@echo "make test-spark   check archives and streams on a real Spark, installed for it"
+	@echo "make release   build the package, and check it as PyPI and its users will"
 	@echo "make prices   take over the newest public prices"
 	@echo "make test-sdks   read usage from answers of every provider's SDK, installed for it"
 
@@ -46,6 +47,11 @@ tests: $(READY)
 MINUTES ?= 60
 test-adapters: $(READY)
 	$(BIN)/python -m conformance.run_environments --minutes $(MINUTES)
+
+# STRICT=--strict fails where a version of Python cannot be had.
+release: $(READY)
+	$(PIP) --editable '.[dev,release]'
+	$(BIN)/python tests/release_check.py $(STRICT)
 
 # The same for what exports spans of OpenTelemetry.
 test-exporters: $(READY)

@@ -1,5 +1,6 @@
 """Builds the package and uses it as a user would: installed from the wheel, without development tools."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -28,6 +29,7 @@ DATA = (
 IN_SDIST = {
     ".gitignore",
     ".pre-commit-hooks.yaml",
+    "AGENTS.md",
     "ARCHITECTURE.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
@@ -35,9 +37,12 @@ IN_SDIST = {
     "Makefile",
     "PKG-INFO",
     "README.md",
+    "SECURITY.md",
     "action.yml",
+    "hatch_build.py",
     "pyproject.toml",
 }
+ADDRESS = "https://example.org/ebbtide"
 EXAMPLE = "exact-repeat.json"
 PRICED_BY_US = '{"kind": "llm", "name": "message", "model": "gpt-4.1", "input_tokens": 9}\n'
 
@@ -45,19 +50,25 @@ PRICED_BY_US = '{"kind": "llm", "name": "message", "model": "gpt-4.1", "input_to
 def build(folder: Path) -> tuple[Path, Path]:
     """The sdist, and the wheel built from it."""
     command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder), str(PROJECT)]
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    environment = {**os.environ, "PROJECT_URL": ADDRESS}
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=environment)
     (sdist,), (wheel,) = folder.glob("*.tar.gz"), folder.glob("*.whl")
     return sdist, wheel
 
 
 def check_contents(sdist: Path, wheel: Path) -> None:
-    """The data files are in the wheel, and nothing is in the sdist that does not belong there."""
-    inside = zipfile.ZipFile(wheel).namelist()
+    """The data files are in the wheel, links of its README lead somewhere, and the sdist has no junk."""
+    archive = zipfile.ZipFile(wheel)
+    inside = archive.namelist()
+    (metadata,) = (name for name in inside if name.endswith("/METADATA"))
+    links = re.findall(r"\]\(([^)\s]+)\)", archive.read(metadata).decode())
+    assert links, "the README has no links"
+    assert all(link.startswith(("https://", "#")) for link in links), links
     assert set(DATA) <= set(inside), f"not in the wheel: {set(DATA) - set(inside)}"
     assert all(name.startswith(("ebbtide/", "ebbtide-")) for name in inside), inside
-    with tarfile.open(sdist) as archive:
-        names = [name.partition("/")[2] for name in archive.getnames()]
-    folders = ("src/ebbtide/", "conformance/", "tests/", "docs/", "examples/")
+    with tarfile.open(sdist) as source:
+        names = [name.partition("/")[2] for name in source.getnames()]
+    folders = ("src/ebbtide/", "conformance/", "tests/", "docs/", "examples/", "plugins/", ".claude-plugin/")
     junk = [name for name in names if name not in IN_SDIST and not name.startswith(folders)]
     junk += [name for name in names if "__pycache__" in name or "_cache/" in name]
     assert not junk, f"in the sdist: {junk}"

@@ -15,8 +15,12 @@ from typing import Any
 
 import pytest
 
+import ebbtide
 from ebbtide.service.hooks import hook_client
 from ebbtide.service.hooks.hook_client import exchange
+from ebbtide.service.hooks.install.hook_places import PLACES
+
+PROJECT = Path(__file__).parents[3]
 
 PREFIX = os.environ.get("EBBTIDE_AGENTS", "")
 MARK = "[ebbtide]"
@@ -365,3 +369,43 @@ def test_tokens_are_those_of_the_model(agent: str, model, home: Path) -> None:
         agent, run_standing.tokens, "of", 110 * len(scripted.requests), "tokens, events", run_standing.events
     )
     assert run_standing.tokens == 110 * 7
+
+
+@pytest.mark.skipif(not PREFIX or not Path(program("claude")).exists(), reason="no claude in EBBTIDE_AGENTS")
+def test_the_plugin_of_claude_code(model, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Installed from the marketplace of this repository it tells the model; taken out, nothing is left."""
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
+    settings = home / ".claude" / "settings.json"
+    settings.parent.mkdir()
+    settings.write_text('{\n  "theme": "dark"\n}\n')
+
+    def claude(*arguments: str) -> str:
+        command = [program("claude"), *arguments]
+        done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=120, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    claude("plugin", "validate", str(PROJECT / "plugins" / "claude-code"))
+    claude("plugin", "marketplace", "add", str(PROJECT))
+    claude("plugin", "install", "ebbtide@ebbtide")
+    assert "ebbtide mcp - ✔ Connected" in claude("mcp", "list")
+    scripted = model(LOOP)
+    output = run("claude", scripted, home)
+    print("plugin noted in requests", scripted.noted, "of", len(scripted.requests))
+    assert scripted.noted, output
+    assert scripted.noted[0] in (4, 5)
+    claude("plugin", "uninstall", "ebbtide@ebbtide")
+    claude("plugin", "marketplace", "remove", "ebbtide")
+    assert json.loads(settings.read_text()).get("theme") == "dark"
+    assert "ebbtide" not in settings.read_text()
+
+
+def test_the_plugin_has_the_hooks_of_the_installer() -> None:
+    """The events of the plugin are those that `ebbtide hooks install claude` takes; its version is ours."""
+    folder = PROJECT / "plugins" / "claude-code"
+    place = PLACES["claude"]
+    hooks = json.loads((folder / "hooks" / "hooks.json").read_text())["hooks"]
+    handler = {"type": "command", "command": "ebbtide-hook claude", "timeout": place.timeout}
+    assert hooks == {event: [{"hooks": [handler]}] for event in place.events}
+    manifest = json.loads((folder / ".claude-plugin" / "plugin.json").read_text())
+    assert manifest["version"] == ebbtide.__version__
