@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from ebbtide.cli.rounds.score import print_report
+from ebbtide.cli.rounds.score import report_lines
 from ebbtide.convergence.meter import ConvergenceMeter
 from ebbtide.profile import Profile
 from ebbtide.traces.reading import load
@@ -23,7 +23,8 @@ def main() -> None:
     terminal = Console(
         record=True, width=92, file=io.StringIO(), force_terminal=True, highlight=False, markup=False
     )
-    print_report(terminal, EXAMPLE, meter.score(), Profile.DEFAULT.novelty)
+    for line in report_lines(EXAMPLE, meter.score(), Profile.DEFAULT.novelty, terminal.width):
+        terminal.print(line.to_rich(), soft_wrap=True)
     svg = terminal.export_svg(title="ebbtide score", unique_id="report")
     # The picture must not ask the network for a font.
     svg = re.sub(r"@font-face \{.*?\}", "", svg, flags=re.DOTALL).replace("Fira Code, monospace", "monospace")

@@ -17,8 +17,8 @@ from ebbtide.traces.transcripts.turns import RoundUnit
 ROOT = Path(__file__).parents[2]
 SAMPLES = sorted((ROOT / "tests" / "traces" / "samples").iterdir())
 CONVERSATIONS = sorted((ROOT / "examples" / "conversations").iterdir())
-TURNS = ScoringOptions(profile=Profile.DEFAULT, unit=RoundUnit.TURN, as_json=False)
-CIRCLES = ScoringOptions(profile=Profile.DEFAULT, unit=RoundUnit.CIRCLE, as_json=False)
+TURNS = ScoringOptions(profile=Profile.DEFAULT, unit=RoundUnit.TURN)
+CIRCLES = ScoringOptions(profile=Profile.DEFAULT, unit=RoundUnit.CIRCLE)
 
 RUN = [
     {"role": "user", "content": "The cache is cold after a restart. Warm it at boot."},

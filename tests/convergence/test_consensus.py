@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rich.console import Console
 
-from ebbtide.cli.rounds.score import print_report
+from ebbtide.cli.rounds.score import report_lines
 from ebbtide.convergence.consensus import ConsensusMeter, ConsensusReading
 from ebbtide.convergence.consensus_signal import consensus_signal
 from ebbtide.convergence.meter import ConvergenceMeter
@@ -319,12 +318,12 @@ def test_a_crowd_is_no_debate_and_takes_bounded_memory() -> None:
     assert len(json.dumps(meter.to_state())) < 50_000
 
 
-def test_score_shows_who_holds_what(capsys: pytest.CaptureFixture[str]) -> None:
+def test_score_shows_who_holds_what() -> None:
     meter = ConvergenceMeter()
     for number, (agent, text) in enumerate([("Ann", "The answer is 80."), ("Bob", "I get 75.")] * 2, start=1):
         meter.update(Round.from_text(text, number=number, agent=agent))
-    print_report(Console(width=100), "debate", meter.score(), Profile.DEFAULT.novelty)
-    shown = capsys.readouterr().out
+    lines = report_lines("debate", meter.score(), Profile.DEFAULT.novelty, 100)
+    shown = "\n".join(line.text for line in lines)
     assert "Who holds what, after circle 2: the most hold 50%, nobody changed it" in shown
     assert "80  Ann" in shown
     assert "75  Bob" in shown

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 from ebbtide.budget.shared.budget_standing import BudgetStanding
 from ebbtide.budget.shared.budgets import Budgets
 from ebbtide.budget.tally import dollars
-from ebbtide.cli.declaration import FILE, Argument, AsJson, CommandGroup, Option
-from ebbtide.cli.terminal import Line, cell_width, columns, print_json, print_lines, terminal_width
+from ebbtide.cli.declaration import FILE, Argument, CommandGroup, Option
+from ebbtide.cli.result import Result
+from ebbtide.cli.table import Table
+from ebbtide.cli.terminal import Line
 from ebbtide.errors import ConfigError
 from ebbtide.settings_file import meant
 
@@ -32,18 +35,17 @@ def list_budgets(
     limit: Annotated[
         int, Option("--limit", "-n", metavar="N", at_least=1, at_most=100_000, help="How many at most.")
     ] = 50,
-    as_json: AsJson = False,
-) -> None:
+) -> Result:
     """List the budgets: limit, spent, set aside for calls under way, left, and when they begin anew."""
-    _print_standings(_opened(budgets), limit=limit, as_json=as_json)
+    return _standings(_opened(budgets), limit=limit)
 
 
 @budgets.command()
-def approve(key: BudgetKey, budgets: BudgetsFile = None, as_json: AsJson = False) -> None:
+def approve(key: BudgetKey, budgets: BudgetsFile = None) -> Result:
     """Let a budget go on beyond its soft limit, until it begins anew."""
     store = _opened(budgets)
     store.approve(_named(store, key))
-    _print_standings(store, key, as_json=as_json)
+    return _standings(store, key)
 
 
 @budgets.command()
@@ -51,20 +53,19 @@ def extend(
     key: BudgetKey,
     add: Annotated[float, Option("--add", metavar="USD", help="Dollars to add; below 0, to take away.")],
     budgets: BudgetsFile = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Result:
     """Raise a budget, until it begins anew."""
     store = _opened(budgets)
     store.extend(_named(store, key), add)
-    _print_standings(store, key, as_json=as_json)
+    return _standings(store, key)
 
 
 @budgets.command()
-def reset(key: BudgetKey, budgets: BudgetsFile = None, as_json: AsJson = False) -> None:
+def reset(key: BudgetKey, budgets: BudgetsFile = None) -> Result:
     """Let a budget begin anew now: what was spent, added and approved is forgotten."""
     store = _opened(budgets)
     store.reset(_named(store, key))
-    _print_standings(store, key, as_json=as_json)
+    return _standings(store, key)
 
 
 def _opened(file: str | None) -> Budgets:
@@ -95,42 +96,34 @@ def _named(budgets: Budgets, key: str) -> str:
     return key
 
 
-def _print_standings(
-    budgets: Budgets, key: str | None = None, *, limit: int | None = None, as_json: bool
-) -> None:
-    """Print the budgets, or one.
+def _standings(budgets: Budgets, key: str | None = None, *, limit: int | None = None) -> Result:
+    """Returns the budgets, or one.
 
     Args:
-        key: The id of one; None prints all.
+        key: The id of one; None returns all.
         limit: How many at most; None sets no limit.
-        as_json: Print JSON.
 
     Raises:
         StoreError: Their store cannot be asked.
     """
     every = [each for each in budgets.standings() if key in (None, each.key)]
     standings = every[:limit]
-    if as_json:
-        print_json({"schema": 1, "budgets": [standing.to_dict() for standing in standings]})
-    elif not standings:
-        print("Nothing was spent yet.")
-    else:
-        print_lines(_budget_lines(standings, terminal_width()))
+
+    def wire() -> dict[str, Any]:
+        return {"schema": 1, "budgets": [standing.to_dict() for standing in standings]}
+
+    def text(width: int) -> Iterator[Line]:
+        if not standings:
+            yield Line("Nothing was spent yet.")
+            return
+        table = Table(*_HEADERS, right=_RIGHT, least=_LEAST_WIDTH)
+        for standing in standings:
+            table.add(*_row(standing))
+        yield from table.lines(width)
         if len(every) > len(standings):
-            print(f"{len(every) - len(standings):,} more: --limit {len(every)}")
+            yield Line(f"{len(every) - len(standings):,} more: --limit {len(every)}")
 
-
-def _budget_lines(standings: list[BudgetStanding], width: int) -> list[Line]:
-    """The table.
-
-    Args:
-        standings: The budgets, in their order.
-        width: Columns of the terminal.
-    """
-    rows = [[Line(text, "dim") for text in _HEADERS], *map(_row, standings)]
-    widths = [max(cell_width(row[place].text) for row in rows) for place in range(len(_HEADERS) - 1)]
-    rest = max(_LEAST_WIDTH, width - sum(widths) - 2 * len(widths))
-    return columns(rows, [*widths, rest], right=_RIGHT)
+    return Result(wire, text)
 
 
 def _row(standing: BudgetStanding) -> list[Line]:

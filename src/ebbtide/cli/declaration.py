@@ -1,10 +1,11 @@
 """Commands as functions: what the annotation of a parameter declares becomes an option or argument of click.
 
     @click.command(cls=Command)
-    def stop(file: Annotated[str, Argument(help="A conversation.")], as_json: AsJson = False) -> None:
+    def stop(file: Annotated[str, Argument(help="A conversation.")]) -> Result:
 
-A declaration that several commands share has a name, such as `AsJson`, and type checkers see the parameter
-itself. A parameter without a default is required.
+A declaration that several commands share has a name, such as `Jobs`, and type checkers see the parameter
+itself. A parameter without a default is required. The `Result` that a command returns is printed, as text or
+with ``--json`` as JSON.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 import click
 
 from ebbtide.cli.exits import EVERY_EXIT, Exit
+from ebbtide.cli.result import Result
 from ebbtide.cli.settings.options import SETTINGS_OPTIONS, SHOWS, load_settings
 from ebbtide.settings_file import meant
 
@@ -85,13 +87,19 @@ class Command(click.Command):
         self,
         name: str | None,
         *,
-        callback: Callable[..., None],
+        callback: Callable[..., Any],
         exits: Mapping[Exit, str] | None = None,
         **settings: Any,
     ) -> None:
         self.exits = {**EVERY_EXIT, **(exits or {})}
         signature = inspect.signature(callback, eval_str=True)
-        settings["params"] = [_parameter(item) for item in signature.parameters.values()]
+        parameters = dict(signature.parameters)
+        if Result in (signature.return_annotation, *get_args(signature.return_annotation)):
+            parameters[_AS_JSON.name] = _AS_JSON
+            callback = functools.partial(_print_result, callback)
+        # `--json` is the last option of every command.
+        ordered = sorted(parameters.values(), key=lambda item: item.name == _AS_JSON.name)
+        settings["params"] = [_parameter(item) for item in ordered]
         settings["context_settings"] = _SETTINGS | {"allow_extra_args": True}
         super().__init__(name, callback=callback, **settings)
 
@@ -240,6 +248,12 @@ class _DeclaredOption(click.Option):
         return record[0], f"{record[1]}  [{'|'.join(map(str, self.type.choices))}]"
 
 
+def _print_result(command: Callable[..., Result | None], *, as_json: bool, **values: Any) -> None:
+    result = command(**values)
+    if result is not None:
+        result.print(as_json=as_json)
+
+
 def _parameter(parameter: inspect.Parameter) -> click.Parameter:
     annotation, declared = get_args(parameter.annotation)
     kind, several = _kind(annotation)
@@ -299,6 +313,7 @@ FORMAT = "Name of the format."
 OUTPUT = "Write the result to FILE."
 
 AsJson = Annotated[bool, Option("--json", help="Print JSON.")]
+_AS_JSON = inspect.Parameter("as_json", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=AsJson)
 Redact = Annotated[bool, Option("--redact/--no-redact", help="Mask keys and passwords in what is shown.")]
 ProfileName = Annotated[
     str,
@@ -356,7 +371,7 @@ def read_prices(file: str | None) -> Prices:
 
 def shared(
     options: Mapping[str, tuple[Any, Any]], build: Callable[..., Any]
-) -> Callable[[Callable[..., None]], Callable[..., None]]:
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Gives a command options that others have too; its first argument is what is made of them.
 
     Args:
@@ -368,16 +383,15 @@ def shared(
         for name, (kind, default) in options.items()
     ]
 
-    def decorated(command: Callable[..., None]) -> Callable[..., None]:
+    def decorated(command: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(command)
-        def run(**values: Any) -> None:
+        def run(**values: Any) -> Any:
             value = build(**{name: values.pop(name) for name in options})
-            command(**{first.name: value}, **values)
+            return command(**{first.name: value}, **values)
 
         signature = inspect.signature(command, eval_str=True)
         first, *own = (item.replace(kind=item.KEYWORD_ONLY) for item in signature.parameters.values())
-        # What `inspect.signature` gives; `--json` is the last option of every command.
-        parameters = [*own[:-1], *shared_parameters, own[-1]]
+        parameters = [*own, *shared_parameters]
         run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
         run.__annotations__ = {item.name: item.annotation for item in parameters}
         return run

@@ -7,25 +7,20 @@ from importlib import resources
 
 import click
 
-from ebbtide.cli.declaration import AsJson, Command
-from ebbtide.cli.terminal import console, print_json
+from ebbtide.cli.declaration import Command
+from ebbtide.cli.result import Result
+from ebbtide.cli.table import Table
 from ebbtide.traces.formats import FORMATS
 
 
 @click.command(cls=Command)
-def formats(as_json: AsJson = False) -> None:
+def formats() -> Result:
     """List the trace and conversation formats that are recognised."""
-    if as_json:
-        print_json([{"name": item.name, "description": item.description} for item in FORMATS])
-        return
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("format", no_wrap=True)
-    table.add_column("what it holds")
+    table = Table("format", "what it holds")
     for item in FORMATS:
-        table.add_row(item.name, item.description)
-    console().print(table)
+        table.add(item.name, item.description)
+    wire = [{"name": item.name, "description": item.description} for item in FORMATS]
+    return Result(lambda: wire, table.lines)
 
 
 @click.command(cls=Command)

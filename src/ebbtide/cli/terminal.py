@@ -8,7 +8,8 @@ import os
 import re
 import sys
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TextIO, cast
 
@@ -127,9 +128,9 @@ class Line:
         self.parts: list[tuple[str, str]] = [(text, style)] if text else []
 
     @classmethod
-    def safe(cls, text: str, style: str = "") -> Self:
+    def safe(cls, text: str, style: str = "", *, indent: int = 0) -> Self:
         """A line of text that may hold anything."""
-        return cls(plain(text), style)
+        return cls(" " * indent + plain(text), style)
 
     def append(self, text: str, style: str = "") -> Self:
         """Add a part; the line itself, for the next one."""
@@ -171,26 +172,34 @@ class Line:
 
 
 def columns(
-    rows: Iterable[Sequence[Line]], widths: Sequence[int], *, gap: int = 2, right: Sequence[int] = ()
+    rows: Iterable[Sequence[Line | Sequence[Line]]],
+    widths: Sequence[int],
+    *,
+    gap: int = 2,
+    right: Collection[int] = (),
 ) -> list[Line]:
-    """Rows of cells side by side, of which only the last is broken.
+    """Rows of cells side by side, each broken to its width.
 
     Args:
-        rows: The cells of each row.
+        rows: The cells of each row, of a line or several.
         widths: Columns of each cell.
         gap: Columns of space between two cells.
         right: Numbers of the cells that are set to the right.
     """
     lines = []
-    indent = Line(" " * (sum(widths[:-1]) + gap * (len(widths) - 1)))
-    for *cells, last in rows:
-        first = Line()
-        for number, (cell, width) in enumerate(zip(cells, widths, strict=False)):
-            space = " " * (width - cell_width(cell.text))
-            before, after = (space, "") if number in right else ("", space)
-            first.append(before).extend(cell).append(after + " " * gap)
-        for number, part in enumerate(last.wrap(widths[-1])):
-            lines.append(Line().extend(indent if number else first).extend(part))
+    for row in rows:
+        cells = [
+            [part for line in ([cell] if isinstance(cell, Line) else cell) for part in line.wrap(width)]
+            for cell, width in zip(row, widths, strict=True)
+        ]
+        for parts in zip_longest(*cells, fillvalue=Line()):
+            line = Line()
+            for number, (part, width) in enumerate(zip(parts, widths, strict=True)):
+                space = " " * (width - cell_width(part.text))
+                before, after = (space, "") if number in right else ("", space)
+                is_last = number == len(widths) - 1
+                line.append(before).extend(part).append("" if is_last else after + " " * gap)
+            lines.append(line)
     return lines
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from ebbtide.codec import Record
 from ebbtide.divergence.detector_table import LOOPS, LoopRow
 from ebbtide.divergence.monitor import LoopMonitor
 from ebbtide.divergence.signals import LoopKind
@@ -28,7 +29,7 @@ class Wiring(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WiringCheck:
+class WiringCheck(Record):
     """One detector.
 
     Args:

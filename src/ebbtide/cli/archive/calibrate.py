@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -27,25 +27,14 @@ from ebbtide.batch.sweep.swept_settings import SweptSetting, default_settings, n
 from ebbtide.batch.sweep.verdict_outcomes import VerdictLine, ended_by_results
 from ebbtide.batch.tables.row_map import RowMap
 from ebbtide.batch.tables.table_rows import open_table
-from ebbtide.cli.archive.check import print_bad_runs
+from ebbtide.cli.archive.check import bad_run_lines
 from ebbtide.cli.archive.sources import RunTimeout, Sources, with_columns
-from ebbtide.cli.declaration import AsJson, Command, Jobs, Option, Output, WordChoice
+from ebbtide.cli.declaration import Command, Jobs, Option, Output, WordChoice
 from ebbtide.cli.exits import Exit
+from ebbtide.cli.result import Result
 from ebbtide.cli.runs.options import with_archive_options
-from ebbtide.cli.terminal import (
-    Line,
-    cell_width,
-    plain,
-    print_json,
-    print_line,
-    print_lines,
-    progress_bar,
-    terminal_width,
-    write_file,
-)
-from ebbtide.cli.terminal import (
-    columns as side_by_side,
-)
+from ebbtide.cli.table import Table
+from ebbtide.cli.terminal import Line, plain, progress_bar, write_file
 from ebbtide.codec import to_wire
 from ebbtide.convergence.calibration.profile_file import profile_toml
 from ebbtide.errors import ConfigError
@@ -109,8 +98,7 @@ def calibrate(
     output: Output = None,
     jobs: Jobs = None,
     run_timeout: RunTimeout = 300.0,
-    as_json: AsJson = False,
-) -> None:
+) -> Result:
     """Measure what ending runs at their verdicts would have saved, and which successes it would have cost.
 
     Of traces: by verdict, and under other settings, each with intervals; without --sweep, those that matter.
@@ -126,8 +114,7 @@ def calibrate(
         raise ConfigError(f"{results[0]} was judged already: to try other settings, name the traces")
     known_outcomes = RunOutcomes.load(outcomes, outcome_run, outcome)
     if results:
-        _calibrate_results([Path(source) for source in results], known_outcomes, as_json=as_json)
-        return
+        return _of_results([Path(source) for source in results], known_outcomes)
     start = time.monotonic()
     settings = named_settings(options, sweep) if sweep else default_settings(options)
     if output is not None and any(setting.options.limits != options.limits for setting in settings):
@@ -143,55 +130,61 @@ def calibrate(
             swept = sweep_rows(table, counter, task, jobs=jobs, progress=advance)
     ends_at = Action(end_at)
     best = None if share is None else best_line(swept, ends_at, share)
-    if as_json:
-        wire = {"schema": 1, **_wire(swept), "end_at": end_at, "lose_at_most": share}
-        seconds = round(time.monotonic() - start, 3)
-        print_json({**wire, "best": None if best is None else _setting(best), "seconds": seconds})
-    else:
-        _print(swept, options.profile.name, ends_at)
-        if share is not None:
-            sentence = Line.safe(_choice(swept, best, ends_at, share))
-            print_lines([Line(), *sentence.wrap(terminal_width())])
+    seconds = round(time.monotonic() - start, 3)
+    end = Exit.PARTLY if swept.bad_runs else Exit.DONE
     if output is not None:
         if best is None or not best.setting.values:
             print(f"{plain(str(output))} not written: no better setting was found", file=sys.stderr)
-            raise SystemExit(Exit.BAD_INPUT)
-        remarks = [
-            f"Chosen by ebbtide archive calibrate: {best.setting.words}.",
-            _choice(swept, best, ends_at, share or 0.0),
-            "This holds for runs like these.",
-        ]
-        write_file(output, profile_toml(best.setting.options.profile, remarks))
-    raise SystemExit(Exit.PARTLY if swept.bad_runs else Exit.DONE)
+            end = Exit.BAD_INPUT
+        else:
+            remarks = [
+                f"Chosen by ebbtide archive calibrate: {best.setting.words}.",
+                _choice(swept, best, ends_at, share or 0.0),
+                "This holds for runs like these.",
+            ]
+            write_file(output, profile_toml(best.setting.options.profile, remarks))
+
+    def wire() -> dict[str, object]:
+        setting = None if best is None else _setting(best)
+        wanted = {"end_at": end_at, "lose_at_most": share, "best": setting, "seconds": seconds}
+        return {"schema": 1, **_wire(swept), **wanted}
+
+    def text(width: int) -> Iterator[Line]:
+        yield from _lines(swept, options.profile.name, ends_at, width)
+        if share is not None:
+            yield Line()
+            yield from Line.safe(_choice(swept, best, ends_at, share)).wrap(width)
+
+    return Result(wire, text, end)
 
 
-def _print(sweep: ArchiveSweep, profile: str, end_at: Action) -> None:
-    print_line(
+def _lines(sweep: ArchiveSweep, profile: str, end_at: Action, width: int) -> Iterator[Line]:
+    yield Line(
         f"{count(sweep.runs, 'run')} with an outcome: {sweep.successes:,} succeeded, "
         f"{sweep.runs - sweep.successes:,} failed; the cost is known of {sweep.priced:,}"
     )
     if sweep.without_outcome:
-        print_line(f"{sweep.without_outcome:,} more without an outcome: left out")
+        yield Line(f"{sweep.without_outcome:,} more without an outcome: left out")
     if sweep.without_run:
-        print_line(f"{count(sweep.without_run, 'outcome')} without a run here")
-    print_bad_runs(sweep.statuses, sweep.bad_runs)
+        yield Line(f"{count(sweep.without_run, 'outcome')} without a run here")
+    yield from bad_run_lines(sweep.statuses, sweep.bad_runs)
     current, *others = sweep.lines
     place = ENDINGS.index(end_at)
     different = [line for line in others if line.ended[place] != current.ended[place]]
-    print_lines(
-        _ended_table(
-            [
-                f"Ended by the profile {profile}, as it is",
-                *((_ENDED_BY[ended.action], ended) for ended in reversed(current.ended)),
-                f"Ended by {_ENDED_BY[end_at]}, with other settings",
-                *((line.setting.words, line.ended[place]) for line in (current, *different)),
-            ],
-            is_priced=sweep.priced > 0,
-        )
+    yield from _ended_table(
+        [
+            f"Ended by the profile {profile}, as it is",
+            *((_ENDED_BY[ended.action], ended) for ended in reversed(current.ended)),
+            f"Ended by {_ENDED_BY[end_at]}, with other settings",
+            *((line.setting.words, line.ended[place]) for line in (current, *different)),
+        ],
+        width,
+        is_priced=sweep.priced > 0,
     )
     if len(different) < len(others):
         same = [line.setting for line in others if line not in different]
-        print_lines([Line(), *Line.safe(f"No difference: {_listed(same)}.").wrap(terminal_width())])
+        yield Line()
+        yield from Line.safe(f"No difference: {_listed(same)}.").wrap(width)
 
 
 def _listed(settings: Sequence[SweptSetting]) -> str:
@@ -266,25 +259,25 @@ def _are_results(source: str) -> bool:
     return "://" not in source and (path.suffix == ".parquet" or any(path.glob("*.parquet")))
 
 
-def _calibrate_results(results: Sequence[Path], outcomes: RunOutcomes, *, as_json: bool) -> None:
-    """Prints what verdicts would have saved, and which successes they would have cost, file by file."""
+def _of_results(results: Sequence[Path], outcomes: RunOutcomes) -> Result:
+    """Returns what verdicts would have saved, and the successes they would have cost, file by file."""
     lines = {path: ended_by_results(path, outcomes) for path in results}
-    if as_json:
-        wire = [
+
+    def wire() -> dict[str, object]:
+        rows = [
             {"results": line.results, "kind": line.kind, **to_wire(line.ended)}
             for of_file in lines.values()
             for line in of_file
         ]
-        print_json({"schema": 1, "outcomes": len(outcomes.by_run), "lines": wire})
-        return
-    for path, of_file in lines.items():
-        rows: list[tuple[str, EndedRuns] | str] = [
-            str(path),
-            *((_about(line), line.ended) for line in of_file),
-        ]
-        print_lines(
-            _ended_table(rows, is_priced=any(line.ended.saved_usd is not None for line in of_file))[1:]
-        )
+        return {"schema": 1, "outcomes": len(outcomes.by_run), "lines": rows}
+
+    def text(width: int) -> Iterator[Line]:
+        for path, of_file in lines.items():
+            rows = [(_about(line), line.ended) for line in of_file]
+            is_priced = any(ended.saved_usd is not None for _, ended in rows)
+            yield from _ended_table([str(path), *rows], width, is_priced=is_priced)[1:]
+
+    return Result(wire, text)
 
 
 def _about(line: VerdictLine) -> str:
@@ -297,23 +290,24 @@ _MONEY = ("saved", "95%", "lost")
 _ENDED_WIDTH = 24  # of the last column
 
 
-def _ended_table(rows: Sequence[tuple[str, EndedRuns] | str], *, is_priced: bool) -> list[Line]:
-    """The table.
+def _ended_table(rows: Sequence[tuple[str, EndedRuns] | str], width: int, *, is_priced: bool) -> list[Line]:
+    """Returns the table.
 
     Args:
         rows: By what runs were ended, and which; a text alone is the heading of the rows behind it.
+        width: Columns of the terminal.
         is_priced: Whether any cost is known: else there is no column of money.
     """
-    header = [Line(name, "dim") for name in (*_COUNTS, *(_MONEY if is_priced else ()), "by")]
-    cells = [None if isinstance(row, str) else _cells(*row, is_priced=is_priced) for row in rows]
-    table = [header, *filter(None, cells)]
-    widths = [max(cell_width(row[place].text) for row in table) for place in range(len(header) - 1)]
-    widths.append(max(_ENDED_WIDTH, terminal_width() - sum(widths) - 2 * len(widths)))
+    headers = (*_COUNTS, *(_MONEY if is_priced else ()), "by")
+    table = Table(*headers, right=range(len(headers) - 1), least=_ENDED_WIDTH)
+    for row in rows:
+        if not isinstance(row, str):
+            table.add(*_cells(*row, is_priced=is_priced))
+    header, *drawn = table.parts(width)
+    following = iter(drawn)
     lines: list[Line] = []
-    for row, line in zip(rows, cells, strict=True):
-        if isinstance(row, str):
-            lines += [Line(), Line.safe(row, "bold")]
-        lines += side_by_side([line or header], widths, right=range(len(header) - 1))
+    for row in rows:
+        lines += [Line(), Line.safe(row, "bold"), *header] if isinstance(row, str) else next(following)
     return lines
 
 

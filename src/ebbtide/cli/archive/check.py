@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -20,11 +20,12 @@ from ebbtide.batch.results.run_result import RESULT_VERSION, ResultStatus
 from ebbtide.batch.tables.row_map import RowMap
 from ebbtide.batch.tables.table_rows import open_table
 from ebbtide.cli.archive.sources import RunTimeout, Sources, with_columns
-from ebbtide.cli.declaration import OUTPUT, AsJson, Command, Jobs, Option
+from ebbtide.cli.declaration import OUTPUT, Command, Jobs, Option
 from ebbtide.cli.exits import Exit
+from ebbtide.cli.result import Result
 from ebbtide.cli.runs.options import with_archive_options
 from ebbtide.cli.settings.options import current_settings
-from ebbtide.cli.terminal import print_json, print_line, progress_bar
+from ebbtide.cli.terminal import Line, progress_bar
 from ebbtide.report.plurals import count
 from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.run_options import RunOptions
@@ -50,8 +51,7 @@ def check(
     output: Annotated[Path, Option("--output", "--out", "-o", metavar="FILE", help=OUTPUT)],
     jobs: Jobs = None,
     run_timeout: RunTimeout = 300.0,
-    as_json: AsJson = False,
-) -> None:
+) -> Result:
     """Check all runs of an archive, and write one row a run to a Parquet file.
 
     Interrupted or killed, the same command goes on where it was. docs/archives.md has the columns.
@@ -75,11 +75,9 @@ def check(
     else:
         with progress_bar("checking", None) as advance, open_table(sources, columns) as table:
             counts, resumed = check_rows(table, task, advance)
-    if as_json:
-        print_json(_summary(counts, output, resumed=resumed, seconds=time.monotonic() - start))
-    else:
-        _print(counts, output, resumed=resumed)
-    raise SystemExit(Exit.PARTLY if counts.bad_runs else Exit.DONE)
+    wire = _summary(counts, output, resumed=resumed, seconds=time.monotonic() - start)
+    lines = _lines(counts, output, resumed=resumed)
+    return Result(lambda: wire, lambda _: lines, Exit.PARTLY if counts.bad_runs else Exit.DONE)
 
 
 def _settings_mark() -> str:
@@ -110,34 +108,34 @@ def _summary(counts: ArchiveCounts, output: Path, *, resumed: int, seconds: floa
     }
 
 
-def _print(counts: ArchiveCounts, output: Path, *, resumed: int) -> None:
+def _lines(counts: ArchiveCounts, output: Path, *, resumed: int) -> Iterator[Line]:
     verdicts = ", ".join(f"{counts.actions[action]:,} {action.value}" for action in Action)
-    print_line(f"{count(counts.runs[ResultStatus.CHECKED], 'run')} checked: {verdicts}")
+    yield Line.safe(f"{count(counts.runs[ResultStatus.CHECKED], 'run')} checked: {verdicts}")
     if resumed:
-        print_line(f"{resumed:,} of them had been checked before")
-    print_bad_runs(counts.runs, counts.bad_runs)
-    print_line(f"{output}: what it says is shown by `ebbtide archive report {output}`")
+        yield Line.safe(f"{resumed:,} of them had been checked before")
+    yield from bad_run_lines(counts.runs, counts.bad_runs)
+    yield Line.safe(f"{output}: what it says is shown by `ebbtide archive report {output}`")
 
 
 _BAD_RUNS_SHOWN = 10
 
 
-def print_bad_runs(statuses: Mapping[str, int], bad_runs: Sequence[BadRun]) -> None:
-    """Say which runs could not be checked, and why.
+def bad_run_lines(statuses: Mapping[str, int], bad_runs: Sequence[BadRun]) -> Iterator[Line]:
+    """Yields which runs could not be checked, and why.
 
     Args:
         statuses: How many came to what, by `ResultStatus`.
         bad_runs: The first of them.
     """
     if statuses.get(ResultStatus.NO_TRACE):
-        print_line(f"{count(statuses[ResultStatus.NO_TRACE], 'file')} that are no traces")
+        yield Line.safe(f"{count(statuses[ResultStatus.NO_TRACE], 'file')} that are no traces")
     bad = statuses.get(ResultStatus.UNREADABLE, 0) + statuses.get(ResultStatus.OUT_OF_TIME, 0)
     if bad:
         are_runs = all(run.run_id is not None for run in bad_runs)
         what = count(bad, "run") if are_runs else f"{bad:,} runs, files or lines"
-        print_line(f"{what} could not be checked:")
+        yield Line.safe(f"{what} could not be checked:")
     for run in bad_runs[:_BAD_RUNS_SHOWN]:
         place = "" if run.line is None else f"line {run.line}: "
-        print_line(f"  {run.run_id or run.source}: {place}{redact(run.error)}")
+        yield Line.safe(f"{run.run_id or run.source}: {place}{redact(run.error)}", indent=2)
     if bad > _BAD_RUNS_SHOWN:
-        print_line(f"  and {bad - _BAD_RUNS_SHOWN:,} more")
+        yield Line(f"  and {bad - _BAD_RUNS_SHOWN:,} more")

@@ -10,14 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import click
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from ebbtide.cli.decisions.place import Identifier, Limit, Place, Since, Until, past_moment_of, with_log
-from ebbtide.cli.declaration import Argument, AsJson, Command, Option
+from ebbtide.cli.declaration import Argument, Command, Option
 from ebbtide.cli.exits import Exit
-from ebbtide.cli.terminal import console, plain, print_json, styled, warn
+from ebbtide.cli.result import Result
+from ebbtide.cli.table import Table
+from ebbtide.cli.terminal import Line, console, plain, warn
 from ebbtide.decision_log.exchange.record_fields import record_fields
 from ebbtide.decision_log.log.meaning import search_by_meaning
 from ebbtide.decision_log.record.particulars import Particulars, RecordStatus
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from ebbtide.text.embedding.vectors import Embedder
 
 _LARGEST_HEADS = 16 << 20  # bytes of a file
+_EMPTY = "No decisions."
 
 
 Statuses = Annotated[
@@ -64,8 +64,7 @@ def list_decisions(
     cursor: Annotated[
         str | None, Option("--cursor", metavar="CURSOR", help="Where the page before ended.")
     ] = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Result:
     """List decisions, the newest first, or find them by words; with --status quarantined what was refused."""
     states = tuple(status) if status else None
     filters = {"--category": category, "--since": since, "--until": until, "--cursor": cursor}
@@ -75,8 +74,7 @@ def list_decisions(
             f"{others[0]} goes with the whole list: not with {'WORDS' if words else '--overdue'}"
         )
     if words is not None:
-        _search(place, words, meaning=meaning, status=states, limit=limit, as_json=as_json)
-        return
+        return _search(place, words, meaning=meaning, status=states, limit=limit)
     if meaning:
         raise ConfigError("--meaning needs WORDS to look for")
     with place.open() as log:
@@ -93,21 +91,22 @@ def list_decisions(
                 limit=limit,
                 cursor=cursor,
             )
-    if as_json:
-        print_json(page.to_dict())
-        return
-    quarantined = states is not None and Status.QUARANTINED in states
-    empty = "No review is overdue." if overdue else "No decisions."
-    notes = _objections(page.decisions) if quarantined else None
-    _print_list(list(page.decisions), notes=notes, empty=empty)
-    if page.cursor:
-        warn(f"there are more: --cursor {page.cursor}")
+
+    def text(width: int) -> Iterator[Line]:
+        quarantined = states is not None and Status.QUARANTINED in states
+        notes = _objections(page.decisions) if quarantined else None
+        empty = "No review is overdue." if overdue else _EMPTY
+        yield from decision_lines(page.decisions, width, notes=notes) if page.decisions else [Line(empty)]
+        if page.cursor:
+            warn(f"there are more: --cursor {page.cursor}")
+
+    return Result(page.to_dict, text)
 
 
 def _search(
-    place: Place, query: str, *, meaning: bool, status: tuple[Status, ...] | None, limit: int, as_json: bool
-) -> None:
-    """Print the decisions that have words, or mean the same; the best first."""
+    place: Place, query: str, *, meaning: bool, status: tuple[Status, ...] | None, limit: int
+) -> Result:
+    """Finds the decisions that have words, or mean the same; the best first."""
     embedder = _embedder(place) if meaning else None
     with place.open() as log:
         if embedder is None:
@@ -115,13 +114,18 @@ def _search(
         else:
             with console(stderr=True).status("Reading what the decisions mean"):
                 hits = search_by_meaning(log, query, embedder, limit=limit, status=status)
-    if as_json:
-        print_json({"schema": 1, "query": query, "hits": [hit.to_dict() for hit in hits]})
-        return
-    notes = {hit.decision.id: "by its meaning" for hit in hits if FoundBy.WORDS not in hit.found_by}
-    _print_list([hit.decision for hit in hits], notes=notes)
-    if not hits and not meaning:
-        warn("no decision has these words; --meaning finds what says the same in other words")
+
+    def text(width: int) -> Iterator[Line]:
+        notes = {hit.decision.id: "by its meaning" for hit in hits if FoundBy.WORDS not in hit.found_by}
+        decisions = [hit.decision for hit in hits]
+        yield from decision_lines(decisions, width, notes=notes) if hits else [Line(_EMPTY)]
+        if not hits and not meaning:
+            warn("no decision has these words; --meaning finds what says the same in other words")
+
+    return Result(
+        lambda: {"schema": 1, "query": query, "hits": [hit.to_dict() for hit in hits]},
+        text,
+    )
 
 
 def _embedder(place: Place) -> Embedder | None:
@@ -141,23 +145,25 @@ def show(
     place: Place,
     decision: Identifier,
     events: Annotated[bool, Option("--events", help="With everything that happened to it.")] = False,
-    as_json: AsJson = False,
-) -> None:
+) -> Result:
     """Show everything that is known of a decision."""
     with place.open() as log:
         decision_id = log.resolve(decision)
         found = log.get(decision_id)
         history = log.events(decision_id) if events else ()
-    if as_json:
-        wire = decision_document(found)
-        print_json({**wire, "events": [event.to_dict() for event in history]} if events else wire)
-        return
-    terminal = console()
-    print_decision(terminal, found)
-    for event in history:
-        body = json.dumps(event.body, ensure_ascii=False) if event.body is not None else "(purged)"
-        line = Text.assemble((f"  {event.seq:>6} {when(event.ts)}  {event.kind.value:<12} ", "dim"))
-        terminal.print(line.append(plain(body, 200)), soft_wrap=True)
+
+    def wire() -> dict[str, Any]:
+        document = decision_document(found)
+        return {**document, "events": [event.to_dict() for event in history]} if events else document
+
+    def text(_width: int) -> Iterator[Line]:
+        yield from _everything(found)
+        for event in history:
+            body = json.dumps(event.body, ensure_ascii=False) if event.body is not None else "(purged)"
+            line = Line(f"  {event.seq:>6} {when(event.ts)}  {event.kind.value:<12} ", "dim")
+            yield line.append(plain(body, 200))
+
+    return Result(wire, text)
 
 
 @click.command(cls=Command)
@@ -175,61 +181,55 @@ def stats(
             help="Draw so many kept and refused ones to look at, with the rates of those reviewed.",
         ),
     ] = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Result | None:
     """Count what was kept and what was refused, by rule."""
     if sample is not None:
-        _sample(place, size=sample, as_json=as_json)
-        return
+        return _sample(place, size=sample)
     with place.open() as log:
         counters = log.counts()
     if prometheus:
         sys.stdout.write(counters.prometheus())
-        return
-    if as_json:
-        print_json(counters.to_dict())
-        return
-    terminal = console()
-    total = counters.kept + counters.refused
-    line = f"{counters.kept} kept, {counters.refused} refused"
-    terminal.print(Text(f"{line} of {total} candidates" if total else "No candidates yet", style="bold"))
-    if counters.would_refuse:
-        terminal.print(f"{counters.would_refuse} were kept over the objection of the gate.")
-    if counters.not_captured:
-        terminal.print(f"{counters.not_captured} were not looked at, because of their frame.")
-    _print_counts("refused by rule", counters.refused_by_rule())
-    _print_counts("in the log now", counters.by_status)
-    for name in ("source", "frame", "mode"):
-        rows = counters.by(name)
-        if rows:
+        return None
+
+    def text(width: int) -> Iterator[Line]:
+        total = counters.kept + counters.refused
+        line = f"{counters.kept} kept, {counters.refused} refused"
+        yield Line(f"{line} of {total} candidates" if total else "No candidates yet", "bold")
+        if counters.would_refuse:
+            yield Line(f"{counters.would_refuse} were kept over the objection of the gate.")
+        if counters.not_captured:
+            yield Line(f"{counters.not_captured} were not looked at, because of their frame.")
+        yield from _counts("refused by rule", counters.refused_by_rule(), width)
+        yield from _counts("in the log now", counters.by_status, width)
+        for name in ("source", "frame", "mode"):
             lines = {
-                value: ", ".join(f"{times} {key}" for key, times in of.items()) for value, of in rows.items()
+                value: ", ".join(f"{times} {key}" for key, times in of.items())
+                for value, of in counters.by(name).items()
             }
-            _print_counts(f"by {name}", lines)
+            yield from _counts(f"by {name}", lines, width)
+
+    return Result(counters.to_dict, text)
 
 
-def _sample(place: Place, *, size: int, as_json: bool) -> None:
-    """Print decisions for people to look at, and what those who did found."""
+def _sample(place: Place, *, size: int) -> Result:
+    """Draws decisions for people to look at, with what those who did found."""
     with place.open() as log:
         samples = log.sample(size)
-    if as_json:
-        print_json(samples.to_dict())
-        return
-    terminal = console()
-    for decisions, of, what in (
-        (samples.kept_decisions, samples.kept_of, "that the gate kept"),
-        (samples.refused_decisions, samples.refused_of, "that it was against"),
-    ):
-        terminal.print(Text(f"{len(decisions)} of {of} {what}", style="bold"))
-        if decisions:
-            print_decisions(terminal, decisions, notes=_objections(decisions))
-        terminal.print()
-    terminal.print(f"Noise among the kept:      {_rate(samples.noise)}")
-    terminal.print(f"Missed among the refused:  {_rate(samples.missed)}")
-    terminal.print(
-        styled("`ebbtide decisions review ID not_a_decision` or `restore ID` says what one is.", "dim"),
-        soft_wrap=True,
-    )
+
+    def text(width: int) -> Iterator[Line]:
+        for decisions, of, what in (
+            (samples.kept_decisions, samples.kept_of, "that the gate kept"),
+            (samples.refused_decisions, samples.refused_of, "that it was against"),
+        ):
+            yield Line(f"{len(decisions)} of {of} {what}", "bold")
+            if decisions:
+                yield from decision_lines(decisions, width, notes=_objections(decisions))
+            yield Line()
+        yield from Line(f"Noise among the kept:      {_rate(samples.noise)}").wrap(width)
+        yield from Line(f"Missed among the refused:  {_rate(samples.missed)}").wrap(width)
+        yield Line("`ebbtide decisions review ID not_a_decision` or `restore ID` says what one is.", "dim")
+
+    return Result(samples.to_dict, text)
 
 
 @click.command(
@@ -249,30 +249,27 @@ def verify(
     write_heads: Annotated[
         Path | None, Option("--write-heads", metavar="FILE", help="Note the heads of the chains in FILE.")
     ] = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Result:
     """Check the chain of hashes over all events."""
     heads_before = None if heads is None else _noted(heads)
     with place.open() as log:
         verification = log.verify(heads=heads_before)
-    if as_json:
-        print_json(verification.to_dict())
-    else:
-        terminal = console()
-        for fault in verification.faults:
-            place_of = f"{plain(fault.agent)}, event {fault.seq}: "
-            terminal.print(Text.assemble(("FAULT ", "bold red"), place_of, plain(fault.what)), soft_wrap=True)
-        chains = f"{count(verification.events, 'event')} in {count(len(verification.heads), 'chain')}"
-        verdict = ("verified", "bold green") if verification.ok else ("NOT VERIFIED", "bold red")
-        terminal.print(Text.assemble(verdict, f": {chains}, {verification.purged} purged"))
     if write_heads is not None and verification.ok:
-        text = json.dumps({"schema": 1, "heads": verification.heads}, indent=2) + "\n"
+        content = json.dumps({"schema": 1, "heads": verification.heads}, indent=2) + "\n"
         try:
-            write_heads.write_text(text, encoding="utf-8")
+            write_heads.write_text(content, encoding="utf-8")
         except OSError as error:
             raise ConfigError(f"{write_heads}: cannot be written: {error.strerror or error}") from error
-    if not verification.ok:
-        raise SystemExit(Exit.NOT_VERIFIED)
+
+    def text(_width: int) -> Iterator[Line]:
+        for fault in verification.faults:
+            line = Line("FAULT ", "bold red").append(f"{plain(fault.agent)}, event {fault.seq}: ")
+            yield line.append(plain(fault.what))
+        chains = f"{count(verification.events, 'event')} in {count(len(verification.heads), 'chain')}"
+        line = Line("verified", "bold green") if verification.ok else Line("NOT VERIFIED", "bold red")
+        yield line.append(f": {chains}, {verification.purged} purged")
+
+    return Result(verification.to_dict, text, Exit.DONE if verification.ok else Exit.NOT_VERIFIED)
 
 
 def _noted(path: Path) -> dict[str, str]:
@@ -296,27 +293,13 @@ def _objections(decisions: Iterable[Decision]) -> dict[str, str]:
     return {identifier: reason for identifier, reason in reasons.items() if reason}
 
 
-def _print_list(
-    decisions: list[Decision], *, notes: Mapping[str, str] | None = None, empty: str = "No decisions."
-) -> None:
-    terminal = console()
-    if decisions:
-        print_decisions(terminal, decisions, notes=notes)
-    else:
-        terminal.print(empty)
-
-
-def _print_counts(title: str, rows: dict[str, Any]) -> None:
-    if not rows:
-        return
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column(title, overflow="fold")
-    table.add_column("", overflow="fold")
-    for name, value in rows.items():
-        table.add_row(styled(name), styled(str(value)))
-    terminal = console()
-    terminal.print()
-    terminal.print(table)
+def _counts(title: str, rows: Mapping[str, Any], width: int) -> Iterator[Line]:
+    if rows:
+        table = Table(title, "", broken=(0, 1))
+        for name, value in rows.items():
+            table.add(name, str(value))
+        yield Line()
+        yield from table.lines(width)
 
 
 def _rate(rate: Rate) -> str:
@@ -355,49 +338,41 @@ def when(seconds: float | None) -> str:
     return datetime.fromtimestamp(seconds, tz=UTC).strftime("%Y-%m-%d %H:%M")
 
 
-def print_decisions(
-    terminal: Console,
-    decisions: Sequence[Decision],
-    *,
-    notes: Mapping[str, str] | None = None,
-) -> None:
-    """A list of decisions.
+def decision_lines(
+    decisions: Sequence[Decision], width: int, *, notes: Mapping[str, str] | None = None
+) -> Iterator[Line]:
+    """Yields a list of decisions.
 
     Args:
-        terminal: Where to.
         decisions: In the order that they are shown in.
+        width: Columns of the terminal.
         notes: What else is to be said of a decision, by its id, such as why the gate refused it.
     """
     notes = notes or {}
-    if terminal.width < _NARROW:
-        for decision in decisions:
-            terminal.print(
-                _status(decision), styled(when(decision.opened_at), "dim"), styled(decision.id, "dim")
-            )
-            terminal.print(styled(_described(decision), indent=2))
-            if note := notes.get(decision.id):
-                terminal.print(styled(note, "dim", indent=2))
-        return
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("id", no_wrap=True, style="dim")
-    table.add_column("when (UTC)", no_wrap=True)
-    table.add_column("status", no_wrap=True)
-    table.add_column("decision", overflow="fold", ratio=1)
+    table = Table("id", "when (UTC)", "status", "decision")
     for decision in decisions:
-        text = styled(_described(decision))
-        if note := notes.get(decision.id):
-            text.append(f"\n{plain(note)}", style="dim")
-        table.add_row(decision.id, when(decision.opened_at), _status(decision), text)
-    terminal.print(table)
+        status, opened, note = _status(decision), when(decision.opened_at), notes.get(decision.id)
+        about = [Line(_described(decision)), *([Line.safe(note, "dim")] if note else [])]
+        if width >= _NARROW:
+            table.add(Line(decision.id, "dim"), opened, status, about)
+            continue
+        *above, last = status
+        yield from above
+        yield from last.append(" ").append(opened, "dim").append(f" {decision.id}", "dim").wrap(width)
+        yield from (part for line in about for part in Line("  ").extend(line).wrap(width))
+    if width >= _NARROW:
+        yield from table.lines(width)
 
 
-def print_decision(terminal: Console, decision: Decision) -> None:
-    """Everything about one decision."""
-    terminal.print(_status(decision), styled(decision.id, "dim"), soft_wrap=True)
+def _everything(decision: Decision) -> Iterator[Line]:
+    """Yields everything about one decision."""
+    *above, last = _status(decision)
+    yield from above
+    yield last.append(" ").append(decision.id, "dim")
     for line in decision.candidate.description.splitlines() or [""]:
-        terminal.print(styled(line, "bold"), soft_wrap=True)
+        yield Line.safe(line, "bold")
     for name, value in _facts(decision):
-        terminal.print(Text.assemble((f"  {name:<12} ", "dim"), plain(value)), soft_wrap=True)
+        yield Line(f"  {name:<12} ", "dim").append(plain(value))
 
 
 def _facts(decision: Decision) -> Iterator[tuple[str, str]]:
@@ -491,12 +466,10 @@ def _particulars(particulars: Particulars) -> Iterator[tuple[str, str]]:
     yield from (("consequence", text) for text in particulars.consequences)
 
 
-def _status(decision: Decision) -> Text:
-    text = Text(_status_word(decision), style=STATUS_STYLES[decision.status])
+def _status(decision: Decision) -> list[Line]:
     outcome = outcome_of(decision)
-    if outcome is not None:
-        text.append(f"\n{outcome.value}", style=OUTCOME_STYLES[outcome])
-    return text
+    lines = [Line(_status_word(decision), STATUS_STYLES[decision.status])]
+    return lines if outcome is None else [*lines, Line(outcome.value, OUTCOME_STYLES[outcome])]
 
 
 def _status_word(decision: Decision) -> str:

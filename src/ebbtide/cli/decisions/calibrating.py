@@ -3,43 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import click
-from rich.table import Table
 
 from ebbtide.cli.decisions.place import Place, with_log
-from ebbtide.cli.declaration import AsJson, Command
-from ebbtide.cli.terminal import console, plain, print_json, styled
+from ebbtide.cli.declaration import Command
+from ebbtide.cli.result import Result
+from ebbtide.cli.table import Table
+from ebbtide.cli.terminal import Line, plain
 from ebbtide.decision_log.calibration.calibrate import Calibration, GroupScores, Scores, calibrate_decisions
 
 
 @click.command(cls=Command)
 @with_log(session=False)
-def calibration(
-    place: Place,
-    as_json: AsJson = False,
-) -> None:
+def calibration(place: Place) -> Result:
     """Say how right the stated confidence was: Brier score, and reliability by bin, category and agent."""
     with place.open() as log:
         result = calibrate_decisions(log.iterate())
-    if as_json:
-        print_json(result.to_dict())
-        return
-    terminal = console()
+    return Result(result.to_dict, partial(_lines, result))
+
+
+def _lines(result: Calibration, width: int) -> Iterator[Line]:
     if result.scores is None:
-        terminal.print(f"no forecasts among {result.decisions} decisions")
+        yield Line(f"no forecasts among {result.decisions} decisions")
     else:
-        terminal.print(_reliability(result.scores))
-        terminal.print()
-        for line in _summary(result, result.scores):
-            terminal.print(line, soft_wrap=True)
+        yield from _reliability(result.scores).lines(width)
+        yield Line()
+        yield from map(Line, _summary(result, result.scores))
     for title, groups in (("category", result.by_category), ("agent", result.by_agent)):
         if groups:
-            terminal.print()
-            terminal.print(_groups(title, groups, result.least))
+            yield Line()
+            yield from _groups(title, groups, result.least).lines(width)
     left_out = ", ".join(f"{count} {reason.value.replace('_', ' ')}" for reason, count in result.excluded)
     if left_out:
-        terminal.print(styled(f"\nLeft out of {result.decisions}: {left_out}", "dim"), soft_wrap=True)
+        yield Line(f"Left out of {result.decisions}: {left_out}", "dim")
 
 
 def _reliability(scores: Scores) -> Table:
@@ -49,7 +47,7 @@ def _reliability(scores: Scores) -> Table:
         span = f"{row.low:.2f}" if row.low == row.high else f"{row.low:.2f} to {row.high:.2f}"
         low, high = row.interval
         interval = f"{low:.2f} to {high:.2f}"
-        table.add_row(span, str(row.n), f"{row.mean_confidence:.2f}", f"{row.rate:.2f}", interval)
+        table.add(span, str(row.n), f"{row.mean_confidence:.2f}", f"{row.rate:.2f}", interval)
     return table
 
 
@@ -70,13 +68,9 @@ def _groups(title: str, groups: tuple[GroupScores, ...], least: int) -> Table:
     table = _table(title, "n", "Brier")
     for group in groups:
         score = f"under {least}" if group.scores is None else f"{group.scores.brier.score:.3f}"
-        table.add_row(plain(group.name or "-", 60), str(group.n), score)
+        table.add(plain(group.name or "-", 60), str(group.n), score)
     return table
 
 
 def _table(first: str, *others: str) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column(first, overflow="fold")
-    for name in others:
-        table.add_column(name, justify="right")
-    return table
+    return Table(first, *others, right=range(1, len(others) + 1), broken=(0,))

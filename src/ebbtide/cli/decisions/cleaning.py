@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import click
-from rich.console import Console
-from rich.text import Text
 
 from ebbtide.cli.decisions.place import By, Limit, Place, Why, Yes, past_moment_of, with_log
-from ebbtide.cli.declaration import Argument, AsJson, Command, Option, Output, ProfileName
-from ebbtide.cli.terminal import console, plain, print_json, styled
+from ebbtide.cli.declaration import Argument, Command, Option, Output, ProfileName
+from ebbtide.cli.result import Result
+from ebbtide.cli.terminal import Line, plain
 from ebbtide.decision_log.cleaning import cleanup
 from ebbtide.decision_log.cleaning.cleaning_plan import Plan, PlannedRow
 from ebbtide.decision_log.record.record import Decision, Status
@@ -45,16 +45,14 @@ def audit(
     by: By = "clean-up",
     profile: ProfileName = "default",
     limit: Limit = 50,
-    as_json: AsJson = False,
-) -> None:
+) -> Result:
     """Say which rows of the log are noise or duplicates, and write that as a plan; or do what a plan says.
 
     With --plan and --yes the rows of the plan go to quarantine, unless one of them changed since; restore
     undoes it. Without --yes nothing is changed.
     """
     if plan is not None:
-        _apply(place, plan, leave=tuple(leave or ()), by=by, really=yes, as_json=as_json)
-        return
+        return _apply(place, plan, leave=tuple(leave or ()), by=by, really=yes)
     if yes or leave:
         raise ConfigError("--yes and --except go with --plan FILE, which `audit --output FILE` writes")
     rules = Profile.load(profile)
@@ -66,20 +64,11 @@ def audit(
             output.write_text(f"{text}\n", encoding="utf-8")
         except OSError as error:
             raise ConfigError(f"{output}: cannot be written: {error.strerror or error}") from error
-    if as_json:
-        print_json(found.to_dict())
-        return
-    terminal = console()
-    _print_plan(terminal, found, limit)
-    if output is not None and found.going:
-        terminal.print(
-            styled(f"Nothing is changed yet. `ebbtide decisions audit --plan {output} --yes` does it."),
-            soft_wrap=True,
-        )
+    return Result(found.to_dict, partial(_plan_lines, found, limit, output))
 
 
-def _apply(place: Place, path: Path, *, leave: Sequence[str], by: str, really: bool, as_json: bool) -> None:
-    """Put the rows of a plan into quarantine, or say what would be done.
+def _apply(place: Place, path: Path, *, leave: Sequence[str], by: str, really: bool) -> Result:
+    """Puts the rows of a plan into quarantine, or says what would be done.
 
     Raises:
         ConfigError: The plan cannot be read, or is of another log.
@@ -93,20 +82,19 @@ def _apply(place: Place, path: Path, *, leave: Sequence[str], by: str, really: b
             raise StaleDecisionError(stale)
         if really:
             cleanup.apply(log, plan, leave=leave, by=by)
-    if as_json:
-        ids = [row.id for row in rows]
-        print_json({"schema": 1, "applied": really, "plan": plan.hash, "quarantined": ids})
-        return
-    decisions = count(len(rows), "decision")
-    terminal = console()
-    if not really:
-        _print_rows(terminal, rows)
-        terminal.print(f"{decisions} would go to quarantine. Nothing is changed yet; --yes does it.")
-        return
-    terminal.print(Text.assemble(("done", "bold green"), f": {decisions} in quarantine."))
-    terminal.print(
-        styled(f"`ebbtide decisions restore --plan {path}` brings them back.", "dim"), soft_wrap=True
-    )
+
+    def text(width: int) -> Iterator[Line]:
+        decisions = count(len(rows), "decision")
+        if really:
+            yield Line("done", "bold green").append(f": {decisions} in quarantine.")
+            yield Line.safe(f"`ebbtide decisions restore --plan {path}` brings them back.", "dim")
+        else:
+            yield from _row_lines(rows, width)
+            line = f"{decisions} would go to quarantine. Nothing is changed yet; --yes does it."
+            yield from Line(line).wrap(width)
+
+    wire = {"schema": 1, "applied": really, "plan": plan.hash, "quarantined": [row.id for row in rows]}
+    return Result(lambda: wire, text)
 
 
 @click.command(cls=Command)
@@ -119,8 +107,7 @@ def restore(
     plan: Annotated[Path | None, _PLAN] = None,
     by: By = "a person",
     why: Why = "",
-    as_json: AsJson = False,
-) -> None:
+) -> Result:
     """Bring decisions back from quarantine: those named, or all that a plan put there."""
     if bool(decisions) == (plan is not None):
         raise ConfigError("what is to come back? Name decisions by their ids, or give --plan FILE")
@@ -129,17 +116,16 @@ def restore(
             restored: Sequence[Decision] = cleanup.restore(log, _read_plan(plan), by=by)
         else:
             restored = log.restore_batch([log.resolve(name) for name in decisions or ()], by=by, why=why)
-    if as_json:
-        print_json({"schema": 1, "restored": [decision.id for decision in restored]})
-        return
-    terminal = console()
-    number = count(len(restored), "decision")
-    terminal.print(Text.assemble(("restored", "bold green"), f": {number}"))
-    for decision in restored[:_LISTED]:
-        line = f"{decision.id} {plain(decision.candidate.description, _SHOWN)}"
-        terminal.print(styled(line, indent=2), soft_wrap=True)
-    if len(restored) > _LISTED:
-        terminal.print(styled(f"and {len(restored) - _LISTED} more", "dim", indent=2))
+
+    def text(_width: int) -> Iterator[Line]:
+        yield Line("restored", "bold green").append(f": {count(len(restored), 'decision')}")
+        for decision in restored[:_LISTED]:
+            yield Line.safe(f"{decision.id} {plain(decision.candidate.description, _SHOWN)}", indent=2)
+        if len(restored) > _LISTED:
+            yield Line(f"  and {len(restored) - _LISTED} more", "dim")
+
+    wire = {"schema": 1, "restored": [decision.id for decision in restored]}
+    return Result(lambda: wire, text)
 
 
 @click.command(cls=Command)
@@ -152,8 +138,7 @@ def purge(
     yes: Yes = False,
     by: By = "retention",
     why: Why = "",
-    as_json: AsJson = False,
-) -> None:
+) -> Result:
     """Erase the texts of quarantined and abandoned decisions, which cannot be undone.
 
     That they were there stays on record.
@@ -166,12 +151,9 @@ def purge(
         else:
             there = log.iterate(status=_PURGED)
             ids = [each.id for each in there if each.opened_at is not None and each.opened_at < end]
-    if as_json:
-        print_json({"schema": 1, "purged": yes, "ids": list(ids)})
-    elif yes:
-        console().print(f"{len(ids)} purged: their texts are gone, that they were there is not.")
-    else:
-        console().print(f"{len(ids)} would be purged, which cannot be undone. --yes does it.")
+    done = "purged: their texts are gone, that they were there is not."
+    line = f"{len(ids)} {done if yes else 'would be purged, which cannot be undone. --yes does it.'}"
+    return Result(lambda: {"schema": 1, "purged": yes, "ids": list(ids)}, Line(line).wrap)
 
 
 def _read_plan(path: Path) -> Plan:
@@ -191,33 +173,34 @@ def _read_plan(path: Path) -> Plan:
         raise ConfigError(f"{path}: {error}") from error
 
 
-def _print_plan(terminal: Console, plan: Plan, limit: int) -> None:
+def _plan_lines(plan: Plan, limit: int, output: Path | None, width: int) -> Iterator[Line]:
     going = plan.going
-    headline = f"{len(going)} of {plan.examined} decisions would go to quarantine"
-    terminal.print(Text(headline, style="bold"))
+    yield Line(f"{len(going)} of {plan.examined} decisions would go to quarantine", "bold")
     for rule, number in plan.by_rule.items():
-        terminal.print(Text.assemble((f"  {number:>6}  ", "bold"), plain(rule)))
-    terminal.print()
-    _print_rows(terminal, going[:limit])
+        yield Line(f"  {number:>6}  ", "bold").append(plain(rule))
+    yield Line()
+    yield from _row_lines(going[:limit], width)
     if len(going) > limit:
-        terminal.print(
-            styled(f"and {len(going) - limit} more; --limit shows more, --output writes all", "dim")
-        )
+        more = f"and {len(going) - limit} more; --limit shows more, --output writes all"
+        yield from Line(more, "dim").wrap(width)
     protected = [row for row in plan.rows if row.protected is not None]
     if protected:
-        terminal.print(Text(f"\n{len(protected)} more stay, because they are protected", style="bold"))
+        yield Line()
+        yield Line(f"{len(protected)} more stay, because they are protected", "bold")
         for row in protected[:limit]:
-            line = Text.assemble((f"  {row.protected}  ", "cyan"), plain(row.description, _SHOWN))
-            terminal.print(line.append(f"  {row.rule}", style="dim"), soft_wrap=True)
+            line = Line(f"  {row.protected}  ", "cyan").append(plain(row.description, _SHOWN))
+            yield line.append(f"  {row.rule}", "dim")
     if plan.reversals:
-        terminal.print(Text("\nThese may take the place of an earlier one", style="bold"))
+        yield Line()
+        yield Line("These may take the place of an earlier one", "bold")
         for reversal in plan.reversals[:limit]:
             text = f"{reversal.id} that of {reversal.of}: {plain(reversal.difference, _SHOWN)}"
-            terminal.print(styled(text, indent=2), soft_wrap=True)
+            yield Line.safe(text, indent=2)
+    if output is not None and going:
+        yield Line.safe(f"Nothing is changed yet. `ebbtide decisions audit --plan {output} --yes` does it.")
 
 
-def _print_rows(terminal: Console, rows: Sequence[PlannedRow]) -> None:
+def _row_lines(rows: Sequence[PlannedRow], width: int) -> Iterator[Line]:
     for row in rows:
-        terminal.print(styled(plain(row.description, _SHOWN), indent=2))
-        why = f"{row.id}  {row.rule}: {row.assessment.reason or ''}"
-        terminal.print(styled(why, "dim", indent=4), soft_wrap=True)
+        yield from Line.safe(plain(row.description, _SHOWN), indent=2).wrap(width)
+        yield Line.safe(f"{row.id}  {row.rule}: {row.assessment.reason or ''}", "dim", indent=4)

@@ -10,13 +10,13 @@ from typing import Annotated
 
 import click
 from rich.progress import track
-from rich.text import Text
 
 from ebbtide.cli.decisions.browsing import Statuses
 from ebbtide.cli.decisions.place import Place, with_log
-from ebbtide.cli.declaration import FORMAT, Argument, AsJson, Command, Fields, Option
+from ebbtide.cli.declaration import FORMAT, Argument, Command, Fields, Option
 from ebbtide.cli.exits import Exit
-from ebbtide.cli.terminal import console, plain, print_json, warn
+from ebbtide.cli.result import Result
+from ebbtide.cli.terminal import Line, console, plain, warn
 from ebbtide.decision_log.exchange.arrivals import Arrival, Broken
 from ebbtide.decision_log.exchange.folder import export_folder, read_files
 from ebbtide.decision_log.exchange.full import write_full
@@ -51,8 +51,7 @@ def export(
     ] = None,
     kind: Annotated[WriteFormat | None, Option("--format", metavar="FORMAT", help=FORMAT)] = None,
     status: Statuses = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Result | None:
     """Write decisions as markdown records, one a page, or as JSON that import reads back.
 
     The name decides the format: madr for a folder, jsonl or json for a file.
@@ -68,16 +67,13 @@ def export(
             decisions = log.iterate(status=states)
         if kind is not WriteFormat.MADR:
             _export_file(list(decisions), to, kind)
-            return
+            return None
         if to is None:
             raise ConfigError(f"--format {kind} writes a page a decision: name a folder for them")
         result = export_folder(decisions, to)
-    if as_json:
-        print_json(result.to_dict())
-        return
-    pages = count(len(result.files), "page")
     summary = f"{result.changed} of them new or changed, {result.new} numbers given"
-    console().print(f"{pages} in {plain(str(to))}, {summary}.", soft_wrap=True)
+    line = Line.safe(f"{count(len(result.files), 'page')} in {to}, {summary}.")
+    return Result(result.to_dict, lambda _: [line])
 
 
 @click.command(
@@ -94,8 +90,7 @@ def import_files(
     kind: Annotated[FileFormat | None, Option("--format", metavar="FORMAT", help=FORMAT)] = None,
     fields: Fields = None,
     dry_run: Annotated[bool, Option("--dry-run", help="Read only, and say what there is.")] = False,
-    as_json: AsJson = False,
-) -> None:
+) -> Result:
     """Read decisions of another log. Importing the same file again is safe.
 
     The format is recognised by the content. In tables, --fields description=COLUMN,time=COLUMN names columns.
@@ -113,12 +108,11 @@ def import_files(
     else:
         with place.open(new=True) as log:
             result = import_decisions(log, arrivals)
-    if as_json:
-        print_json({**result.to_dict(), "dry_run": dry_run})
-    else:
-        _print_import(result, dry_run=dry_run)
-    if result.broken:
-        raise SystemExit(Exit.BAD_INPUT)
+    return Result(
+        lambda: {**result.to_dict(), "dry_run": dry_run},
+        lambda _: _import_lines(result, dry_run=dry_run),
+        Exit.BAD_INPUT if result.broken else Exit.DONE,
+    )
 
 
 def _told(to: Path | None) -> WriteFormat:
@@ -213,12 +207,10 @@ def _content(path: str) -> str:
     return content.decode(errors="surrogateescape")
 
 
-def _print_import(result: Imported, *, dry_run: bool) -> None:
+def _import_lines(result: Imported, *, dry_run: bool) -> Iterator[Line]:
     verb = "could be imported" if dry_run else "imported"
-    line = Text.assemble((f"{len(result.created)} {verb}", "bold green" if result.created else "bold"))
-    line.append(f", {result.present} there already" if result.present else "")
-    terminal = console()
-    terminal.print(line, soft_wrap=True)
+    line = Line(f"{len(result.created)} {verb}", "bold green" if result.created else "bold")
+    yield line.append(f", {result.present} there already" if result.present else "")
     if result.broken:
         warn(f"{len(result.broken)} could not be read:")
         for broken in result.broken[:_SHOWN]:

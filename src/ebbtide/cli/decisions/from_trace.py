@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
 import click
-from rich.table import Table
-from rich.text import Text
 
 from ebbtide.checking import refuse_nothing
 from ebbtide.cli.decisions.place import Place, Users, with_log
-from ebbtide.cli.declaration import Argument, AsJson, Command, Option, ProfileName, Redact
+from ebbtide.cli.declaration import Argument, Command, Option, ProfileName, Redact
+from ebbtide.cli.result import Result
 from ebbtide.cli.single_file import single_file
-from ebbtide.cli.terminal import console, plain, print_json, styled, warn
+from ebbtide.cli.table import Table
+from ebbtide.cli.terminal import Line, plain, warn
 from ebbtide.decision_log.exchange.arrivals import Origins
 from ebbtide.decision_log.exchange.importing import import_decisions
 from ebbtide.decision_log.record.record import Decision, DecisionScope
@@ -58,8 +59,7 @@ def from_trace(
     refused: Annotated[bool, Option("--refused/--no-refused", help="List what is refused.")] = True,
     profile: ProfileName = "default",
     redact: Redact = True,
-    as_json: AsJson = False,
-) -> None:
+) -> Result:
     """Run a conversation through the gate: what would be kept, what not, and why."""
     name = single_file(file, "Name one of its files.")
     rules = Profile.load(profile)
@@ -69,17 +69,18 @@ def from_trace(
     saved = _save(name, place, filtered) if save else None
     if redact:
         filtered = redacted(filtered)
-    if as_json:
-        print_json({**filtered.to_dict(), "saved": saved})
-    else:
-        _print(filtered, refusals_too=refused)
+
+    def text(width: int) -> Iterator[Line]:
+        yield from _lines(filtered, width, refusals_too=refused)
         if saved is not None:
             new, present = saved["new"], saved["present"]
-            console().print(f"{new} recorded" + (f", {present} there already" if present else ""))
+            yield Line(f"{new} recorded" + (f", {present} there already" if present else ""))
+
     if trace.fault_count:
         warn(f"{count(trace.fault_count, 'part')} of the trace could not be read:")
         for fault in trace.faults:
             print(f"  {plain(masked(str(fault)))}", file=sys.stderr)
+    return Result(lambda: {**filtered.to_dict(), "saved": saved}, text)
 
 
 def filtered_trace(trace: Trace, rules: Profile, *, everyone: bool) -> FilteredTurns:
@@ -145,22 +146,19 @@ def _save(name: str, place: Place, filtered: FilteredTurns) -> dict[str, int]:
     return {"new": len(report.created), "present": report.present}
 
 
-def _print(filtered: FilteredTurns, *, refusals_too: bool) -> None:
-    terminal = console()
+def _lines(filtered: FilteredTurns, width: int, *, refusals_too: bool) -> Iterator[Line]:
     for disposition in Disposition:
         if disposition is Disposition.REFUSED and not refusals_too:
             continue
         candidates = filtered.having(disposition)
         if not candidates:
             continue
-        terminal.print(Text(disposition.value.capitalize(), style=_STYLES[disposition]))
-        table = Table.grid(padding=(0, 1))
-        table.add_column(justify="right", style="dim", min_width=5)
-        table.add_column(overflow="fold", ratio=1)
+        yield Line(disposition.value.capitalize(), _STYLES[disposition])
+        table = Table("", "", gap=1)
         for each in candidates:
-            table.add_row(str(each.turn.number), _line(each))
-        terminal.print(table)
-        terminal.print()
+            table.add(Line(f"{each.turn.number:>5}", "dim"), list(_candidate_lines(each)))
+        yield from table.lines(width, header=False)
+        yield Line()
     kept_count, refusals, duplicates, proposals = (
         len(filtered.having(disposition))
         for disposition in (
@@ -176,32 +174,30 @@ def _print(filtered: FilteredTurns, *, refusals_too: bool) -> None:
     counts += [count(reversals, "possible reversal")] if reversals else []
     counts += [f"{filtered.left_out:,} left out of turns with too many"] if filtered.left_out else []
     counts += [f"{count(filtered.cut, 'long turn')} cut"] if filtered.cut else []
-    terminal.print(styled(f"{', '.join(counts)}, in {count(filtered.turns, 'turn')}"))
+    yield from Line(f"{', '.join(counts)}, in {count(filtered.turns, 'turn')}").wrap(width)
 
 
-def _line(each: FilteredCandidate) -> Text:
-    line = Text.assemble((f"{plain(each.turn.speaker, 24)}: ", "dim"), plain(each.sentence.text))
+def _candidate_lines(each: FilteredCandidate) -> Iterator[Line]:
+    yield Line(f"{plain(each.turn.speaker, 24)}: ", "dim").append(plain(each.sentence.text))
     slots = _slots(each.sentence)
     if slots and each.disposition in (Disposition.KEPT, Disposition.PROPOSED):
-        line.append(f"\n{slots}")
+        yield Line(slots)
     if each.disposition is Disposition.KEPT:
         witnesses = [f"accepted in turn {each.accepted}"] if each.accepted else []
         witnesses += [f"carried out by event {each.carried_out}"] if each.carried_out else []
         if witnesses:
-            line.append(f"\n{', '.join(witnesses)}", style="green")
-        line.append(f"\n{_why(each)}", style="dim")
+            yield Line(", ".join(witnesses), "green")
+        yield Line(_why(each), "dim")
         if each.reverses:
-            line.append(
-                f"\nDoes it take the place of what was said in turn {turn_of(each.reverses)}?",
-                style="magenta",
+            yield Line(
+                f"Does it take the place of what was said in turn {turn_of(each.reverses)}?", "magenta"
             )
     elif each.disposition is Disposition.DUPLICATE and each.duplicate is not None and each.duplicate.of:
         measure = f"{each.duplicate.measure} {each.duplicate.score or 0:.2f}"
-        line.append(f"\nsaid already in turn {turn_of(each.duplicate.of)}: {measure}", style="dim")
+        yield Line(f"said already in turn {turn_of(each.duplicate.of)}: {measure}", "dim")
     else:
         rule = "" if each.assessment.primary is None else each.assessment.primary.id
-        line.append(f"\n{rule}: {plain(each.assessment.reason or '')}", style="dim")
-    return line
+        yield Line(f"{rule}: {plain(each.assessment.reason or '')}", "dim")
 
 
 def _slots(sentence: TurnCandidate) -> str:

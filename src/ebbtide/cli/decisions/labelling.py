@@ -16,9 +16,10 @@ from ebbtide.checking import refuse_nothing
 from ebbtide.cli.decisions.from_trace import filtered_trace
 from ebbtide.cli.decisions.place import Place, Users, with_log
 from ebbtide.cli.declaration import Argument, AsJson, Command, Option, ProfileName
+from ebbtide.cli.result import Result
 from ebbtide.cli.settings.options import current_settings
 from ebbtide.cli.single_file import single_file
-from ebbtide.cli.terminal import console, plain, print_json, styled
+from ebbtide.cli.terminal import Line, console, plain, styled
 from ebbtide.decision_log.record.record import Status
 from ebbtide.decisions.candidate import Candidate
 from ebbtide.decisions.gate.assess import assess
@@ -71,8 +72,8 @@ def labels_in(path: Path) -> list[DecisionLabel]:
     return read_labels(path) if path.exists() else []
 
 
-def import_labels(source: Path, path: Path, *, as_json: bool) -> None:
-    """Add labels that are not there yet; one that is there with another label is replaced.
+def _import_labels(source: Path, path: Path) -> Result:
+    """Adds labels that are not there yet; one that is there with another label is replaced.
 
     Raises:
         ConfigError: A file cannot be read or written.
@@ -85,10 +86,9 @@ def import_labels(source: Path, path: Path, *, as_json: bool) -> None:
         new += before is None or before.label is not each.label
         by_key[key] = each
     write_labels(path, by_key.values())
-    if as_json:
-        print_json({"schema": 1, "labels": str(path), "new": new, "total": len(by_key)})
-    else:
-        click.echo(f"{count(new, 'label')} added, {len(by_key)} in {path}")
+    wire = {"schema": 1, "labels": str(path), "new": new, "total": len(by_key)}
+    line = Line(f"{count(new, 'label')} added, {len(by_key)} in {path}")
+    return Result(lambda: wire, lambda _: [line])
 
 
 Labels = Annotated[
@@ -124,7 +124,8 @@ def label(
     """
     path = labels_file(labels)
     if come_with is not None:
-        import_labels(come_with, path, as_json=as_json and not traces)
+        imported = _import_labels(come_with, path)
+        imported.print(as_json=as_json and not traces)
         if not traces:
             return
     rules = rules_alone(profile)
@@ -135,11 +136,10 @@ def label(
     new = session.run()
     counts = {kind.value: sum(each.label is kind for each in kept) for kind in LabelKind}
     left_open = len(session.open_questions())
-    if as_json:
-        print_json({"schema": 1, "labels": str(path), "new": new, "open": left_open, "counts": counts})
-        return
     totals = ", ".join(f"{number} {name}" for name, number in counts.items())
-    terminal.print(styled(f"{new} new; {totals} in {path}; {left_open} open"), soft_wrap=True)
+    line = Line.safe(f"{new} new; {totals} in {path}; {left_open} open")
+    wire = {"schema": 1, "labels": str(path), "new": new, "open": left_open, "counts": counts}
+    Result(lambda: wire, lambda _: [line]).print(as_json=as_json)
 
 
 def rules_alone(profile: str) -> Profile:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from ebbtide.cli.declaration import OF_AGENT, SINCE, UNTIL, Argument, Option, shared
 from ebbtide.clock import system_clock
@@ -121,7 +121,7 @@ def _make_folder(folder: Path) -> None:
         ) from error
 
 
-def with_log(*, session: bool) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def with_log(*, session: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Gives a command the options that name a log; its first argument is the `Place` that they name.
 
     Args:

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Annotated
 
 import click
-from rich.text import Text
 
 from ebbtide.cli.decisions.place import By, Identifier, Place, Why, with_log
 from ebbtide.cli.decisions.typed import Fields, Links, TextFile, typed_decision, typed_links, typed_text
-from ebbtide.cli.declaration import Argument, AsJson, Command, Option, ProfileName
+from ebbtide.cli.declaration import Argument, Command, Option, ProfileName
 from ebbtide.cli.exits import Exit
-from ebbtide.cli.terminal import console, plain, print_json, styled
+from ebbtide.cli.result import Result
+from ebbtide.cli.terminal import Line, plain
 from ebbtide.decision_log.deliberation.answer import DecisionAnswer, DecisionVerdict
 from ebbtide.decision_log.deliberation.deliberation import Deliberation
 from ebbtide.decision_log.log.decision_log import DecisionLog
@@ -62,8 +62,7 @@ def record(
         Mode, Option("--mode", help="What the gate may do: shadow, advise or enforce.")
     ] = Mode.ENFORCE,
     profile: ProfileName = "default",
-    as_json: AsJson = False,
-) -> None:
+) -> Result:
     """Record a decision on purpose; where the gate refuses it, with the reason.
 
     In two steps it is opened with --open, and taken with --of. A file states any field: front matter with
@@ -95,9 +94,8 @@ def record(
                 answer = work.record_decision(description, frame=frame, **words)
             else:
                 answer = work.try_finalize(log.resolve(of), typed.description, **words)
-        _print_answer(log, answer, as_json=as_json)
-    if not answer.kept:
-        raise SystemExit(Exit.REFUSED)
+        lines = _answer_lines(log, answer)
+    return Result(answer.to_dict, lambda _: lines, Exit.DONE if answer.kept else Exit.REFUSED)
 
 
 @click.command(cls=Command)
@@ -109,14 +107,13 @@ def think(
     file: Annotated[
         Path | None, Option("--file", "-f", metavar="FILE", help="Read it from FILE, - for standard input.")
     ] = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Result:
     """Add a thought to a decision that is open."""
     thought = typed_text(text, file, "thought")
     with place.open(new=True) as log:
         decision_id = log.resolve(decision)
         Deliberation(log).think(decision_id, thought)
-        _print_decision(log.get(decision_id), "noted", as_json=as_json)
+        return _result(log.get(decision_id), "noted")
 
 
 @click.command(cls=Command)
@@ -136,8 +133,7 @@ def review(
         bool,
         Option("--observed", help="A machine measured it, and is named by --by; needs --evidence."),
     ] = False,
-    as_json: AsJson = False,
-) -> None:
+) -> Result:
     """Say how a decision turned out. Reviews are added; the latest one counts."""
     if observed and not evidence.strip():
         raise ConfigError("--observed says that a machine measured it: --evidence names what it measured")
@@ -146,7 +142,7 @@ def review(
     with place.open(new=True) as log:
         opinion = Review(outcome=outcome, by=by, evidence=evidence, ts=log.clock(), observed=observed)
         reviewed = log.review(log.resolve(decision), opinion)
-        _print_decision(reviewed, outcome.value, as_json=as_json)
+        return _result(reviewed, outcome.value)
 
 
 @click.command(cls=Command)
@@ -165,8 +161,7 @@ def amend(
         int | None,
         Option("--at-version", metavar="N", help="Only if it has this version still; `show --json` has it."),
     ] = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Result:
     """Change what the record of a decision says, or how it stands to others.
 
     A context and a choice take the place of those before; the rest is added. What another decision is to
@@ -197,7 +192,7 @@ def amend(
                 log.supersede(each.to, by=decision_id, why=why)
             else:
                 log.link(decision_id, each.relation, each.to, why=why)
-        _print_decision(log.get(decision_id), "amended", as_json=as_json)
+        return _result(log.get(decision_id), "amended")
 
 
 def _with_titles(change: Particulars, titles: Sequence[str]) -> Particulars:
@@ -221,36 +216,28 @@ def _targets(log: DecisionLog, links: Sequence[Link]) -> list[Link]:
     return targets
 
 
-def _print_answer(log: DecisionLog, answer: DecisionAnswer, *, as_json: bool) -> None:
-    if as_json:
-        print_json(answer.to_dict())
-        return
-    terminal = console()
-    style = _STYLES.get(answer.verdict, "bold yellow")
-    verdict = Text.assemble((answer.verdict.value.replace("_", " "), style), " ", plain(answer.id or ""))
-    lines = [verdict]
+def _answer_lines(log: DecisionLog, answer: DecisionAnswer) -> list[Line]:
+    verdict = Line(answer.verdict.value.replace("_", " "), _STYLES.get(answer.verdict, "bold yellow"))
+    lines = [verdict.append(f" {plain(answer.id or '')}")]
     if answer.reason:
-        lines.append(styled(answer.reason, indent=2))
+        lines.append(Line.safe(answer.reason, indent=2))
     duplicate = answer.duplicate
     if duplicate is not None and duplicate.is_duplicate and duplicate.of is not None:
-        lines.append(styled(_described(log, duplicate.of), "dim", indent=2))
+        lines.append(Line.safe(_described(log, duplicate.of), "dim", indent=2))
     for earlier in answer.reversals:
         question = f"Does it take the place of {_described(log, earlier)}?"
-        lines.append(styled(question, "magenta", indent=2))
+        lines.append(Line.safe(question, "magenta", indent=2))
     if answer.degraded:
-        lines.append(styled(f"The gate could not be asked: {answer.degraded}", indent=2))
+        lines.append(Line.safe(f"The gate could not be asked: {answer.degraded}", indent=2))
     if answer.verdict is DecisionVerdict.QUARANTINED and answer.id:
         back = f"It is in quarantine; `ebbtide decisions restore {answer.id}` brings it back."
-        lines.append(styled(back, "dim", indent=2))
-    for line in lines:
-        terminal.print(line, soft_wrap=True)
+        lines.append(Line.safe(back, "dim", indent=2))
+    return lines
 
 
-def _print_decision(decision: Decision, what: str, *, as_json: bool) -> None:
-    if as_json:
-        print_json(decision_document(decision))
-    else:
-        console().print(Text.assemble((what, "bold"), " ", plain(decision.id)), soft_wrap=True)
+def _result(decision: Decision, what: str) -> Result:
+    line = Line(what, "bold").append(f" {plain(decision.id)}")
+    return Result(lambda: decision_document(decision), lambda _: [line])
 
 
 def _described(log: DecisionLog, decision_id: str) -> str:

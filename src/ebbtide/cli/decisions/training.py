@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import click
-from rich.table import Table
 
 from ebbtide import __version__
 from ebbtide.cli.decisions.labelling import Labels, labelled_candidates, labels_file, labels_in, rules_alone
 from ebbtide.cli.decisions.place import Place, default_file, with_log
-from ebbtide.cli.declaration import AsJson, Command, Output, ProfileName
-from ebbtide.cli.terminal import console, print_json, styled
+from ebbtide.cli.declaration import Command, Output, ProfileName
+from ebbtide.cli.result import Result
+from ebbtide.cli.table import Table
+from ebbtide.cli.terminal import Line, console
 from ebbtide.decision_log.log.decision_labels import labels_of
 from ebbtide.decisions.learning.decision_label import DecisionLabel, LabelKind
 from ebbtide.errors import ConfigError
@@ -43,8 +46,7 @@ def train(
     labels: Labels = None,
     output: Output = None,
     profile: ProfileName = "default",
-    as_json: AsJson = False,
-) -> None:
+) -> Result:
     """Make a model of your labels and of the reviews in the log, and say what it brings.
 
     It is weighed beside the rules of the gate where a profile names it as model under [decisions]. It needs
@@ -63,7 +65,7 @@ def train(
     from ebbtide.decisions.learning.training import labelled_table, model_of, training_report
     from ebbtide.text.embedding.minilm import FINGERPRINT
 
-    terminal = console(stderr=as_json)
+    terminal = console(stderr=True)
     embeds = embedder()
     if terminal.is_terminal:
         with terminal.status(f"Reading {count(len(candidates), 'label')}"):
@@ -74,41 +76,32 @@ def train(
     model = model_of(table, embedding=FINGERPRINT, refuse_at=rules.decisions.refuse_at, made_by=__version__)
     path = output or Path(rules.decisions.model or file.parent / _NAME)
     model.save(path)
-    if as_json:
+
+    def wire() -> dict[str, Any]:
         sizes = {"labels_of_file": len(both.of_file), "labels_of_log": len(both.of_log)}
-        print_json({"schema": 1, "model": str(path), **sizes, **report.to_dict()})
-        return
-    of_log = f", {len(both.of_log)} of them from the log" if both.of_log else ""
-    terminal.print(
-        styled(
+        return {"schema": 1, "model": str(path), **sizes, **report.to_dict()}
+
+    def text(width: int) -> Iterator[Line]:
+        of_log = f", {len(both.of_log)} of them from the log" if both.of_log else ""
+        yield Line(
             f"{count(len(candidates), 'label')}{of_log}: {count(report.decisions, 'decision')}, "
             f"{report.others} none, in {count(report.documents, 'document')}"
-        ),
-        soft_wrap=True,
-    )
-    grid = Table(box=None, pad_edge=False, header_style="dim")
-    for name in ("labels", "decisions lost", "no decisions kept"):
-        grid.add_column(name, justify="right" if name == "labels" else "left")
-    for point in report.curve:
-        grid.add_row(str(point.labels), _rate(point.loss), _rate(point.passed))
-    terminal.print(grid)
-    if report.honest is not None:
-        lot = report.honest
-        terminal.print(
-            styled(f"Of those drawn by lot: {_rate(lot.loss)} lost, {_rate(lot.passed)} kept."),
-            soft_wrap=True,
         )
-    if not report.by_document:
-        terminal.print(
-            styled("All are of one document, so these rates are better than those of others.", "yellow"),
-            soft_wrap=True,
-        )
-    terminal.print(styled(f"written: {path}"), soft_wrap=True)
-    if rules.decisions.model is None or Path(rules.decisions.model).absolute() != path.absolute():
-        terminal.print(
-            styled(f'To use it: model = "{path.name}" under [decisions] in a profile beside it.', "dim"),
-            soft_wrap=True,
-        )
+        grid = Table("labels", "decisions lost", "no decisions kept", right=(0,))
+        for point in report.curve:
+            grid.add(str(point.labels), _rate(point.loss), _rate(point.passed))
+        yield from grid.lines(width)
+        if report.honest is not None:
+            lot = report.honest
+            yield Line(f"Of those drawn by lot: {_rate(lot.loss)} lost, {_rate(lot.passed)} kept.")
+        if not report.by_document:
+            yield Line("All are of one document, so these rates are better than those of others.", "yellow")
+        yield Line.safe(f"written: {path}")
+        if rules.decisions.model is None or Path(rules.decisions.model).absolute() != path.absolute():
+            hint = f'To use it: model = "{path.name}" under [decisions] in a profile beside it.'
+            yield Line.safe(hint, "dim")
+
+    return Result(wire, text)
 
 
 def _answered(labels: list[DecisionLabel]) -> list[DecisionLabel]:

@@ -9,13 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any
 
 import click
-from rich.console import RenderableType
 from rich.progress import track
-from rich.table import Table
-from rich.text import Text
 
-from ebbtide.cli.declaration import FILE, Argument, AsJson, Command, Fields, Option, Output, ProfileName
+from ebbtide.cli.declaration import FILE, Argument, Command, Fields, Option, Output, ProfileName
 from ebbtide.cli.exits import Exit
+from ebbtide.cli.result import Result
 from ebbtide.cli.rounds.scoring_options import (
     EmbedderName,
     EmbeddingCache,
@@ -24,7 +22,8 @@ from ebbtide.cli.rounds.scoring_options import (
     semantic_level,
 )
 from ebbtide.cli.single_file import single_file
-from ebbtide.cli.terminal import console, plain, print_json, styled, write_file
+from ebbtide.cli.table import Table
+from ebbtide.cli.terminal import Line, console, plain, write_file
 from ebbtide.convergence.calibration.labelled import EXPECTED, LabelledPair, LabelledTranscript, PairFields
 from ebbtide.convergence.calibration.pairs import MeasureReport, PairCalibration, calibrate_pairs
 from ebbtide.convergence.calibration.profile_file import profile_toml
@@ -68,8 +67,7 @@ def calibrate(
         ),
     ] = 0.5,
     output: Output = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Result:
     """Measure the thresholds against your own labels, and fit better ones.
 
     The result is a profile in TOML. Keys of labelled pairs that are not called a, b, same and group:
@@ -87,26 +85,27 @@ def calibrate(
         if pairs
         else calibrate_stops(transcripts, current, embedder=level.embedder, track=_progress)
     )
-    if as_json:
-        print_json(result.to_dict() | ({"semantic_problem": level.problem} if level.problem else {}))
-    else:
-        _print_report(result, level.problem)
+    end = Exit.DONE
+    if output is not None:
+        if result.fitted is None:
+            end = Exit.BAD_INPUT
+            print(f"{plain(str(output))} not written: no better thresholds were found", file=sys.stderr)
+        else:
+            write_file(output, profile_toml(result.fitted, _remarks(result)))
+
+    def wire() -> dict[str, Any]:
+        return result.to_dict() | ({"semantic_problem": level.problem} if level.problem else {})
+
+    def text(width: int) -> Iterator[Line]:
+        parts = _pair_report(result) if isinstance(result, PairCalibration) else _stop_report(result)
+        for part in parts:
+            yield from part.lines(width) if isinstance(part, Table) else part.wrap(width)
+        if level.problem:
+            yield Line.safe(f"L2 is left out: {level.problem}")
         if result.fitted is not None and output is None:
-            console().print("--output NAME.toml writes it, and --profile NAME.toml uses it.", style="dim")
-    if output is None:
-        return
-    if result.fitted is None:
-        print(f"{plain(str(output))} not written: no better thresholds were found", file=sys.stderr)
-        raise SystemExit(Exit.BAD_INPUT)
-    write_file(output, profile_toml(result.fitted, _remarks(result)))
+            yield Line("--output NAME.toml writes it, and --profile NAME.toml uses it.", "dim")
 
-
-def _print_report(result: PairCalibration | StopCalibration, problem: str | None) -> None:
-    terminal = console()
-    for part in _pair_report(result) if isinstance(result, PairCalibration) else _stop_report(result):
-        terminal.print(part)
-    if problem:
-        terminal.print(styled(f"L2 is left out: {problem}"), soft_wrap=True)
+    return Result(wire, text, end)
 
 
 def _progress(profiles: Sequence[Profile]) -> Iterator[Profile]:
@@ -141,20 +140,20 @@ def _remarks(result: PairCalibration | StopCalibration) -> Iterator[str]:
     yield _CAUTION
 
 
-def _pair_report(result: PairCalibration) -> Iterator[RenderableType]:
+def _pair_report(result: PairCalibration) -> Iterator[Line | Table]:
     reports = result.measures
-    yield Text(_headline(result), style="bold")
-    yield ""
+    yield Line(_headline(result), "bold")
+    yield Line()
     yield _table(("", *(report.name for report in reports)), _rows(reports))
-    yield ""
-    yield "Precision / recall by threshold:"
+    yield Line()
+    yield Line("Precision / recall by threshold:")
     yield _table(("", *(report.name for report in reports)), _by_threshold(reports))
-    yield ""
+    yield Line()
     if any(report.fit for report in reports):
-        yield f"Fitted is the best F1 with a precision of at least {result.precision_at_least:g}."
+        yield Line(f"Fitted is the best F1 with a precision of at least {result.precision_at_least:g}.")
     for report in reports:
-        yield Text(f"{report.name}: {report.verdict}.", style="green" if report.proposed else "")
-    yield Text(_CAUTION, style="dim")
+        yield Line(f"{report.name}: {report.verdict}.", "green" if report.proposed else "")
+    yield Line(_CAUTION, "dim")
 
 
 def _rows(reports: Sequence[MeasureReport]) -> Iterator[tuple[str, ...]]:
@@ -186,7 +185,7 @@ def _by_threshold(reports: Sequence[MeasureReport]) -> Iterator[tuple[str, ...]]
         yield (f"{step:g}", *cells)
 
 
-def _stop_report(result: StopCalibration) -> Iterator[RenderableType]:
+def _stop_report(result: StopCalibration) -> Iterator[Line | Table]:
     rules, fit = result.profile.novelty, result.fit
     columns = [("now", f"{rules.low_below:g}", str(rules.low_rounds), result.current)]
     if fit:
@@ -202,20 +201,18 @@ def _stop_report(result: StopCalibration) -> Iterator[RenderableType]:
         ("  too early", *(_cell(part.early) for part in agreements)),
         ("  too late or never", *(_cell(part.late) for part in agreements)),
     ]
-    yield Text(_headline(result), style="bold")
-    yield ""
+    yield Line(_headline(result), "bold")
+    yield Line()
     yield _table(("", *headers), rows)
-    yield ""
-    yield Text(f"{result.verdict}.", style="green" if result.fitted else "")
-    yield Text(_CAUTION, style="dim")
+    yield Line()
+    yield Line(f"{result.verdict}.", "green" if result.fitted else "")
+    yield Line(_CAUTION, "dim")
 
 
 def _table(headers: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for at, header in enumerate(headers):
-        table.add_column(header, justify="right" if at else "left", no_wrap=not at)
+    table = Table(*headers, right=range(1, len(headers)), broken=range(1, len(headers)))
     for row in rows:
-        table.add_row(*row)
+        table.add(*(Line(cell) for cell in row))
     return table
 
 

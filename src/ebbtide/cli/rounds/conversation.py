@@ -5,12 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from ebbtide.cli.declaration import read_prices
 from ebbtide.cli.rounds.scoring_options import ScoringOptions
-from ebbtide.cli.terminal import warn
+from ebbtide.cli.terminal import progress_bar, warn
 from ebbtide.convergence.meter import RoundReading
 from ebbtide.convergence.score import ConvergenceScore
 from ebbtide.convergence.signal import Signal
@@ -142,11 +143,11 @@ def over_hint(run: RunSummary) -> str | None:
 def _judged(
     name: str, source: RoundSource, options: ScoringOptions, judge: ChatModel, *, quiet: bool
 ) -> ScoredConversation:
-    from ebbtide.cli.rounds.judging import JudgeReport, judge_progress
+    from ebbtide.cli.rounds.judging import JudgeReport
     from ebbtide.convergence.llm_score import score_with_llm
 
-    with judge_progress(len(source.rounds) + 1, hidden=quiet) as advance:
-        judged = score_with_llm(source.rounds, judge, options.meter, advance=advance)
+    with progress_bar("asking the judge", 0 if quiet else len(source.rounds) + 1) as advance:
+        judged = score_with_llm(source.rounds, judge, options.meter, advance=partial(advance, 1))
     return ScoredConversation(
         name=_title(name, source),
         score=judged.score,
@@ -202,7 +203,7 @@ def _growths_of_stdin(unit: RoundUnit) -> Iterator[Growth]:
 
 def warn_of_missing_level(options: ScoringOptions) -> None:
     """Print why meanings are not compared, where that was wanted."""
-    if options.level.problem and not options.as_json:
+    if options.level.problem:
         warn(f"without the semantic level: {options.level.problem}")
 
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Annotated, Any
 
 import click
-from rich.text import Text
 
-from ebbtide.cli.declaration import FILE, Argument, AsJson, Command, Redact
+from ebbtide.cli.declaration import FILE, Argument, Command, Redact
+from ebbtide.cli.result import Result
 from ebbtide.cli.rounds.scoring_options import Unit
 from ebbtide.cli.single_file import single_file
-from ebbtide.cli.terminal import console, plain, print_json
+from ebbtide.cli.terminal import Line, plain
 from ebbtide.errors import TranscriptError
 from ebbtide.events.transcript import Round
 from ebbtide.text.extraction.turn import Extraction, ItemKind
@@ -28,6 +29,8 @@ _STYLES = {
     ItemKind.NEXT_ACTION: "cyan",
 }
 
+_NO_TEXT = "This transcript already lists its claims; it has no raw text to extract from."
+
 
 @click.command(cls=Command)
 def extract(
@@ -36,8 +39,7 @@ def extract(
     ],
     unit: Unit = RoundUnit.TURN,
     redact: Redact = True,
-    as_json: AsJson = False,
-) -> None:
+) -> Result:
     """Show what is extracted from each turn of a plain conversation, and by which rule."""
     name = single_file(file, "Name one of its files.")
     try:
@@ -49,30 +51,25 @@ def extract(
     turns = [(item, item.extraction(before)) for item, before in zip(rounds, texts_before, strict=False)]
     if redact:
         turns = redacted(turns)
-    if as_json:
-        print_json([_wire(item, extraction) for item, extraction in turns])
-    else:
-        _print_turns(turns)
+    return Result(
+        lambda: [_wire(item, extraction) for item, extraction in turns], partial(_turn_lines, turns)
+    )
 
 
-def _print_turns(turns: Sequence[tuple[Round, Extraction]]) -> None:
-    """Prints the items of each turn with their rules; those that were set aside come last, dimmed."""
-    terminal = console()
+def _turn_lines(turns: Sequence[tuple[Round, Extraction]], width: int) -> Iterator[Line]:
+    """Yields the items of each turn with their rules; those that were set aside come last, dimmed."""
     if not turns:
-        terminal.print("This transcript already lists its claims; it has no raw text to extract from.")
+        yield from Line(_NO_TEXT).wrap(width)
     for item, extraction in turns:
-        terminal.print(Text(f"Round {item.number} {plain(item.agent or '')}", style="bold"))
+        yield from Line(f"Round {item.number} {plain(item.agent or '')}", "bold").wrap(width)
         for entry in extraction.items:
-            kind = entry.kind.replace("_", " ")
-            line = Text.assemble("  ", (f"{kind:<15}", _STYLES[entry.kind]), plain(entry.text))
-            line.append(f"  {entry.rule}", style="dim")
+            line = Line("  ").append(f"{entry.kind.replace('_', ' '):<15}", _STYLES[entry.kind])
+            line.append(plain(entry.text)).append(f"  {entry.rule}", "dim")
             if entry.approves is not None:
-                line.append(f"  approves: {plain(entry.approves)}", style="dim")
-            terminal.print(line, soft_wrap=True)
+                line.append(f"  approves: {plain(entry.approves)}", "dim")
+            yield line
         for aside in extraction.set_aside:
-            terminal.print(
-                Text(f"  {'set aside':<15}{plain(aside.text, 80)}  {aside.rule}", style="dim"), soft_wrap=True
-            )
+            yield Line(f"  {'set aside':<15}{plain(aside.text, 80)}  {aside.rule}", "dim")
 
 
 def _wire(item: Round, extraction: Extraction) -> dict[str, Any]:

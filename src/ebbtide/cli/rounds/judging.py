@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
-import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ebbtide.budget.prices import Prices
-from ebbtide.cli.terminal import Line, columns, console, plain
+from ebbtide.cli.table import Table, more_rows
+from ebbtide.cli.terminal import Line, plain
 from ebbtide.convergence.llm_outcome import LlmOutcome
 from ebbtide.convergence.llm_rounds import Disagreement, JudgedRound
 from ebbtide.errors import ConfigError
@@ -22,7 +21,6 @@ from ebbtide.text.llm.prompt_contract import Failure, FailureKind
 
 _ROWS = 12
 _CELL = 26
-_ABOUT = 14
 _REASON = 200
 QUOTE = 80  #: characters of a quotation that are shown
 
@@ -163,13 +161,12 @@ class JudgeReport:
     def lines(self, width: int) -> list[Line]:
         """Returns the lines for a person: where they differ, and the bill."""
         lines = [disagreement_line(self.differ, len(self.rounds))]
-        rows = [_row(item) for item in self.disagreements[:_ROWS]]
-        if rows:
-            head = [Line(name, "dim") for name in ("round", "about", "judge", "rules")]
-            widths = (5, _ABOUT, _CELL, max(width - _ABOUT - _CELL - 11, _CELL))
-            lines += columns([head, *rows], widths, right=(0,))
-        if len(rows) < len(self.disagreements):
-            lines.append(Line(f"and {len(self.disagreements) - len(rows):,} more: --json", "dim"))
+        visible = self.disagreements[:_ROWS]
+        table = Table("round", "about", "judge", "rules", right=(0,), least=_CELL)
+        for item in visible:
+            table.add(f"{item.round}", item.about.value, _texts(item.judge), _texts(item.rules))
+        lines += table.lines(width) if visible else []
+        lines += more_rows(len(self.disagreements) - len(visible), "--json")
         if self.outcome is not None:
             lines += _outcome_line(self.outcome).wrap(width)
         return lines + JudgeBill.of(self.model, self.rounds, self.outcomes).lines(width)
@@ -197,25 +194,6 @@ def _outcome_line(outcome: LlmOutcome) -> Line:
 def _label(outcome: RunOutcome) -> str:
     """The word for a person."""
     return outcome.value.replace("_", " ")
-
-
-@contextlib.contextmanager
-def judge_progress(total: int, *, hidden: bool = False) -> Iterator[Callable[[], object]]:
-    """A bar on standard error, where that is a terminal; calling what it gives moves it by one step."""
-    if hidden or not sys.stderr.isatty():
-        yield lambda: None
-        return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    texts = (TextColumn("asking the judge"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*texts, console=console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=total)
-        yield lambda: bar.advance(task)
-
-
-def _row(item: Disagreement) -> list[Line]:
-    sides = (_texts(item.judge), _texts(item.rules))
-    return [Line(f"{item.round}"), Line(item.about.value), *map(Line, sides)]
 
 
 def _texts(texts: Sequence[str]) -> str:

@@ -5,15 +5,12 @@ from __future__ import annotations
 import dataclasses
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import click
-from rich.console import Console, Group, JustifyMethod, RenderableType
 from rich.progress import track
-from rich.table import Table
-from rich.text import Text
 
 from ebbtide.cli.declaration import (
     FILE,
@@ -26,6 +23,7 @@ from ebbtide.cli.declaration import (
     read_prices,
 )
 from ebbtide.cli.exits import Exit
+from ebbtide.cli.result import Result
 from ebbtide.cli.rounds.conversation import (
     ScoredConversation,
     follow_conversation,
@@ -35,6 +33,7 @@ from ebbtide.cli.rounds.conversation import (
 )
 from ebbtide.cli.rounds.judging import JudgeBill, disagreement_line, open_judge
 from ebbtide.cli.rounds.scoring_options import Follow, ScoringOptions, with_scoring
+from ebbtide.cli.table import Table
 from ebbtide.cli.terminal import (
     CLASS_STYLES,
     SIGNAL_STYLES,
@@ -43,7 +42,6 @@ from ebbtide.cli.terminal import (
     plain,
     print_json,
     print_lines,
-    styled,
     terminal_width,
     warn,
 )
@@ -88,38 +86,42 @@ def score(
     Several files or a folder give a table; with --json, one object per line.
     """
     model = None if judge is None else open_judge(judge, read_prices(prices))
-    options = dataclasses.replace(options, as_json=as_json, explain=explain, judge=model)
+    options = dataclasses.replace(options, explain=explain, judge=model)
     if follow:
         if model is not None:
             raise ConfigError("--judge reads whole conversations; leave out --follow")
         for reading in follow_conversation(_only(files), options):
-            _print_round(reading, options)
+            _print_round(reading, as_json=as_json)
         return
     paths = list(_paths_in(files))
     if len(paths) > 1 or _is_folder(files[0]):
-        _score_many(paths, options)
+        _score_many(paths, options, as_json=as_json)
     else:
-        _score_one(paths[0], options)
+        _score_one(paths[0], options).print(as_json=as_json)
 
 
-def _score_one(path: str, options: ScoringOptions) -> None:
+def _score_one(path: str, options: ScoringOptions) -> Result:
     conversation = score_conversation(path, options)
-    if options.as_json:
-        print_json(options.add_problem(conversation.to_dict(explain=options.explain)))
-    else:
-        readings = conversation.readings if options.explain else ()
-        print_report(
-            console(),
+
+    def wire() -> dict[str, Any]:
+        return options.add_problem(conversation.to_dict(explain=options.explain))
+
+    def text(width: int) -> Iterator[Line]:
+        yield from report_lines(
             conversation.name,
             conversation.score,
             options.profile.novelty,
-            readings,
+            width,
+            conversation.readings if options.explain else (),
             cut=conversation.cut,
             alone=words_alone(conversation.run),
         )
         if conversation.judge is not None:
-            print_lines([Line(), *conversation.judge.lines(terminal_width())])
+            yield Line()
+            yield from conversation.judge.lines(width)
         warn_of_missing_level(options)
+
+    return Result(wire, text)
 
 
 def _paths_in(names: Sequence[str]) -> Iterator[str]:
@@ -151,7 +153,7 @@ def _only(names: Sequence[str]) -> str:
     return names[0]
 
 
-def _score_many(paths: Sequence[str], options: ScoringOptions) -> None:
+def _score_many(paths: Sequence[str], options: ScoringOptions, *, as_json: bool) -> None:
     conversations: list[ScoredConversation] = []
     problems: list[str] = []
     progress = console(stderr=True)
@@ -161,12 +163,12 @@ def _score_many(paths: Sequence[str], options: ScoringOptions) -> None:
         except TranscriptError as error:
             problems.append(str(error.located(source=path)))
             continue
-        if options.as_json:
+        if as_json:
             wire = {"file": conversation.name, **conversation.to_dict(explain=options.explain)}
             print_json(options.add_problem(wire), indent=None)
         conversations.append(conversation)
-    if conversations and not options.as_json:
-        console().print(_overview(conversations))
+    if conversations and not as_json:
+        print_lines(_overview(conversations, terminal_width()))
         if options.judge is not None:
             print_lines([Line(), *_judged_overview(conversations, options.judge.model)])
     if problems:
@@ -176,29 +178,35 @@ def _score_many(paths: Sequence[str], options: ScoringOptions) -> None:
         raise SystemExit(Exit.BAD_INPUT)
 
 
-def _overview(conversations: Sequence[ScoredConversation]) -> Table:
+def _overview(conversations: Sequence[ScoredConversation], width: int) -> list[Line]:
     folder = os.path.commonpath([Path(item.name).parent for item in conversations])
-    table = Table(box=None, pad_edge=False, header_style="dim", title=styled(folder), title_justify="left")
-    table.add_column("signal", no_wrap=True)
-    table.add_column("conversation", overflow="fold")
-    for header in ("rounds", "novelty", "ready", "flags", "stop"):
-        table.add_column(header, justify="right", no_wrap=True)
+    table = Table(
+        "signal",
+        "conversation",
+        "rounds",
+        "novelty",
+        "ready",
+        "flags",
+        "stop",
+        right=range(2, 7),
+        broken=(1,),
+    )
     urgency = list(Signal)
     for item in sorted(conversations, key=lambda entry: -urgency.index(entry.score.recommendation.signal)):
         latest = item.score.latest
         signal = item.score.recommendation.signal
         stops = (entry.round for entry in item.score.rounds if entry.signal != Signal.CONTINUE)
         first_stop = next(stops, None)
-        table.add_row(
-            Text(signal.value, style=SIGNAL_STYLES[signal]),
-            styled(os.path.relpath(item.name, folder)),
+        table.add(
+            Line(signal.value, SIGNAL_STYLES[signal]),
+            os.path.relpath(item.name, folder),
             str(len(item.score.rounds)),
-            Text(f"{latest.novelty_rate:.2f}", style=class_style(latest.novelty_classification)),
-            Text(f"{latest.action_readiness:.2f}", style=class_style(latest.readiness_classification)),
+            Line(f"{latest.novelty_rate:.2f}", class_style(latest.novelty_classification)),
+            Line(f"{latest.action_readiness:.2f}", class_style(latest.readiness_classification)),
             str(len(item.score.flags)),
             "" if first_stop is None else f"at {first_stop}",
         )
-    return table
+    return [Line.safe(folder), *table.lines(width)]
 
 
 def _judged_overview(conversations: Sequence[ScoredConversation], model: str) -> list[Line]:
@@ -209,9 +217,9 @@ def _judged_overview(conversations: Sequence[ScoredConversation], model: str) ->
     return [head, *JudgeBill.of(model, rounds, outcomes).lines(terminal_width())]
 
 
-def _print_round(reading: RoundReading, options: ScoringOptions) -> None:
+def _print_round(reading: RoundReading, *, as_json: bool) -> None:
     recommendation = reading.recommendation
-    if options.as_json:
+    if as_json:
         print_json(
             {
                 "round": reading.number,
@@ -225,7 +233,7 @@ def _print_round(reading: RoundReading, options: ScoringOptions) -> None:
         )
         sys.stdout.flush()
         return
-    line = Text(f"{reading.number:>5}  {plain(reading.agent or '', 16):<16}  ")
+    line = Line(f"{reading.number:>5}  {plain(reading.agent or '', 16):<16}  ")
     line.append(f"{reading.novelty.new_claims:>3} of {reading.novelty.claims:>3} new  ")
     line.append(
         f"novelty {reading.novelty.rate:.2f} {recommendation.novelty:<6}  ",
@@ -233,93 +241,80 @@ def _print_round(reading: RoundReading, options: ScoringOptions) -> None:
     )
     line.append(f"readiness {reading.readiness.readiness:.2f}  ", class_style(recommendation.readiness))
     line.append(recommendation.signal.value, SIGNAL_STYLES[recommendation.signal])
-    console().print(line)
+    print_lines(line.wrap(terminal_width()))
 
 
 _EIGHTHS = " \u2581\u2582\u2583\u2584\u2585\u2586\u2587\u2588"
 _CURVE_ROWS = 5
 _TABLE_ROUNDS = 24
 _MARGIN = 7
+_AGENT = 20  # characters of a name
+_LEAST = 4  # columns of a name
 _QUOTE = 70  # characters
 _QUOTES = 2
 
 
-def print_report(
-    terminal: Console,
+def report_lines(
     name: str,
     score: ConvergenceScore,
     rules: NoveltyRules,
+    width: int,
     explained: Sequence[RoundReading] = (),
     *,
     cut: str = "",
     alone: str = "",
-) -> None:
-    """Print the whole report of one conversation.
+) -> Iterator[Line]:
+    """Yields the whole report of one conversation.
 
     Args:
-        terminal: Where to.
         name: File name or conversation id.
         score: What to report.
         rules: The thresholds drawn beside the curve.
+        width: Columns of the terminal.
         explained: Readings whose claims are listed one by one.
         cut: How the rounds were cut.
         alone: A sentence about the run whose words these are; empty where there is none.
     """
-    terminal.print(_headline(name, score))
-    terminal.print(_why(score))
-    if alone:
-        terminal.print(styled(alone, "yellow"))
-    if cut:
-        terminal.print(Text(cut, style="dim"))
-    terminal.print()
-    terminal.print(_curve(score.rounds, rules, terminal.width))
-    terminal.print()
-    terminal.print(_rounds_table(score.rounds))
-    if score.consensus:
-        terminal.print()
-        terminal.print(_positions(score.consensus))
-    if score.flags:
-        terminal.print()
-        terminal.print(_flags(score))
-    for reading in explained:
-        terminal.print()
-        terminal.print(_claims(reading))
+    parts = [_headline(name, score), Line.safe(score.recommendation.rationale)]
+    parts.append(Line.safe(score.recommendation.hint, "italic"))
+    parts += [Line.safe(alone, "yellow")] if alone else []
+    parts += [Line(cut, "dim")] if cut else []
+    blocks: list[Iterable[Line]] = [parts, _curve(score.rounds, rules, width), _rounds(score.rounds, width)]
+    blocks += [_positions(score.consensus)] if score.consensus else []
+    blocks += [_flags(score)] if score.flags else []
+    for number, block in enumerate([*blocks, *map(_claims, explained)]):
+        yield from [Line()] * bool(number)
+        for line in block:
+            yield from line.wrap(width)
 
 
-def _headline(name: str, score: ConvergenceScore) -> Text:
+def _headline(name: str, score: ConvergenceScore) -> Line:
     signal = score.recommendation.signal
-    line = Text.assemble((signal.value, SIGNAL_STYLES[signal]), "  ")
-    line.append(plain(name))
+    line = Line(signal.value, SIGNAL_STYLES[signal]).append("  ").append(plain(name))
     rounds = len(score.rounds)
-    line.append(f"  {count(rounds, 'round')}, profile {plain(score.profile)}", style="dim")
+    line.append(f"  {count(rounds, 'round')}, profile {plain(score.profile)}", "dim")
     if score.semantic:
-        line.append(f", meaning by {plain(score.semantic)}", style="dim")
+        line.append(f", meaning by {plain(score.semantic)}", "dim")
     return line
 
 
-def _why(score: ConvergenceScore) -> Text:
-    recommendation = score.recommendation
-    return Text.assemble(plain(recommendation.rationale), "\n", (plain(recommendation.hint), "italic"))
-
-
-def _curve(rounds: Sequence[RoundSummary], rules: NoveltyRules, width: int) -> RenderableType:
-    """Novelty by round as columns, with the limits of the classes beside it."""
+def _curve(rounds: Sequence[RoundSummary], rules: NoveltyRules, width: int) -> Iterator[Line]:
+    """Yields novelty by round as columns, with the limits of the classes beside it."""
     room = max(width - _MARGIN - 12, 20)
     visible = rounds[-room:]
     column = max(1, min(4, room // len(visible)))
-    lines = []
+    yield Line("Novelty: new claims in each round, relative to the largest round")
     for row in range(_CURVE_ROWS, 0, -1):
-        line = Text(_axis_label(row, rules), style="dim")
+        line = Line(_axis_label(row, rules), "dim")
         for item in visible:
             filled = round(item.novelty_rate * _CURVE_ROWS * 8) - (row - 1) * 8
             cell = _EIGHTHS[max(0, min(8, filled))] * max(1, column - 1)
-            line.append(cell.ljust(column), style=_rate_style(item.novelty_rate, rules))
-        lines.append(line)
+            line.append(cell.ljust(column), f"dim {_rate_style(item.novelty_rate, rules)}")
+        yield line
     first, last = visible[0].round, visible[-1].round
     span = len(visible) * column
     axis = f"{first}{str(last).rjust(max(span - len(str(first)), 1))}" if last != first else str(first)
-    lines.append(Text(f"{'':>{_MARGIN}}{axis}  round", style="dim"))
-    return Group(Text("Novelty: new claims in each round, relative to the largest round"), *lines)
+    yield Line(f"{'':>{_MARGIN}}{axis}  round", "dim")
 
 
 def _axis_label(row: int, rules: NoveltyRules) -> str:
@@ -331,36 +326,34 @@ def _rate_style(rate: float, rules: NoveltyRules) -> str:
     return "red" if rate < rules.low_below else "green" if rate > rules.high_above else "yellow"
 
 
-def _rounds_table(rounds: Sequence[RoundSummary]) -> RenderableType:
+def _rounds(rounds: Sequence[RoundSummary], width: int) -> Iterator[Line]:
     visible = rounds[-_TABLE_ROUNDS:]
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("round", justify="right")
-    if any(item.agent for item in visible):
-        table.add_column("agent", max_width=20, no_wrap=True)
-    stable = any(item.semantic_similarity is not None for item in visible)
-    for header in ("claims", "new", "novelty", *(["alike"] if stable else []), "does", "readiness", "signal"):
-        justify: JustifyMethod = "right" if header in ("claims", "new") else "left"
-        table.add_column(header, justify=justify, no_wrap=True)
-    for item in visible:
-        cells: list[RenderableType] = [str(item.round)]
-        if any(other.agent for other in visible):
-            cells.append(styled(item.agent or ""))
-        cells += [str(item.claims), str(item.new_claims)]
-        cells.append(_graded(item.novelty_rate, item.novelty_classification))
-        if stable:
-            alike = item.semantic_similarity
-            cells.append("" if alike is None else f"{alike:.2f}")
-        cells.append(item.agreement or "")
-        cells.append(_graded(item.action_readiness, item.readiness_classification))
-        cells.append(Text(item.signal, style=SIGNAL_STYLES[item.signal]))
-        table.add_row(*cells)
     if len(visible) < len(rounds):
-        return Group(Text(f"The last {len(visible)} of {len(rounds)} rounds:", style="dim"), table)
-    return table
+        yield Line(f"The last {len(visible)} of {len(rounds)} rounds:", "dim")
+    columns: dict[str, list[str | Line]] = {
+        "round": [str(item.round) for item in visible],
+        "agent": [plain(item.agent or "", _AGENT) for item in visible],
+        "claims": [str(item.claims) for item in visible],
+        "new": [str(item.new_claims) for item in visible],
+        "novelty": [_graded(item.novelty_rate, item.novelty_classification) for item in visible],
+        "alike": [
+            "" if item.semantic_similarity is None else f"{item.semantic_similarity:.2f}" for item in visible
+        ],
+        "does": [item.agreement or "" for item in visible],
+        "readiness": [_graded(item.action_readiness, item.readiness_classification) for item in visible],
+        "signal": [Line(item.signal, SIGNAL_STYLES[item.signal]) for item in visible],
+    }
+    names = [name for name, cells in columns.items() if name not in ("agent", "alike") or any(cells)]
+    right = [at for at, name in enumerate(names) if name in ("round", "claims", "new")]
+    broken = [at for at, name in enumerate(names) if name in ("agent", "does")]
+    table = Table(*names, right=right, broken=broken, least=_LEAST)
+    for row in zip(*(columns[name] for name in names), strict=True):
+        table.add(*row)
+    yield from table.lines(width)
 
 
-def _graded(value: float, label: str) -> Text:
-    return Text(f"{value:.2f} {label:<6}", style=class_style(label))
+def _graded(value: float, label: str) -> Line:
+    return Line(f"{value:.2f} {label:<6}", class_style(label))
 
 
 def class_style(label: str) -> str:
@@ -368,59 +361,52 @@ def class_style(label: str) -> str:
     return CLASS_STYLES[label]
 
 
-def _positions(reading: ConsensusReading) -> RenderableType:
+def _positions(reading: ConsensusReading) -> Iterator[Line]:
     share = "all agree" if reading.unanimous else f"the most hold {reading.majority:.0%}"
     changed = {None: "", True: ", nobody changed it", False: ", somebody changed it"}[reading.unchanged]
-    lines = [Text(f"Who holds what, after circle {reading.circle}: {share}{changed}", style="bold")]
+    yield Line(f"Who holds what, after circle {reading.circle}: {share}{changed}", "bold")
     for position in reading.positions:
         agents = plain(", ".join(position.agents), _QUOTE)
-        lines.append(Text.assemble("  ", (plain(position.answer, _QUOTE), "bold"), f"  {agents}"))
+        yield Line("  ").append(plain(position.answer, _QUOTE), "bold").append(f"  {agents}")
         if position.claim:
-            lines.append(styled(f"\u201c{plain(position.claim, _QUOTE)}\u201d", "dim", indent=6))
+            yield Line.safe(f"\u201c{plain(position.claim, _QUOTE)}\u201d", "dim", indent=6)
     if reading.silent:
-        lines.append(styled(f"no answer: {', '.join(reading.silent)}", "dim", indent=2))
-    return Group(*lines)
+        yield Line.safe(f"no answer: {', '.join(reading.silent)}", "dim", indent=2)
 
 
-def _flags(score: ConvergenceScore) -> RenderableType:
-    lines = [Text("Flags", style="bold")]
+def _flags(score: ConvergenceScore) -> Iterator[Line]:
+    yield Line("Flags", "bold")
     for flag in score.flags:
-        kind = flag.kind.replace("_", " ").lower()
-        lines.append(Text.assemble(f"  round {flag.round}: ", (kind, "magenta"), f", {plain(flag.evidence)}"))
-        lines += [
-            styled(f"\u201c{plain(text, _QUOTE)}\u201d", "dim", indent=6) for text in flag.texts[:_QUOTES]
-        ]
+        line = Line(f"  round {flag.round}: ").append(flag.kind.replace("_", " ").lower(), "magenta")
+        yield line.append(f", {plain(flag.evidence)}")
+        for text in flag.texts[:_QUOTES]:
+            yield Line.safe(f"\u201c{plain(text, _QUOTE)}\u201d", "dim", indent=6)
         if len(flag.texts) > _QUOTES:
-            lines.append(styled(f"and {len(flag.texts) - _QUOTES} more", "dim", indent=6))
-    return Group(*lines)
+            yield Line(f"      and {len(flag.texts) - _QUOTES} more", "dim")
 
 
-def _claims(reading: RoundReading) -> RenderableType:
+def _claims(reading: RoundReading) -> Iterator[Line]:
     who = f" ({plain(reading.agent)})" if reading.agent else ""
-    lines = [Text(f"Round {reading.number}{who}: {len(reading.novelty.readings)} claims", style="bold")]
-    lines += [line for claim in reading.novelty.readings for line in _claim(claim)]
+    yield Line(f"Round {reading.number}{who}: {len(reading.novelty.readings)} claims", "bold")
+    for claim in reading.novelty.readings:
+        yield from _claim(claim)
     for action in reading.readiness.actions:
-        lines.append(styled(f"action   {action.kind}: {action.text}  [{action.rule}]", indent=2))
+        yield Line.safe(f"action   {action.kind}: {action.text}  [{action.rule}]", indent=2)
     for blocker in reading.readiness.blockers:
-        lines.append(styled(f"blocker  \u201c{blocker.phrase}\u201d in {blocker.text}", "yellow", indent=2))
-    return Group(*lines)
+        yield Line.safe(f"blocker  \u201c{blocker.phrase}\u201d in {blocker.text}", "yellow", indent=2)
 
 
-def _claim(claim: ClaimReading) -> list[Text]:
+def _claim(claim: ClaimReading) -> Iterator[Line]:
     kind, style = (
         ("new", "green") if claim.is_new else ("reword", "yellow") if claim.new_L0 else ("repeat", "red")
     )
-    lines = [Text.assemble("  ", (f"{kind:<8}", style), plain(claim.text))]
-    if claim.nearest:
-        near = f"{claim.nearest.similarity:.2f} like round {claim.nearest.round}: {claim.nearest.text}"
-        lines.append(styled(near, "dim", indent=10))
-    if claim.nearest_L2 and claim.nearest_L2.similarity < 1:
-        near = (
-            f"{claim.nearest_L2.similarity:.2f} means round {claim.nearest_L2.round}: {claim.nearest_L2.text}"
-        )
-        lines.append(styled(near, "dim", indent=10))
+    yield Line("  ").append(f"{kind:<8}", style).append(plain(claim.text))
+    near, means = claim.nearest, claim.nearest_L2
+    if near:
+        yield Line.safe(f"{near.similarity:.2f} like round {near.round}: {near.text}", "dim", indent=10)
+    if means and means.similarity < 1:
+        yield Line.safe(f"{means.similarity:.2f} means round {means.round}: {means.text}", "dim", indent=10)
     if claim.reversed and claim.contrast:
         differ = f"{claim.contrast.kind}: {claim.contrast.left} / {claim.contrast.right}"
         there = f"reverses round {claim.reversed.round} ({differ}): {claim.reversed.text}"
-        lines.append(styled(there, "magenta", indent=10))
-    return lines
+        yield Line.safe(there, "magenta", indent=10)

@@ -92,7 +92,6 @@ class ScoringOptions:
     unit: RoundUnit
     level: SemanticLevel = SemanticLevel()
     redact: bool = True
-    as_json: bool = False
     explain: bool = False
     judge: ChatModel | None = None
 

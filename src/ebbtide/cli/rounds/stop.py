@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import dataclasses
 import shlex
+from collections.abc import Iterator
 from typing import Annotated
 
 import click
 
-from ebbtide.cli.declaration import FILE, Argument, AsJson, Command
+from ebbtide.cli.declaration import FILE, Argument, Command
 from ebbtide.cli.exits import Exit
+from ebbtide.cli.result import Result
 from ebbtide.cli.rounds.conversation import (
     follow_conversation,
     over_hint,
@@ -20,7 +21,7 @@ from ebbtide.cli.rounds.conversation import (
 )
 from ebbtide.cli.rounds.scoring_options import Follow, ScoringOptions, with_scoring
 from ebbtide.cli.single_file import single_file
-from ebbtide.cli.terminal import SIGNAL_STYLES, print_json, print_line
+from ebbtide.cli.terminal import SIGNAL_STYLES, Line
 from ebbtide.convergence.recommendation import HINTS, Recommendation
 from ebbtide.convergence.signal import Signal
 from ebbtide.report.wording import at_end
@@ -48,52 +49,46 @@ def stop(
         str, Argument(metavar="FILE", type=FILE, help="A conversation, or - for standard input.")
     ],
     follow: Follow = False,
-    as_json: AsJson = False,
-) -> None:
+) -> Result | None:
     """Report in three lines, and in the exit code, whether to go on.
 
     A run with calls of tools is judged as `ebbtide check` judges it, by its calls and its words.
 
     With --follow it ends at the first SHIP or ESCALATE.
     """
-    options = dataclasses.replace(options, as_json=as_json)
     name = single_file(file, f"`ebbtide score {shlex.quote(file)}` scores all of them.")
     if follow:
         for reading in follow_conversation(name, options):
             if reading.recommendation.signal is not Signal.CONTINUE:
-                _print_verdict(reading.recommendation, options)
-                raise SystemExit(_EXITS[reading.recommendation.signal])
-        return
+                return _verdict(reading.recommendation, options)
+        return None
     source = rounds_in(name, options)
     if source.run is not None and source.run.spent.tool_calls:
-        signal = _print_run(source.run, options)
-    else:
-        recommendation = score_rounds(name, source, options).score.recommendation
-        signal = recommendation.signal
-        _print_verdict(recommendation, options)
-        warn_of_missing_level(options)
-    raise SystemExit(_EXITS[signal])
+        return _verdict_of_run(source.run)
+    return _verdict(score_rounds(name, source, options).score.recommendation, options, is_whole=True)
 
 
-def _print_run(run: RunSummary, options: ScoringOptions) -> Signal:
-    """Print what `ebbtide check` says of a run, as an answer to whether to go on."""
+def _verdict_of_run(run: RunSummary) -> Result:
+    """Returns what `ebbtide check` says of a run, as an answer to whether to go on."""
     signal = _OF_ACTION[run.latest.action]
     lines = [f"{run.words}: {run.reason}", at_end(run)]
     rationale = " ".join(line for line in lines if line)
     hint = (over_hint(run) if signal is Signal.CONTINUE else None) or HINTS[signal]
-    if options.as_json:
-        print_json({"signal": signal, "rationale": rationale, "hint": hint, **run_fields(run)})
-    else:
-        print_line(signal.value, SIGNAL_STYLES[signal])
-        print_line(rationale)
-        print_line(hint)
-    return signal
+    wire = {"signal": signal, "rationale": rationale, "hint": hint, **run_fields(run)}
+    return Result(lambda: wire, lambda _: _lines(signal, rationale, hint), _EXITS[signal])
 
 
-def _print_verdict(recommendation: Recommendation, options: ScoringOptions) -> None:
-    if options.as_json:
-        print_json(options.add_problem({**recommendation.to_dict(), "hint": recommendation.hint}))
-        return
-    print_line(recommendation.signal.value, SIGNAL_STYLES[recommendation.signal])
-    print_line(recommendation.rationale)
-    print_line(recommendation.hint)
+def _verdict(recommendation: Recommendation, options: ScoringOptions, *, is_whole: bool = False) -> Result:
+    signal, hint = recommendation.signal, recommendation.hint
+
+    def text(_width: int) -> Iterator[Line]:
+        yield from _lines(signal, recommendation.rationale, hint)
+        if is_whole:
+            warn_of_missing_level(options)
+
+    wire = options.add_problem({**recommendation.to_dict(), "hint": hint})
+    return Result(lambda: wire, text, _EXITS[signal])
+
+
+def _lines(signal: Signal, rationale: str, hint: str) -> list[Line]:
+    return [Line(signal.value, SIGNAL_STYLES[signal]), Line.safe(rationale), Line.safe(hint)]

@@ -4,27 +4,26 @@ from __future__ import annotations
 
 import dataclasses
 import shlex
-from collections.abc import Sequence
-from typing import Annotated
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any
 
 import click
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from ebbtide import checking
-from ebbtide.cli.declaration import FILE, Argument, AsJson, Command
+from ebbtide.cli.declaration import FILE, Argument, Command
 from ebbtide.cli.exits import Exit
+from ebbtide.cli.result import Result
 from ebbtide.cli.runs.options import with_thresholds
 from ebbtide.cli.runs.run_screen import ACTION_STYLES
 from ebbtide.cli.single_file import single_file
-from ebbtide.cli.terminal import console, plain, print_json, styled
+from ebbtide.cli.table import Table
+from ebbtide.cli.terminal import Line, console, plain
 from ebbtide.divergence.self_test import Wiring, self_test
 from ebbtide.report import wording
 from ebbtide.report.plurals import count
 from ebbtide.supervision.ladder import Cause
 from ebbtide.supervision.run_options import RunOptions
-from ebbtide.supervision.summary.run_summary import Cell, RunFinding, RunSummary
+from ebbtide.supervision.summary.run_summary import Cell, RunFinding
 from ebbtide.supervision.summary.sentences import place
 
 _LOOPS = (Cause.DIVERGENCE, Cause.SPENDING)
@@ -48,32 +47,28 @@ def loops(
         str,
         Argument(metavar="FILE", type=FILE, help="A trace in any known format, or - for standard input."),
     ],
-    as_json: AsJson = False,
-) -> None:
+) -> Result:
     """Find the loops of a run and what they cost."""
     name = single_file(file, f"`ebbtide check {shlex.quote(file)}` checks all of them.")
     summary = checking.check(name, dataclasses.replace(options, timeline=True))
     loops = [finding for finding in summary.findings if finding.cause in _LOOPS]
-    if as_json:
-        wire = [dataclasses.asdict(loop) for loop in loops]
-        print_json({"events": summary.spent.events, "loops": wire, "degraded": summary.degraded})
-    else:
-        _print_loops(summary, loops)
-    if loops:
-        raise SystemExit(Exit.LOOP)
 
+    def wire() -> dict[str, Any]:
+        found = [dataclasses.asdict(loop) for loop in loops]
+        return {"events": summary.spent.events, "loops": found, "degraded": summary.degraded}
 
-def _print_loops(summary: RunSummary, loops: Sequence[RunFinding]) -> None:
-    terminal = console()
-    number = count(len(loops), "loop") if loops else "No loop"
-    terminal.print(Text(f"{number} in {count(summary.spent.events, 'event')}", style="bold"))
-    for loop in loops:
-        terminal.print(_description(loop), soft_wrap=True)
-    terminal.print()
-    _print_timeline(terminal, summary.timeline, loops)
-    if summary.degraded:
-        first = f": {plain(summary.faults[0])}" if summary.faults else "."
-        terminal.print(f"{count(summary.degraded, 'event')} not read in full{first}", soft_wrap=True)
+    def text(width: int) -> Iterator[Line]:
+        number = count(len(loops), "loop") if loops else "No loop"
+        yield Line(f"{number} in {count(summary.spent.events, 'event')}", "bold")
+        for loop in loops:
+            yield from _description(loop)
+        yield Line()
+        yield from _timeline(summary.timeline, loops, width)
+        if summary.degraded:
+            first = f": {plain(summary.faults[0])}" if summary.faults else "."
+            yield Line(f"{count(summary.degraded, 'event')} not read in full{first}")
+
+    return Result(wire, text, Exit.LOOP if loops else Exit.DONE)
 
 
 @click.command(
@@ -81,39 +76,30 @@ def _print_loops(summary: RunSummary, loops: Sequence[RunFinding]) -> None:
     exits={Exit.DONE: "every detector that is on sees its loop", Exit.LOOP: "a detector is silent"},
 )
 @with_thresholds
-def doctor(options: RunOptions, as_json: AsJson = False) -> None:
+def doctor(options: RunOptions) -> Result:
     """Test each loop detector on a known loop."""
     checks = self_test(options.profile, tools=options.tools)
-    if as_json:
-        wire = [
-            {"kind": c.kind.value, "wiring": c.wiring.value, "event": c.event, "problem": c.problem}
-            for c in checks
-        ]
-        print_json(wire)
-    else:
-        table = Table(box=None, pad_edge=False, header_style="dim")
-        for header in ("detector", "wiring", "first at event"):
-            table.add_column(header, no_wrap=True)
-        for item in checks:
-            at = "" if item.event is None else str(item.event)
-            wiring = Text(item.wiring.value, style=_WIRING_STYLES[item.wiring])
-            table.add_row(item.kind.value.replace("_", " "), wiring, at or plain(item.problem or ""))
-        console().print(table)
-    if not all(item.wiring in (Wiring.FIRES, Wiring.OFF) for item in checks):
-        raise SystemExit(Exit.LOOP)
+    table = Table("detector", "wiring", "first at event", broken=())
+    for item in checks:
+        at = "" if item.event is None else str(item.event)
+        wiring = Line(item.wiring.value, _WIRING_STYLES[item.wiring])
+        table.add(item.kind.value.replace("_", " "), wiring, at or item.problem or "")
+    is_wired = all(item.wiring in (Wiring.FIRES, Wiring.OFF) for item in checks)
+    return Result(
+        lambda: [item.to_dict() for item in checks], table.lines, Exit.DONE if is_wired else Exit.LOOP
+    )
 
 
-def _description(loop: RunFinding) -> Text:
-    line = Text.assemble("  ", (loop.action.value.upper(), ACTION_STYLES[loop.action]))
+def _description(loop: RunFinding) -> Iterator[Line]:
+    line = Line("  ").append(loop.action.value.upper(), ACTION_STYLES[loop.action])
     line.append(f" {loop.kind.replace('_', ' ')}, {place(loop)}: {plain(loop.sentence)}")
     spent = wording.amounts(loop.cost_usd, loop.tokens)
-    line.append(f", {spent}" if spent else "")
-    line.append(f"\n      {plain(loop.advice)}", style="italic")
-    line.append(f"\n      {plain(loop.evidence)}", style="dim")
-    return line
+    yield line.append(f", {spent}" if spent else "")
+    yield Line(f"      {plain(loop.advice)}", "italic")
+    yield Line(f"      {plain(loop.evidence)}", "dim")
 
 
-def _print_timeline(terminal: Console, cells: Sequence[Cell], loops: Sequence[RunFinding]) -> None:
+def _timeline(cells: Sequence[Cell], loops: Sequence[RunFinding], columns: int) -> Iterator[Line]:
     """One cell an event, coloured by what is called, so that a loop shows as stripes."""
     looping = {
         (loop.chain_id, number)
@@ -121,19 +107,18 @@ def _print_timeline(terminal: Console, cells: Sequence[Cell], loops: Sequence[Ru
         for span in loop.spans
         for number in range(span.first, span.last + 1)
     }
-    width = max(terminal.width - _NUMBER_WIDTH - 2, 20)
-    coloured = terminal.color_system is not None
+    width = max(columns - _NUMBER_WIDTH - 2, 20)
+    coloured = console().color_system is not None
     for start in range(0, len(cells), width):
-        line, marks = Text(f"{start + 1:>{_NUMBER_WIDTH}} "), Text(" " * (_NUMBER_WIDTH + 1))
+        line, marks = Line(f"{start + 1:>{_NUMBER_WIDTH}} "), Line(" " * (_NUMBER_WIDTH + 1))
         for cell in cells[start : start + width]:
             if coloured:
-                line.append("\u2588", style=f"color({_COLOURS[cell.identity % len(_COLOURS)]})")
+                line.append("\u2588", f"color({_COLOURS[cell.identity % len(_COLOURS)]})")
             else:
                 line.append(_LETTERS[cell.identity % len(_LETTERS)])
-            marks.append("\u203e" if (cell.chain_id, cell.number) in looping else " ", style="red")
-        terminal.print(line, soft_wrap=True)
-        if not marks.plain.isspace():
-            terminal.print(marks, soft_wrap=True)
-    terminal.print(
-        styled("One cell an event, alike where the same is called; marked where it is in a loop.", "dim")
-    )
+            marks.append("\u203e" if (cell.chain_id, cell.number) in looping else " ", "red")
+        yield line
+        if not marks.text.isspace():
+            yield marks
+    legend = "One cell an event, alike where the same is called; marked where it is in a loop."
+    yield from Line(legend, "dim").wrap(columns)

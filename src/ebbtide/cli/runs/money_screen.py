@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -16,7 +16,8 @@ from ebbtide.cli.runs.machine_sessions import AGENT_NAMES, MachineSessions
 from ebbtide.cli.runs.money import MoneySums, SessionMoney
 from ebbtide.cli.runs.money_options import MoneyKey, MoneyOptions
 from ebbtide.cli.runs.session_filter import SessionFilter
-from ebbtide.cli.terminal import Line, cell_width, columns, plain, print_json, print_lines, terminal_width
+from ebbtide.cli.table import Table, more_rows
+from ebbtide.cli.terminal import Line, cell_width, plain, print_json, print_lines, terminal_width
 from ebbtide.report.plurals import count
 from ebbtide.supervision.run_options import RunOptions
 from ebbtide.text.redaction import redact
@@ -178,23 +179,15 @@ def _table(title: str, rows: Sequence[tuple[str, MoneySums]], width: int, *, eve
     longest = max(cell_width(plain(name)) for name, _ in visible)
     names = list(cells[0])
     # What there is no room for, the least important first.
-    for name in ("tokens", "calls"):
-        if room(names, cells, width) < min(longest, _LAST):
+    for name in (None, "tokens", "calls"):
+        if name is not None:
             names.remove(name)
-    head = [Line(name, "dim") for name in names]
-    lines = [head, *([Line.safe(row[name]) for name in names] for row in cells)]
-    sizes = [*widths(names, cells), max(room(names, cells, width), NARROWEST)]
-    return [*columns(lines, sizes, right=range(len(names) - 1)), *more(len(rows) - len(visible))]
-
-
-def widths(names: Sequence[str], cells: Sequence[Mapping[str, str]]) -> list[int]:
-    """Of all columns but the last."""
-    return [max(len(name), *(len(row[name]) for row in cells)) for name in names[:-1]]
-
-
-def room(names: Sequence[str], cells: Sequence[Mapping[str, str]], width: int) -> int:
-    """Returns the width that is left for the last column."""
-    return width - sum(widths(names, cells)) - 2 * (len(names) - 1)
+        table = Table(*names, right=range(len(names) - 1), least=NARROWEST)
+        for row in cells:
+            table.add(*(row[each] for each in names))
+        if table.room(width) >= min(longest, _LAST):
+            break
+    return [*table.lines(width), *more_rows(len(rows) - len(visible))]
 
 
 def _amounts(sums: MoneySums) -> dict[str, str]:
@@ -214,8 +207,3 @@ def short(name: str | None) -> str:
     user = user_folder()
     inside = name.removeprefix(user)
     return f"~{inside}" if inside != name and inside.startswith(os.sep) else name
-
-
-def more(number: int) -> list[Line]:
-    """The line that says how many rows were left out, if any were."""
-    return [Line(f"and {number:,} more: --all", "dim")] if number else []

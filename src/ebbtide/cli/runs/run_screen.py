@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from ebbtide.budget.bill.bill import Bill, BillLine, BillTree, CarriedEvent
 from ebbtide.claims.claim import ClaimAnswer, ClaimCheck
 from ebbtide.claims.sentences import claim_sentence, claims_line
+from ebbtide.cli.table import more_rows
 from ebbtide.cli.terminal import CLASS_STYLES, Line, columns, plain
 from ebbtide.report import wording
 from ebbtide.report.bill_names import CLASS_NAMES, CONTENT_NAMES, WASTE_NAMES, amount, share
@@ -187,9 +188,7 @@ def _findings(
     lines = columns(rows, (_RUNG, width - _RUNG - 1), gap=1)
     if len(items) > 1:
         lines.insert(0, Line(f"{len(items):,}, {wording.in_order(items)}"))
-    if len(visible) < len(items):
-        lines.append(_more(len(items) - len(visible)))
-    return lines
+    return [*lines, *more_rows(len(items) - len(visible))]
 
 
 def _finding(item: RunFinding, whole: Spending) -> Line:
@@ -256,8 +255,7 @@ def _decided(
     if noise or len(visible) < len(decisions):
         sentences = count(len(decisions) + len(noise), "sentence")
         lines.append(Line(f"{len(decisions):,} kept of {sentences} that could be decisions"))
-    lines += [_decision(item) for item in visible]
-    return [*lines, _more(len(decisions) - len(visible))] if len(visible) < len(decisions) else lines
+    return [*lines, *map(_decision, visible), *more_rows(len(decisions) - len(visible))]
 
 
 def _noise(noise: Sequence[RunDecision], *, everything: bool) -> list[Line]:
@@ -292,10 +290,6 @@ def _faults(summary: RunSummary, *, everything: bool) -> list[Line]:
         first = ", the first" if number > 1 else ""
         line.append(f"{first}: {plain(summary.faults[0], _TEXT)}", "yellow")
     return [line]
-
-
-def _more(number: int) -> Line:
-    return Line(f"and {number:,} more: --all", "dim")
 
 
 _LISTED = 6

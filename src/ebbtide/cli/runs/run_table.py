@@ -10,7 +10,8 @@ from typing import Any
 
 from ebbtide.budget.bill.tree import RunRole
 from ebbtide.cli.runs.run_screen import word_style
-from ebbtide.cli.terminal import Line, cell_width, columns, plain
+from ebbtide.cli.table import Table, more_rows
+from ebbtide.cli.terminal import Line, plain
 from ebbtide.report import wording
 from ebbtide.report.bill_tree import tree_line
 from ebbtide.report.plurals import count
@@ -143,18 +144,15 @@ def _table(groups: Sequence[Sequence[RunSummary]], folder: str, width: int) -> l
         )
         for group in groups
     ]
-    head = [Line(name, "dim") for name in _HEADERS]
-    widths = [max(cell_width(line.text) for line in column) for column in zip(head, *cells, strict=False)]
-    rest = width - sum(widths) - 2 * len(widths)
+    numbers, table = Table(*_HEADERS), Table(*_HEADERS, right=(1, 2))
+    for row in cells:
+        numbers.add(*row, "")
+    rest = numbers.room(width)
     if rest < _NARROW:
         return _stacked(groups, cells, folder, width)
-    widths.append(rest)
-    rows: list[tuple[Line, ...]] = [tuple(head)]
     for group, row in zip(groups, cells, strict=True):
-        first, *others = _about(group, folder, rest)
-        rows.append((*row, first))
-        rows += [(Line(), Line(), Line(), line) for line in others]
-    return columns(rows, widths, right=(1, 2))
+        table.add(*row, _about(group, folder, rest))
+    return table.lines(width)
 
 
 def _about(group: Sequence[RunSummary], folder: str, width: int) -> list[Line]:
@@ -225,6 +223,5 @@ def _file_lines(
     for item in visible:
         line = Line(f"{plain(item.source)}: ").append(plain(item.reason, _REASON), "dim")
         lines += [Line("  ").extend(part) for part in line.wrap(width - 2)]
-    if len(visible) < len(skipped_files):
-        lines.append(Line(f"  and {len(skipped_files) - len(visible):,} more: --all", "dim"))
-    return lines
+    more = more_rows(len(skipped_files) - len(visible))
+    return [*lines, *(Line("  ").extend(line) for line in more)]

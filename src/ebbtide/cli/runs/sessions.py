@@ -20,13 +20,13 @@ from ebbtide.cli.runs.ignoring import ignored_by, print_ignored
 from ebbtide.cli.runs.machine_sessions import AGENT_NAMES, MachineSessions, SessionPart
 from ebbtide.cli.runs.money import SessionMoney
 from ebbtide.cli.runs.money_options import MoneyOptions
-from ebbtide.cli.runs.money_screen import NARROWEST, ROWS, UNKNOWN, more, room, totals_wire, widths
+from ebbtide.cli.runs.money_screen import NARROWEST, ROWS, UNKNOWN, totals_wire
 from ebbtide.cli.runs.run_table import SkippedFile, skipped_lines
 from ebbtide.cli.runs.session_row import SessionRow, avoidable_usd, total, wasted_usd
 from ebbtide.cli.runs.verdict_cache import VerdictCache
+from ebbtide.cli.table import Table, more_rows
 from ebbtide.cli.terminal import (
     Line,
-    columns,
     plain,
     print_json,
     print_lines,
@@ -301,27 +301,17 @@ def _worst(rows: Sequence[SessionRow], width: int, *, most: int | None) -> list[
     """The runs that wasted most, then those that came out worst, each with a sentence and its file."""
     visible = sorted(rows, key=lambda row: row.order)[:most]
     folder = folder_of([row.source for row in rows])
-    cells = [_amounts_of(row) for row in visible]
-    names = ("cost", "wasted", "avoidable", "verdict")
-    sizes = [*widths(names, cells), max(room(names, cells, width), NARROWEST)]
+    table = Table("cost", "wasted", "avoidable", "verdict", right=(0, 1, 2), least=NARROWEST)
+    for row in visible:
+        amounts = (row.cost, _waste(row.wasted_usd), _waste(row.avoidable_usd))
+        table.add(*amounts, Line(row.verdict, row.style))
     title = Line("The worst first", "bold").append(f", in {plain(folder)}" if folder else "", "dim")
-    lines = [*title.wrap(width), *columns([[Line(name, "dim") for name in names]], sizes, right=(0, 1, 2))]
-    for row, cell in zip(visible, cells, strict=True):
-        *amounts, verdict = cell.values()
-        first = [*map(Line, amounts), Line(verdict, row.style)]
+    header, *drawn = table.parts(width)
+    lines = [*title.wrap(width), *header]
+    for row, first in zip(visible, drawn, strict=True):
         below = (Line(plain(row.why, _SENTENCE)), Line.safe(row.source.removeprefix(folder), "dim"))
-        lines += columns([first], sizes, right=(0, 1, 2))
-        lines += [Line("  ").extend(part) for line in below for part in line.wrap(width - 2)]
-    return [*lines, *more(len(rows) - len(visible))]
-
-
-def _amounts_of(row: SessionRow) -> dict[str, str]:
-    return {
-        "cost": row.cost,
-        "wasted": _waste(row.wasted_usd),
-        "avoidable": _waste(row.avoidable_usd),
-        "verdict": row.verdict,
-    }
+        lines += [*first, *(Line("  ").extend(part) for line in below for part in line.wrap(width - 2))]
+    return [*lines, *more_rows(len(rows) - len(visible))]
 
 
 def _waste(amount: float | None) -> str:

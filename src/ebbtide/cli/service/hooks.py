@@ -8,11 +8,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
-from ebbtide.cli.declaration import Argument, AsJson, CommandGroup, Idle, Option
-from ebbtide.cli.terminal import plain, print_json
+from ebbtide.cli.declaration import Argument, CommandGroup, Idle, Option
+from ebbtide.cli.result import Result
+from ebbtide.cli.table import Table
+from ebbtide.cli.terminal import Line
 from ebbtide.errors import ConfigError, StoreError
 from ebbtide.service.hooks.asking import ask_status
 from ebbtide.service.hooks.daemon import serve_local
@@ -59,8 +62,7 @@ def install(
     with_statusline: Annotated[
         bool, Option("--statusline", help="Show cost and verdict in the status line of Claude Code.")
     ] = False,
-    as_json: AsJson = False,
-) -> None:
+) -> Result:
     """Put hooks into the settings of a coding agent.
 
     AGENT is claude, codex, gemini or opencode. What others have put there stays; a copy of the file is kept
@@ -71,46 +73,40 @@ def install(
     options = HookOptions(shadow=shadow, stops=stop, status_line=with_statusline)
     path = install_hooks(agent.value, options, project=Path.cwd() if in_project else None)
     place = PLACES.get(agent.value)
-    if as_json:
-        print_json({"agent": agent.value, "path": str(path), "flags": list(options.flags)})
-        return
-    print(plain(f"installed in {_shown_path(path)}"))
+    lines = [Line.safe(f"installed in {_shown_path(path)}")]
     if place is not None and place.advice:
-        print(place.advice)
-    print("Start the agent anew, then see `ebbtide hooks status`.")
+        lines.append(Line(place.advice))
+    lines.append(Line("Start the agent anew, then see `ebbtide hooks status`."))
+    wire = {"agent": agent.value, "path": str(path), "flags": list(options.flags)}
+    return Result(lambda: wire, lambda _: lines)
 
 
 @hooks.command()
-def uninstall(agent: Agent, in_project: InProject = False, as_json: AsJson = False) -> None:
+def uninstall(agent: Agent, in_project: InProject = False) -> Result:
     """Take the hooks out of the settings of a coding agent.
 
     AGENT is claude, codex, gemini or opencode. A file that nobody else has changed is as it was before.
     """
     path = uninstall_hooks(agent.value, project=Path.cwd() if in_project else None)
-    if as_json:
-        print_json({"agent": agent.value, "path": None if path is None else str(path)})
-        return
-    print("there were none" if path is None else plain(f"removed from {_shown_path(path)}"))
+    line = "there were none" if path is None else f"removed from {_shown_path(path)}"
+    wire = {"agent": agent.value, "path": None if path is None else str(path)}
+    return Result(lambda: wire, lambda _: [Line.safe(line)])
 
 
 @hooks.command()
-def status(as_json: AsJson = False) -> None:
+def status() -> Result:
     """Show which agents are watched, and when each was last heard of.
 
     The time of the last event proves that the hooks of an agent work.
     """
     report = HookStatus.of(list(HookAgent), Path.cwd())
-    if as_json:
-        print_json(report.to_dict())
-    else:
-        _print_status(report)
+    return Result(report.to_dict, partial(_status_lines, report))
 
 
 @hooks.command("serve")
 def serve_hooks(
     idle: Idle = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Result:
     """Run the service that answers the hooks of coding agents.
 
     The hooks start it themselves, and it ends after half an hour without an event. There is one for each
@@ -118,12 +114,12 @@ def serve_hooks(
     """
     folder = StateFolder()
     end = serve_local(folder) if idle is None else serve_local(folder, idle_s=idle)
-    if as_json:
-        print_json({"pid": None if end.other is None else end.other.pid, "seconds": round(end.seconds)})
-    elif end.other is not None:
-        print(f"the service is running already, as process {end.other.pid or 'unknown'}")
+    if end.other is not None:
+        line = f"the service is running already, as process {end.other.pid or 'unknown'}"
     else:
-        print(f"the service has ended after {end.seconds:.0f} s")
+        line = f"the service has ended after {end.seconds:.0f} s"
+    wire = {"pid": None if end.other is None else end.other.pid, "seconds": round(end.seconds)}
+    return Result(lambda: wire, lambda _: [Line(line)])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -220,17 +216,19 @@ def _shown_path(path: Path) -> str:
     return f"~{os.sep}{path.relative_to(home)}" if path.is_relative_to(home) else str(path)
 
 
-def _print_status(report: HookStatus) -> None:
-    """Print it, a few lines an agent."""
-    print(_service_line(report))
+def _status_lines(report: HookStatus, _width: int) -> list[Line]:
+    """Returns a few lines an agent."""
+    table = Table("", "", broken=())
+    table.add(Line("service  "), _service_line(report))
     for item in report.agents:
-        print(f"{item.agent:<11}{_hooks_text(item)}")
-        for place in item.hooks:
-            print(f"{'':<11}{plain(' '.join([_shown_path(place.path), *place.flags]))}")
+        lines = [_hooks_text(item)]
+        lines += [" ".join([_shown_path(place.path), *place.flags]) for place in item.hooks]
         if item.hooks and item.standing is not None and item.standing.action is not Action.ALLOW:
-            print(f"{'':<11}{plain(f'{item.standing.action.value}: {item.standing.reason}')}")
+            lines.append(f"{item.standing.action.value}: {item.standing.reason}")
         if item.problem is not None:
-            print(f"{'':<11}{plain(item.problem)}")
+            lines.append(item.problem)
+        table.add(item.agent, [Line.safe(line) for line in lines])
+    return table.lines(0, header=False)
 
 
 def _hooks_text(item: AgentStatus) -> str:
@@ -238,24 +236,24 @@ def _hooks_text(item: AgentStatus) -> str:
         return "no hooks"
     absent = next((place.absent for place in item.hooks if place.absent is not None), None)
     if absent is not None:
-        return plain(f"installed, but {absent} is gone: install again")
+        return f"installed, but {absent} is gone: install again"
     if item.latest is None:
         return "installed; no event came yet, so it is not known to work"
     when, run = item.latest
-    return plain(f"installed; the last event came {_ago(when)}, in run {run.partition(':')[2]}")
+    return f"installed; the last event came {_ago(when)}, in run {run.partition(':')[2]}"
 
 
 def _service_line(report: HookStatus) -> str:
     if report.problem is not None:
-        return plain(f"service    cannot run, so nothing is watched: {report.problem}")
+        return f"cannot run, so nothing is watched: {report.problem}"
     if report.service is None:
-        return "service    not running; the next event starts it"
+        return "not running; the next event starts it"
     faults = report.service.get("faults") or {}
     since = datetime.fromtimestamp(report.service["since"]).astimezone()
-    line = f"service    running since {since:%H:%M} as process {report.service['pid']}"
+    line = f"running since {since:%H:%M} as process {report.service['pid']}"
     if not faults:
         return f"{line}, no faults"
-    return plain(f"{line}, {sum(faults.values())} faults, the latest: {report.service['last_fault']}")
+    return f"{line}, {sum(faults.values())} faults, the latest: {report.service['last_fault']}"
 
 
 def _ago(when: float) -> str:

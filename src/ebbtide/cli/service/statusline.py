@@ -7,14 +7,15 @@ import time
 
 import click
 
-from ebbtide.cli.declaration import AsJson, Command
-from ebbtide.cli.terminal import plain, print_json
+from ebbtide.cli.declaration import Command
+from ebbtide.cli.result import Result
+from ebbtide.cli.terminal import Line
 from ebbtide.errors import ConfigError
 from ebbtide.service.hooks.hook_client import exchange
 
 
 @click.command(cls=Command)
-def statusline(as_json: AsJson = False) -> None:
+def statusline() -> Result:
     """Print a line about a session of Claude Code: cost, dollars an hour, verdict.
 
     Standard input has what Claude Code gives its status line. `ebbtide hooks install claude --statusline`
@@ -25,7 +26,4 @@ def statusline(as_json: AsJson = False) -> None:
         raise ConfigError("standard input is not what Claude Code gives its status line: a JSON object")
     answer = exchange("POST", "/statusline", body, time.monotonic() + 2)
     line = "ebbtide: not watching" if answer is None else answer.decode()
-    if as_json:
-        print_json({"line": line, "running": answer is not None})
-    else:
-        print(plain(line))
+    return Result(lambda: {"line": line, "running": answer is not None}, lambda _: [Line.safe(line)])

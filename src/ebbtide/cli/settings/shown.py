@@ -9,16 +9,19 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from ebbtide.cli.result import Result
 from ebbtide.cli.settings.options import current_settings
 from ebbtide.cli.settings.project_settings import KEYS, ProjectSettings
-from ebbtide.cli.terminal import plain, print_json, print_line
+from ebbtide.cli.table import Table
+from ebbtide.cli.terminal import Line, plain
+from ebbtide.codec import Record
 
 _DEFAULT, _COMMAND_LINE = "default", "command line"
 _NOTHING = {"prices": "public prices, where they are installed"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ShownSetting:
+class ShownSetting(Record):
     """One setting.
 
     Args:
@@ -32,10 +35,6 @@ class ShownSetting:
     value: Any
     source: str = _DEFAULT
     line: int | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """The setting as JSON."""
-        return {"name": self.name, "value": self.value, "source": self.source, "line": self.line}
 
     def row(self) -> tuple[str, str, str]:
         """The setting in words."""
@@ -53,15 +52,18 @@ def show_settings(context: click.Context) -> None:
     """
     settings = current_settings() or ProjectSettings()
     every = list(_settings(context, settings))
-    if context.params.get("as_json"):
-        wire = [item.to_dict() for item in every]
-        print_json({"schema": 1, "file": settings.file, "settings": wire})
-        return
-    print_line(f"settings in {settings.file}" if settings.file else "no file of settings")
-    rows = [item.row() for item in every]
-    widths = [max(len(row[column]) for row in rows) for column in (0, 1)]
-    for name, text, source in rows:
-        print(f"{name:<{widths[0]}}  {text:<{widths[1]}}  {source}")
+
+    def wire() -> dict[str, Any]:
+        return {"schema": 1, "file": settings.file, "settings": [item.to_dict() for item in every]}
+
+    def text(_width: int) -> Iterator[Line]:
+        yield Line.safe(f"settings in {settings.file}" if settings.file else "no file of settings")
+        table = Table("", "", "", broken=())
+        for item in every:
+            table.add(*item.row())
+        yield from table.lines(0, header=False)
+
+    Result(wire, text).print(as_json=bool(context.params.get("as_json")))
 
 
 def _settings(context: click.Context, settings: ProjectSettings) -> Iterator[ShownSetting]:
