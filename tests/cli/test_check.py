@@ -142,11 +142,47 @@ def test_a_folder_is_a_table_the_worst_first(tmp_path: Path) -> None:
     assert printed.startswith("2 runs: 1 STUCK, 1 HEALTHY; $")
     assert f"in {tmp_path}{os.sep}" in printed.replace("\n", "")
     assert printed.index("stuck.jsonl") < printed.index("healthy.jsonl")
-    assert "1 file skipped:" in printed
+    assert "1 file is no run:" in printed
     assert "picture.png: " in printed
     assert b"checking" not in process.stderr  # no bar where there is no terminal
     summary = [json.loads(line) for line in ebbtide("check", "--json", tmp_path).stdout.splitlines()]
     assert sorted("skipped" in item for item in summary) == [False, False, True]
+
+
+OTHER_LINES = {
+    "results.jsonl": [{"task": "a-1", "resolved": True}, {"task": "a-2", "resolved": False}],
+    "tests.jsonl": [{"name": "test_a", "result": "passed"}, {"name": "test_b", "result": "failed"}],
+    "one.jsonl": [{"id": 1, "text": "Two words", "label": "yes"}],
+    "server.ndjson": [{"type": "error", "message": "full"}, {"type": "info", "session_id": "s1"}],
+}
+UNKNOWN_AGENT = [{"who": 7, "item": {"type": "toolCall", "of": "ls"}}, {"who": 8, "item": {"type": "done"}}]
+
+
+def json_lines(records: list[dict[str, object]]) -> str:
+    return "".join(f"{json.dumps(record)}\n" for record in records)
+
+
+def test_lines_of_results_and_data_are_no_runs(tmp_path: Path) -> None:
+    """Found in a folder they are counted and end nothing; lines of an unknown agent are UNREADABLE."""
+    (tmp_path / "healthy.jsonl").write_bytes(HEALTHY.read_bytes())
+    for name, records in OTHER_LINES.items():
+        (tmp_path / name).write_text(json_lines(records), encoding="utf-8")
+    process = ebbtide("check", tmp_path, "--fail-on", "stuck")
+    assert process.returncode == 0
+    assert f"{len(OTHER_LINES)} files are no runs:" in process.stdout.decode()
+    (tmp_path / "unknown.jsonl").write_text(json_lines(UNKNOWN_AGENT), encoding="utf-8")
+    process = ebbtide("check", tmp_path, "--fail-on", "stuck")
+    assert process.returncode == 2
+    assert "1 file UNREADABLE:" in process.stdout.decode()
+
+
+def test_lines_that_are_named_are_unreadable_with_the_nearest_format(tmp_path: Path) -> None:
+    """Somebody who names a file means it."""
+    file = tmp_path / "results.jsonl"
+    file.write_text(json_lines([{"kind": "score", "args": {"n": 1}}] * 2), encoding="utf-8")
+    process = ebbtide("check", file)
+    assert process.returncode == 2
+    assert "Nearest is ebbtide" in process.stderr.decode()
 
 
 def test_a_page_for_one_and_for_many(tmp_path: Path) -> None:

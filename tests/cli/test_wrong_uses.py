@@ -300,7 +300,7 @@ def test_a_tool_that_is_nearly_named(here) -> None:
     [
         (
             '{"kind": "tool", "args": {}}',
-            "Nearest is ebbtide: no object with 'name' and one of 'kind', 'args' and 'result'",
+            "Nearest is ebbtide: no object with 'name' and one of 'kind' and 'args'",
         ),
         (
             '{"type": "user", "msg": {}, "uuid": "1"}',

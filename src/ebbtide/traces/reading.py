@@ -18,6 +18,7 @@ from ebbtide.traces.formats import Format, format_of
 from ebbtide.traces.input.document import Content, Document
 from ebbtide.traces.input.json_records import RecordScanner, fitting, records_of, text_from
 from ebbtide.traces.input.lines import LineSplitter, without_cut_line
+from ebbtide.traces.input.run_shape import has_run_shape
 from ebbtide.traces.input.source import (
     STDIN,
     ZIP,
@@ -87,6 +88,7 @@ class Trace:
         """
         stats = ReadStats(source)
         pieces = _noted(decoded_pieces(_pieces(data) if isinstance(data, bytes) else data), stats)
+        document = None
         try:
             document, head = _beginning(pieces, whole_bytes)
             form = format_of(document)
@@ -95,6 +97,7 @@ class Trace:
 
                 refuse_unclear(document, source, is_export=form.has_events)
         except TranscriptError as error:
+            error.no_trace = error.no_trace and not _is_meant(source, document)
             raise (stats.faults[0] if stats.faults else error.located(source=source)) from None
         return cls(form, stats, _events(document, form, stats, chain((head,), pieces), unit))
 
@@ -183,13 +186,17 @@ def open_trace(
             return Trace.of(lines, source=source, unit=unit)
         if file is not None and file.is_file() and begins_with(file, ZIP):
             return _open_archive(path, source)
-    try:
-        pieces = without_cut_line(read_pieces(path)) if is_growing else read_pieces(path)
-        trace = Trace.of(pieces, source=source, unit=unit, is_named=is_named)
-        return trace if file is None else trace.beside(file)
-    except TranscriptError as error:
-        error.no_trace = error.no_trace and not is_named_like_a_trace(source)
-        raise
+    pieces = without_cut_line(read_pieces(path)) if is_growing else read_pieces(path)
+    trace = Trace.of(pieces, source=source, unit=unit, is_named=is_named)
+    return trace if file is None else trace.beside(file)
+
+
+def _is_meant(source: str, document: Document | None) -> bool:
+    """Returns True if an input in no known format was meant to be a run: by its records, else by its name."""
+    is_named = is_named_like_a_trace(source)
+    if document is None:
+        return is_named
+    return (is_named or document.content is Content.JSON_LINES) and has_run_shape(document)
 
 
 def load_events(path: str | os.PathLike[str]) -> list[Event]:

@@ -209,7 +209,9 @@ def skipped_lines(
     others = [item for item in skipped_files if not item.is_unreadable]
     return [
         *_file_lines(broken, UNREADABLE, "red", width, everything=everything),
-        *_file_lines(others, "skipped", "yellow", width, everything=everything),
+        *_file_lines(
+            others, "is no run" if len(others) == 1 else "are no runs", "yellow", width, everything=everything
+        ),
     ]
 
 
