@@ -6,6 +6,7 @@ import itertools
 
 import pytest
 
+from ebbtide.checking import check_events
 from ebbtide.events.event import Message, ModelCall, Notice, NoticeKind, ToolCall
 from ebbtide.events.shipped_tools import shipped
 from ebbtide.report.wording import at_end
@@ -278,3 +279,28 @@ def test_what_did_not_recover_says_what_it_went_on_until():
     run = _recorded(Message(text="Fix it."), *LOOP, ToolCall(name="exit_cost", args={}, result=""))
     assert run.headline is Headline.LIMIT
     assert at_end(run) == "It went on until the limit ended it."
+
+
+REFUSED = [
+    ToolCall(name="Bash", args={"command": f"swift build {n}"}, result="Permission denied.", error=True)
+    for n in range(12)
+]
+
+
+def test_a_run_that_was_refused_until_a_limit_ended_it_says_both() -> None:
+    """In one sentence, with the number of refused calls, and whose limit it was."""
+    summary = check_events(
+        [*REFUSED, ModelCall(text="You're out of extra usage. Resets at 3 pm.", error=True)]
+    )
+    assert summary.ending.ending is EndKind.LIMIT
+    sentence = ended(summary.ending, refused=summary.facts.failures.refused)
+    assert sentence is not None
+    assert sentence.startswith("12 calls were refused; the limit of the account ended it: “You're out of")
+
+
+def test_a_summary_for_a_compaction_is_no_work_that_stops() -> None:
+    """Whatever next step it quotes, and whatever failed in what it condenses."""
+    text = "<analysis>\nThe build failed.\n</analysis>\n<summary>\nNext, I will run the tests.\n</summary>"
+    summary = check_events([Message(text="Fix the build."), ModelCall(text=text)])
+    assert summary.headline is Headline.FINISHED
+    assert ended(summary.ending) == "It wrote the summary for a compaction."

@@ -16,6 +16,11 @@ TITLES = {
         "/review 167",
     ),
     "an interruption asks nothing": ("[Request interrupted by user]", ""),
+    "a tag alone names nothing": ("<objective>\nPlan the release\n</objective>", "Plan the release"),
+    "a prompt of a shell is no part of it": (
+        "\u279c app git:(main) \u2717 make fails",
+        "app git:(main) \u2717 make fails",
+    ),
 }
 
 

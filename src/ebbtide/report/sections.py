@@ -44,7 +44,8 @@ def headline(summary: RunSummary, folder: str = "", state: str = "") -> Markup:
         folder: Common beginning of the names of all runs on the page.
         state: A sentence that says whether it still goes on; empty if nobody knows.
     """
-    how = ended(summary.ending) if summary.over else so_far(summary.ending)
+    refused = summary.facts.failures.refused
+    how = ended(summary.ending, refused=refused) if summary.over else so_far(summary.ending)
     now = at_end(summary)
     facts = [count(summary.spent.events, "event"), f"format {summary.format}"]
     if len(summary.chains) > 1:

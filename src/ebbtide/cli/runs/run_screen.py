@@ -79,7 +79,7 @@ def run_screen(
 def verdict_lines(summary: RunSummary) -> list[Line]:
     """How the run ended and how it went, the words that say so, and why."""
     head = Line(summary.words, word_style(summary)).append(f"  {plain(summary.source)}")
-    how = ended(summary.ending)
+    how = ended(summary.ending, refused=summary.facts.failures.refused)
     about = wording.about(summary)
     lines = [head, *([Line.safe(about, "bold")] if about else [])]
     lines += [*([] if how is None else [Line.safe(how)]), Line.safe(summary.reason)]

@@ -35,6 +35,7 @@ _SPOKEN: Final = (ModelPart.WHOLE, ModelPart.EMBEDDING)
 _SPEAKERS: Final = 2  # from which a chain is a talk of several, whose last words may be anybody's
 _SHOWN: Final = 160
 NO_ANSWER: Final = "the last call got no answer"  #: what the end of a run says of its last call
+_SUMMARY: Final = ("<analysis>", "<summary>")  # how the answer to a prompt for a compaction begins
 #: Messages that ask an agent nothing: commands to the harness, and notes of our own.
 _COMMANDS: Final = ("<command-name>", "<local-command", "/exit", "/quit", "/clear", MARK)
 
@@ -78,7 +79,8 @@ class RunEnding:
         ending: How.
         rule: What says so: a rule of `ebbtide.convergence.outcome_rules`, or ``answer``, ``tool``, ``call``,
             ``told`` (an action in prose), ``unanswered``, ``notice``, ``error`` (a call of the model failed),
-            ``length`` (its output was cut), ``stopped`` (a turn ended without recorded words), ``empty``.
+            ``length`` (its output was cut), ``stopped`` (a turn ended without recorded words),
+            ``summary`` (of a compaction), ``empty``.
         text: The words, cut; empty where there are none.
         event: Number of the event in the run; None where nothing says anything.
         by_person: Whether a person says so.
@@ -298,6 +300,9 @@ def _words(call: ModelCall, number: int, *, several: bool) -> RunEnding:
         return RunEnding(event=number)
     if not text.strip():
         return RunEnding(ending=EndKind.CUT_OFF, rule="empty", event=number)
+    if text.lstrip().startswith(_SUMMARY) and text.rstrip().endswith("</summary>"):
+        # An agent that condenses the work of another one is done with that; what it quotes is not its end.
+        return RunEnding(ending=EndKind.FINISHED, rule="summary", event=number)
     reading = _report("model", text, number)
     if reading is not None and not (is_over and reading.ending is EndKind.CUT_OFF):
         if several and reading.ending is EndKind.HANDED_BACK and reading.rule != "handed_back.human":

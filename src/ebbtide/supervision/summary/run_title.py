@@ -14,9 +14,10 @@ _WITH: Final = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
 _HOUSEKEEPING: Final = frozenset(
     "clear exit quit login logout plan ide model compact config cost help release-notes resume status".split()
 )
+#: Of Markdown, of fields of a prompt, a tag alone, and what a shell says before a command that was pasted.
 _MARKUP: Final = re.compile(
-    r"^(?:\[\[ ?##[^\]]{0,80}\]\]|[#>*\-\s]+)"
-)  # of Markdown, and of fields of a prompt
+    r"^(?:\[\[ ?##[^\]]{0,80}\]\]|[\u276f\u279c\u00bb$%]\s+|</?[a-z_-]{1,40}>\Z|[#>*\-\s]+)", re.IGNORECASE
+)
 _NO_REQUEST: Final = ("<local-command", "[Request interrupted", "/exit", "/quit", "/clear", MARK)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from ebbtide.budget.tally import dollars
@@ -13,6 +14,12 @@ from ebbtide.supervision.verdict import Verdict
 
 _MINUTE = 60
 _NAMED = 2  # stretches of a finding that are named
+_MANY = 10  # refused calls
+#: What the limit of an account is called, which no run can raise.
+_ACCOUNT = re.compile(
+    r"\b(?:extra usage|usage limit|quota|credit balance|out of credits?|(?:5-hour|weekly|monthly) limit)\b",
+    re.IGNORECASE,
+)
 
 
 def unit(spent: Spending) -> str:
@@ -80,15 +87,28 @@ _CALLS = {
 }
 
 
-def ended(ending: RunEnding) -> str | None:
+def ended(ending: RunEnding, *, refused: int = 0) -> str | None:
     """How a run ended, with the words that say so; None where nothing does.
+
+    Args:
+        ending: How.
+        refused: Calls that a person or a rule of the harness did not allow. Where they are many, a run that
+            did not come to an answer is told with them.
 
     >>> ended(RunEnding(ending=EndKind.FAILED, rule="failed.unable", text="I was unable to log in."))
     'It says that it failed: “I was unable to log in.”'
+    >>> ended(RunEnding(ending=EndKind.LIMIT, rule="limit.out-of", text="Out of extra usage"), refused=81)
+    '81 calls were refused; the limit of the account ended it: “Out of extra usage”'
     """
+    how = ending.ending
+    sentence = None if how is EndKind.UNKNOWN else _ended(ending)
+    if sentence is None or refused < _MANY or how in (EndKind.FINISHED, EndKind.HANDED_BACK):
+        return sentence
+    return f"{refused:,} calls were refused; {sentence[0].lower()}{sentence[1:]}"
+
+
+def _ended(ending: RunEnding) -> str:
     how, text = ending.ending, ending.text
-    if how is EndKind.UNKNOWN:
-        return None
     match ending.rule:
         case "call" if text == NO_ANSWER:
             return "It stops at a call that got no answer."
@@ -102,6 +122,8 @@ def ended(ending: RunEnding) -> str | None:
             sentence = "The harness reported an error"
         case "empty":
             return "Its last answer is empty."
+        case "summary":
+            return "It wrote the summary for a compaction."
         case "stopped":
             return "Its last turn ended; what it said there was not recorded."
         case "error" | "notice" if ending.attempts > 1:
@@ -114,6 +136,8 @@ def ended(ending: RunEnding) -> str | None:
             sentence = "The limit of its output cut its last answer"
         case "finished.person-ends":
             sentence = "A person ended it"
+        case rule if rule.startswith("limit.") and _ACCOUNT.search(text) is not None:
+            sentence = "The limit of the account ended it"
         case rule if ending.by_person or rule.startswith("interrupted."):
             sentence = _PERSON_SAYS.get(how, _SAYS[how])
         case _:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ebbtide.bounded import Bounded
-from ebbtide.events.event import Event, Message, ModelCall, ModelPart, Role, ToolCall
+from ebbtide.events.event import Event, Message, ModelCall, ModelPart, Notice, NoticeKind, Role, ToolCall
 from ebbtide.events.provider_answer import ToolRequest
 from ebbtide.events.usage import COUNTS, Usage
 from ebbtide.traces.chats.chain_events import ChainEvents
@@ -14,6 +14,7 @@ from ebbtide.traces.chats.exchange_parts import RESPONSES, parts_of_exchange
 from ebbtide.traces.chats.message_parts import ToolAnswer
 from ebbtide.traces.chats.message_shapes import ChatMessage, messages_in
 from ebbtide.traces.records.fields import compact, dollars, identifier, mapping, seconds, text
+from ebbtide.traces.records.injected_words import persons_words
 from ebbtide.traces.records.joining import Seen
 from ebbtide.traces.records.provider_usage import has_tokens, reported, usage_by_keys
 
@@ -78,7 +79,10 @@ class ChatEvents:
             return []
         role = Role.USER if message.role == "user" else Role.SYSTEM
         agent, ts = fields.get("agent", message.name), fields.get("ts")
-        return [Message(text=message.text, role=role, agent=agent, ts=ts, chain_id=self.chain_id)]
+        words = persons_words(message.text) if role is Role.USER else message.text
+        if not words:
+            return [Notice(kind=NoticeKind.NOTE, text=message.text, ts=ts, chain_id=self.chain_id)]
+        return [Message(text=words, role=role, agent=agent, ts=ts, chain_id=self.chain_id)]
 
     def _reply(
         self, message: ChatMessage, value: Mapping[str, Any], fields: Mapping[str, Any], *, item: bool
