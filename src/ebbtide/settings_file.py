@@ -9,6 +9,7 @@ from os.path import basename
 from typing import Any, TypeVar
 
 from ebbtide.errors import ConfigError
+from ebbtide.regular_file import open_regular
 
 Settings = TypeVar("Settings")
 
@@ -61,17 +62,17 @@ def has_settings(path: str | PathLike[str]) -> bool:
 
 
 def read_text(path: str | PathLike[str], most: int) -> str:
-    """Returns the text of a file, or of a pipe, of a size that is known to be enough.
+    """Returns the text of a file of a size that is known to be enough.
 
     Args:
         most: Bytes that it may have.
 
     Raises:
-        OSError: It cannot be read.
+        OSError: It cannot be read, or is no file.
         UnicodeDecodeError: It is no UTF-8.
         ConfigError: It is larger.
     """
-    with open(path, "rb") as file:  # noqa: PTH123 - pathlib takes long to load
+    with open_regular(path) as file:
         data = file.read(most + 1)
     if len(data) > most:
         raise ConfigError(f"{fspath(path)}: more than {most:,} bytes")

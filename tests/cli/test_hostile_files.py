@@ -5,7 +5,9 @@ import io
 import json
 import os
 import resource
+import signal
 import socket
+import stat
 import subprocess
 import sys
 import time
@@ -279,10 +281,10 @@ def test_a_device_that_is_named_ends(command: str, device: str) -> None:
 
 @pytest.mark.parametrize("option", ["--limits", "--tools", "--prices"])
 def test_a_device_is_no_file_of_settings(option: str) -> None:
-    """It is read up to a bound."""
+    """It is not opened."""
     ended = run("check", option, "/dev/zero", HEALTHY)
     assert ended.code == 2
-    assert "/dev/zero: more than 1,048,576 bytes" in ended.message
+    assert f"{option} /dev/zero: a device, not a file" in ended.message
 
 
 @pytest.mark.skipif(not Path("/dev/stdin").exists(), reason="this system has no /dev/stdin")
@@ -296,12 +298,85 @@ def test_a_pipe_that_is_named_is_read(name: str) -> None:
     assert ended.output.startswith("STUCK")
 
 
-def test_a_named_pipe_that_is_named_is_read(tmp_path: Path) -> None:
-    """It is waited for, as whoever names it expects."""
-    pipe = tmp_path / "pipe"
+PIPE_USES = [
+    "check PIPE",
+    "check --json PIPE",
+    "score PIPE",
+    "stop PIPE",
+    "loops PIPE",
+    "extract PIPE",
+    "calibrate PIPE",
+    "watch --until-end PIPE",
+    "archive check PIPE --output NEW",
+    "archive report PIPE",
+    "decisions from PIPE",
+    "decisions import PIPE",
+    "check --prices PIPE RUN",
+    "check --limits PIPE RUN",
+    "check --tools PIPE RUN",
+    "check --profile PIPE RUN",
+    "check --baseline PIPE RUN",
+    "check --write-baseline PIPE RUN",
+    "check --html PIPE RUN",
+    "--config PIPE check RUN",
+    "archive check RUN --output PIPE",
+    "archive check --rows --map PIPE RUN --output NEW",
+    "budgets list --budgets PIPE",
+    "decisions list --log PIPE",
+    "decisions verify --heads PIPE",
+    "serve --db PIPE --idle 0 --port 0 --no-sessions",
+    "serve --alerts PIPE --idle 0 --port 0 --no-sessions",
+]
+
+
+@pytest.fixture
+def patience() -> Iterator[None]:
+    """Ends a wait that would have no end."""
+
+    def give_up(*_: object) -> None:
+        raise TimeoutError("somebody waits for a pipe")
+
+    before = signal.signal(signal.SIGALRM, give_up)
+    signal.alarm(90)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+@pytest.mark.parametrize("line", PIPE_USES)
+def test_a_named_pipe_is_not_opened(here, patience: None, tmp_path: Path, line: str) -> None:
+    """Whatever it is named as: nobody writes into it, and a command that opened it would wait for ever."""
+    pipe = tmp_path / "pipe.toml"
     os.mkfifo(pipe)
-    with subprocess.Popen(["cp", "--", str(STUCK), str(pipe)]):
-        assert run("check", pipe).output.startswith("STUCK")
+    words = {"PIPE": pipe, "RUN": HEALTHY, "NEW": tmp_path / "new.parquet"}
+    ended = here(*(words.get(word, word) for word in line.split()))
+    if line.startswith("archive check PIPE"):  # one run of an archive, listed as unreadable
+        assert (ended.code, ended.output.count("a named pipe, not a file")) == (51, 1)
+    else:
+        assert (ended.code, "a named pipe, not a file" in ended.message) == (2, True)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+def test_nothing_special_is_opened_by_the_library(patience: None, tmp_path: Path) -> None:
+    """Settings, stores, traces and the session that an agent names in a hook."""
+    from ebbtide import Budgets, ConfigError, Prices, Profile, StoreError, TranscriptError
+    from ebbtide.checking import check
+    from ebbtide.service.hooks.growing_session import GrowingSession, last_report
+    from ebbtide.traces.agents.claude_code import ClaudeCodeReader
+
+    pipe = tmp_path / "pipe.toml"
+    os.mkfifo(pipe)
+    for load in (Prices.load, Profile.load, Budgets.load):
+        with pytest.raises(ConfigError, match="a named pipe, not a file"):
+            load(pipe)
+    with pytest.raises(TranscriptError, match="a named pipe, not a file"):
+        check(pipe)
+    table = {"store": str(pipe), "limits": [{"scope": "all", "limit_usd": 1.0}]}
+    with pytest.raises(StoreError, match="a named pipe, not a file"):
+        Budgets.from_dict(table)
+    assert GrowingSession(str(pipe), ClaudeCodeReader, chain="main", place=0).look() == []
+    assert last_report(str(pipe), ClaudeCodeReader) is None
 
 
 GOOD = HEALTHY.read_bytes().splitlines(keepends=True)

@@ -25,6 +25,7 @@ import click
 from ebbtide.cli.exits import EVERY_EXIT, Exit
 from ebbtide.cli.result import Result
 from ebbtide.cli.settings.options import SETTINGS_OPTIONS, SHOWS, load_settings
+from ebbtide.regular_file import special_kind
 from ebbtide.settings_file import meant
 
 if TYPE_CHECKING:
@@ -113,6 +114,7 @@ class Command(click.Command):
             load_settings(ctx, self.params)
         try:
             rest = super().parse_args(ctx, args)
+            self._refuse_special(ctx)
         except click.NoSuchOption as error:
             if any(error.option_name in option.opts for option in SETTINGS_OPTIONS):
                 first, _, command = ctx.command_path.partition(" ")
@@ -130,6 +132,18 @@ class Command(click.Command):
             what = f"takes {' '.join(takes) or 'no argument'}."
             raise click.UsageError(f"{rest[0]!r} is too much: `{ctx.command_path}` {what}", ctx)
         return rest
+
+    def _refuse_special(self, ctx: click.Context) -> None:
+        """Refuses a pipe, a device or a socket as a file of an option; arguments are for their readers."""
+        for option in self.params:
+            values = ctx.params.get(option.name or "") if isinstance(option, click.Option) else None
+            for value in values if isinstance(values, list) else (values,):
+                try:
+                    kind = special_kind(value) if isinstance(value, str | Path) else None
+                except (OSError, ValueError):  # nothing is there, or it is no path
+                    continue
+                if kind is not None:
+                    raise click.UsageError(f"{option.opts[0]} {value}: {kind}, not a file", ctx)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Runs the function, or shows the settings that it would run with."""

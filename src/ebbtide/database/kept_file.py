@@ -12,7 +12,7 @@ from typing import Final
 
 from ebbtide.database.migrating import SQLITE, Schema, bring_up
 from ebbtide.database.place import MEMORY
-from ebbtide.database.sqlite_errors import SqliteErrors
+from ebbtide.database.sqlite_errors import SqliteErrors, require_database
 from ebbtide.database.sqlite_session import use_write_ahead_log
 from ebbtide.errors import StoreError
 
@@ -32,6 +32,7 @@ def opened_file(path: str, schema: Schema, *, wait_s: float = _WAIT_S) -> sqlite
     Raises:
         StoreError: It cannot be written, or has something else in it.
     """
+    require_database(path)
     with SqliteErrors(path):
         connection = sqlite3.connect(path, timeout=wait_s, isolation_level=None, check_same_thread=False)
         try:

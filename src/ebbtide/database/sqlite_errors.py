@@ -6,6 +6,7 @@ import re
 import sqlite3
 
 from ebbtide.errors import StoreError
+from ebbtide.regular_file import special_kind
 
 _HINTS = (
     (re.compile("locked|busy"), "another process is writing; try again"),
@@ -21,6 +22,20 @@ _HINTS = (
     (re.compile("unable to open"), "the folder has to exist and to be writable"),
     (re.compile("disk I/O"), "the disk or the file system fails"),
 )
+
+
+def require_database(name: str) -> None:
+    """Refuses to open a pipe, a device or a socket as a database: what is written there is lost.
+
+    Raises:
+        StoreError: It is one.
+    """
+    try:
+        kind = special_kind(name)
+    except (OSError, ValueError):  # nothing is there yet, or SQLite says what is wrong
+        return
+    if kind is not None:
+        raise StoreError(f"{name}: {kind}, not a file")
 
 
 class SqliteErrors:

@@ -17,6 +17,7 @@ from ebbtide.batch.results.arrow_types import arrow_library
 from ebbtide.batch.results.run_result import RESULT_VERSION, result_schema
 from ebbtide.bounded import Bounded
 from ebbtide.errors import ConfigError, error_text
+from ebbtide.regular_file import refuse_special
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -174,6 +175,7 @@ def _part_batches(path: Path, columns: list[str] | None) -> Iterator[pa.RecordBa
     import pyarrow.parquet as pq
 
     try:
+        refuse_special(path)
         file = pq.ParquetFile(path)
     except Exception as error:
         raise ConfigError(f"{path}: no file of results: {error_text(error)}") from error

@@ -23,14 +23,14 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from importlib import resources
-from pathlib import Path
 from typing import Any, Final
 
 from ebbtide.errors import ConfigError
-from ebbtide.settings_file import meant
+from ebbtide.settings_file import meant, read_text
 from ebbtide.traces.record_trace import record_format
 from ebbtide.traces.records.fields import from_json, seconds
 
+_LARGEST: Final = 1 << 20  # bytes of a map
 _KEYS: Final = ("description", "format", "run", "order", "json", "record")
 _NUMBER: Final = re.compile(r"-?\d{1,40}(\.\d{1,40})?([eE][+-]?\d{1,3})?", re.ASCII)
 _FORMS: Final = (
@@ -78,7 +78,7 @@ class RowMap:
             )
         else:
             try:
-                text = Path(name).read_text(encoding="utf-8")
+                text = read_text(name, _LARGEST)
             except OSError as error:
                 raise ConfigError(
                     f"{name}: no map of this name{meant(name, shipped)}, and no file: "

@@ -11,7 +11,7 @@ from ebbtide.database import sqlite_file
 from ebbtide.database.migrating import SQLITE, Schema, bring_up
 from ebbtide.database.place import MEMORY
 from ebbtide.database.session import Session, Write
-from ebbtide.database.sqlite_errors import SqliteErrors
+from ebbtide.database.sqlite_errors import SqliteErrors, require_database
 from ebbtide.database.sqlite_session import SqliteSession, use_write_ahead_log
 from ebbtide.errors import StoreError
 
@@ -75,6 +75,7 @@ class SqliteDatabase:
     def _open(self, *, create: bool = False) -> sqlite3.Connection:
         place = self.path
         if not self.single:
+            require_database(self.path)
             place = sqlite_file.uri(self.path, "ro" if self.read_only else "rwc" if create else "rw")
         connection = sqlite3.connect(
             place,

@@ -8,6 +8,7 @@ from typing import Final
 
 from ebbtide.errors import TranscriptError
 from ebbtide.events.event import Event, ModelCall, Notice, NoticeKind, ToolCall
+from ebbtide.regular_file import open_regular
 from ebbtide.traces.input.json_value import json_value
 from ebbtide.traces.records.readers import EventReader
 
@@ -63,7 +64,7 @@ class GrowingSession:
         A file that became shorter is another one: it is read from its start.
         """
         try:
-            with open(self._path, "rb") as file:  # noqa: PTH123 - a path of an agent, as it is
+            with open_regular(self._path) as file:
                 status = os.fstat(file.fileno())
                 if status.st_size < self._at or (self._number is not None and self._number != status.st_ino):
                     self._begin(0)
@@ -136,7 +137,7 @@ def last_report(path: str, reader: Callable[[], EventReader]) -> str | None:
         reader: Makes a reader of its lines.
     """
     try:
-        with open(path, "rb") as file:  # noqa: PTH123 - a path of an agent, as it is
+        with open_regular(path) as file:
             file.seek(max(0, os.fstat(file.fileno()).st_size - _WARM))
             lines = file.read(_WARM).split(b"\n")
     except (OSError, ValueError):

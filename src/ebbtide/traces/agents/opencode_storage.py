@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ebbtide.errors import TranscriptError
+from ebbtide.regular_file import refuse_special
 from ebbtide.traces.input.json_value import json_value
 from ebbtide.traces.input.opencode_names import is_session_file
 from ebbtide.traces.input.source import begins_with, readable
@@ -250,6 +251,7 @@ def _files(folder: Path) -> list[Path]:
 
 def _text_of(file: Path) -> str:
     with readable(file):
+        refuse_special(file)
         return file.read_bytes().decode(errors="replace")
 
 

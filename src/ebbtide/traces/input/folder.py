@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from ebbtide.errors import TranscriptError
-
-_SPECIAL = (
-    (stat.S_ISFIFO, "a named pipe"),
-    (stat.S_ISSOCK, "a socket"),
-    (stat.S_ISCHR, "a device"),
-    (stat.S_ISBLK, "a device"),
-)
+from ebbtide.regular_file import special_kind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,13 +58,10 @@ def refuse_special(path: str | os.PathLike[str]) -> TranscriptError | None:
     """Why this is no file that can be opened without waiting; None where it is one."""
     name = os.fspath(path)
     try:
-        mode = os.stat(name).st_mode  # noqa: PTH116 - a Path of each file in a large folder takes long
+        kind = special_kind(name)
     except OSError as error:
         return _unreadable(error, name)
-    if stat.S_ISREG(mode) or stat.S_ISDIR(mode):
-        return None
-    what = next((words for is_kind, words in _SPECIAL if is_kind(mode)), "something else")
-    return TranscriptError(f"{what}, not a file", source=name, no_trace=True)
+    return None if kind is None else TranscriptError(f"{kind}, not a file", source=name, no_trace=True)
 
 
 def _unreadable(error: OSError, name: str) -> TranscriptError:

@@ -109,7 +109,7 @@ class Tail:
         with readable(path):
             refusal = refuse_special(path)
             if refusal is not None and refusal.no_trace:
-                refusal.hint = "Give it as standard input, which is called -."
+                refusal.hint = "Give what it brings as standard input, which is called -."
                 raise refusal
             self._file = FileIO(path)
         self._last = b""

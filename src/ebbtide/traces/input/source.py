@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ebbtide.errors import TranscriptError
+from ebbtide.regular_file import SpecialFileError, open_regular
 from ebbtide.traces.input.unpacking import PACKED, unpack
 
 STDIN = "-"
@@ -119,6 +120,9 @@ def readable(path: str | os.PathLike[str]) -> Iterator[None]:
         raise TranscriptError("no such file", source=source) from error
     except IsADirectoryError as error:
         raise TranscriptError("a folder, not a file", source=source) from error
+    except SpecialFileError as error:
+        hint = "Give what it brings as standard input, which is called -."
+        raise TranscriptError(str(error.strerror), source=source, hint=hint) from error
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else None
         raise TranscriptError(f"cannot be read: {reason or error}", source=source) from error
@@ -141,7 +145,7 @@ def _raw_pieces(path: str | os.PathLike[str]) -> Iterator[bytes]:
         if os.fspath(path) == STDIN:
             yield from _pieces(sys.stdin.buffer)
         else:
-            with Path(path).open("rb") as file:
+            with open_regular(path) as file:
                 yield from _pieces(file)
 
 

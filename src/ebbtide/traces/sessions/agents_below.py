@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, Final
 
 from ebbtide.events.event import Event, Message, Phase, Role, ToolCall
+from ebbtide.regular_file import open_regular
 from ebbtide.traces.records.fields import identifier, items, joined_text, mapping, seconds, text
 from ebbtide.traces.records.joining import STARTS_AGENTS
 from ebbtide.traces.records.readers import TraceItem
@@ -58,7 +60,7 @@ def _claude_code(file: Path) -> list[Event]:
     """The order of a sub-agent and the agents that it starts; nothing where it starts none."""
     found: list[Event] = []
     try:
-        with file.open(encoding="utf-8", errors="replace") as lines:
+        with TextIOWrapper(open_regular(file), encoding="utf-8", errors="replace") as lines:
             first = next(lines, "")
             for line in lines:
                 if any(mark in line for mark in _MARKS):
@@ -90,7 +92,7 @@ def _children(path: Path) -> Iterator[Path]:
     try:
         files = [file for file in sorted(path.parent.glob("ses_*.json"))[:_MOST] if file != path]
         for file in files:
-            with file.open(encoding="utf-8", errors="replace") as stream:
+            with TextIOWrapper(open_regular(file), encoding="utf-8", errors="replace") as stream:
                 head = stream.read(_HEAD)
             parent = head.partition('"parentID"')[2].partition('"')[2].partition('"')[0]
             if parent:
@@ -106,7 +108,8 @@ def _children(path: Path) -> Iterator[Path]:
 
 def _opencode(file: Path) -> list[Event]:
     try:
-        session = _parsed(file.read_text(encoding="utf-8", errors="replace"))
+        with open_regular(file) as stream:
+            session = _parsed(stream.read().decode(errors="replace"))
     except OSError:
         return []
     chain, found, order, began = file.stem, [], None, None

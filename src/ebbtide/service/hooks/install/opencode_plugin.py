@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from ebbtide.errors import ConfigError
+from ebbtide.regular_file import refuse_special
 from ebbtide.service.hooks.install.hook_places import CLIENT
 from ebbtide.traces.sessions.agent_homes import user_folder
 
@@ -77,6 +78,7 @@ def uninstall(project: Path | None) -> Path | None:
 
 def _require_ours(path: Path) -> None:
     try:
+        refuse_special(path)
         text = path.read_text(encoding="utf-8", errors="replace")
     except FileNotFoundError:
         return

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ebbtide.errors import ConfigError
+from ebbtide.regular_file import refuse_special
 from ebbtide.service.hooks.install.commented_json import changed, parsed
 
 _BOM: Final = "\ufeff"  # of an editor on Windows
@@ -92,6 +93,7 @@ class SettingsJson:
 def _text_of(path: Path) -> str | None:
     """What a file holds; None where there is none."""
     try:
+        refuse_special(path)
         return path.read_text(encoding="utf-8")
     except FileNotFoundError:
         return None
