@@ -10,6 +10,7 @@ import socket
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
@@ -17,7 +18,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import uvicorn
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from ebbtide.budget.shared.budgets import Budgets
 from ebbtide.errors import ConfigError
@@ -280,6 +281,7 @@ class TimedConnection(HttpToolsProtocol):
         self._head_bytes = self._field_bytes = 0
         self._places = places
         self._most = most
+        self._answering: deque[RequestResponseCycle] = deque()
         self._timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -337,11 +339,18 @@ class TimedConnection(HttpToolsProtocol):
         self._wait_no_more()
         self._head_bytes = 0
         super().on_headers_complete()
+        while self._answering and self._answering[0].response_complete:
+            self._answering.popleft()
+        if self.cycle is not None:
+            self._answering.append(self.cycle)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """As of the base."""
+        """As of the base, which knows the latest request alone; the one before may still be answered."""
         self._wait_no_more()
         self._places.pop(self, None)
+        for cycle in self._answering:
+            cycle.disconnected = True
+            cycle.message_event.set()
         super().connection_lost(exc)
 
     def _wait(self) -> None:
