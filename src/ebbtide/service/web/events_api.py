@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import deque
 from functools import partial
 from typing import Annotated, Any, Final
 
@@ -127,16 +128,17 @@ def masked(here: Service, value: Any) -> Any:
 
 
 async def _take(here: Service, run_id: str, events: list[RunEvent], places: list[int]) -> None:
-    """Watch the new ones, a slice at a time, and one request after the other: a check waits for one slice."""
+    """Watch the new ones, a slice at a time in turn with other requests: a check waits for one slice."""
     if here.runs.budgets is not None:  # their store may take long
         await asyncio.to_thread(_take_all, here, run_id, events, places)
         return
-    async with here.watching:
-        start = time.perf_counter()
-        for item, place in zip(events, places, strict=True):
-            if place:
-                here.runs.take(run_id, item.event, place)
-                start = await here.checks.pause(start)
+    new = deque((item.event, place) for item, place in zip(events, places, strict=True) if place)
+    while new:
+        async with here.watching:
+            start = since = time.perf_counter()
+            while new and since == start:
+                here.runs.take(run_id, *new.popleft())
+                since = await here.checks.pause(start)
 
 
 def _take_all(here: Service, run_id: str, events: list[RunEvent], places: list[int]) -> None:
