@@ -3,10 +3,13 @@
 import json
 import os
 import socket
+import struct
 import threading
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
@@ -28,6 +31,11 @@ def sent(service, data: bytes) -> bytes:
             return connection.recv(12)
         except OSError:
             return b""
+
+
+def calls(count: int) -> Iterator[dict[str, Any]]:
+    """Calls of a tool, each with other arguments."""
+    return ({"seq": seq, "kind": "tool", "name": "ls", "args": {"n": seq}} for seq in range(count))
 
 
 def test_a_form_to_sign_in_has_kilobytes(start) -> None:
@@ -86,6 +94,70 @@ def test_a_client_that_goes_away_is_no_fault(service) -> None:
     service.client.close()
     service.process.terminate()
     assert service.process.communicate(timeout=20)[1] == ""
+
+
+def test_many_requests_at_once_of_a_client_that_goes_away_are_no_fault(service) -> None:
+    """Those before the last are answered to nobody, as the last is."""
+    asked = b"GET /openapi.json HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" * 300
+    url = urlsplit(service.url)
+    for _ in range(3):
+        with socket.create_connection((url.hostname, url.port)) as connection:
+            connection.sendall(asked)
+            time.sleep(1.5)  # until nothing more fits between them
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    time.sleep(0.5)
+    assert service.client.get("/healthz").status_code == 200
+    service.client.close()
+    service.process.kill()
+    assert service.process.communicate()[1] == ""
+
+
+def test_reports_beyond_the_bound_are_told_to_come_again(service) -> None:
+    """Who asks for one run, or sends an event, waits for none of them."""
+    service.send("a", *calls(5000))
+    answers = []
+
+    def ask() -> None:
+        answer = httpx.get(f"{service.url}/v1/runs/a/report.html", timeout=120)
+        answers.append((answer.status_code, answer.headers.get("retry-after")))
+
+    threads = [threading.Thread(target=ask) for _ in range(20)]
+    for thread in threads:
+        thread.start()
+    waits = []
+    for seq in range(10):
+        begin = time.monotonic()
+        assert service.client.get("/v1/runs/a").status_code == 200
+        service.send("b", {"seq": seq, "kind": "tool", "name": "ls"})
+        waits.append(time.monotonic() - begin)
+    for thread in threads:
+        thread.join()
+    assert {status for status, _ in answers} == {200, 503}
+    assert all(again == "2" for status, again in answers if status == 503)
+    assert sorted(waits)[5] < 1
+
+
+def test_an_event_waits_for_no_large_body(service) -> None:
+    """Bodies of many events are watched in turn with the others."""
+    body = "\n".join(map(json.dumps, calls(19_000))).encode()
+    done = []
+
+    def send(number: int) -> None:
+        answer = httpx.post(f"{service.url}/v1/runs/large-{number}/events", content=body, timeout=120)
+        done.append(answer.status_code)
+
+    threads = [threading.Thread(target=send, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    time.sleep(0.5)
+    finished_before = []
+    for seq in range(10):
+        service.send("small", {"seq": seq, "kind": "tool", "name": "ls"})
+        finished_before.append(len(done))
+    for thread in threads:
+        thread.join()
+    assert done == [200] * 4
+    assert 0 in finished_before  # four bodies take seconds, one after the other
 
 
 def test_a_key_in_an_id_or_a_name_is_kept_without_it(service) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,14 +11,11 @@ from fastapi import APIRouter, Request
 
 from ebbtide.checking import check
 from ebbtide.service.web.problems import PlainJson, ProblemError
-from ebbtide.service.web.service import Here
+from ebbtide.service.web.service import Heavy, Here
 from ebbtide.supervision.run_options import RunOptions
 
 router = APIRouter(tags=["recorded runs"])
 
-_AT_ONCE: Final = asyncio.Semaphore(2)
-_MOST_WAITING: Final = 6  # checks; who comes then is told to come again, and nobody waits without an end
-_waiting: Final[set[int]] = set()
 _BODY: Final = {
     "requestBody": {
         "required": True,
@@ -29,22 +26,13 @@ _BODY: Final = {
 
 
 @router.post("/v1/check", openapi_extra=_BODY)
-async def check_trace(request: Request, here: Here) -> PlainJson:
+async def check_trace(request: Request, here: Here, heavy: Heavy) -> PlainJson:
     """Check a recorded run, as `ebbtide check --json` does; nothing of it is kept."""
     body = await request.body()
     if not body:
         raise ProblemError(400, "The body is empty.", hint="Send the trace as the body.")
-    if len(_waiting) >= _MOST_WAITING:
-        raise ProblemError(
-            503, "Other recorded runs are being checked.", hint="Send it again in a moment.", retry_s=2
-        )
-    _waiting.add(id(request))
-    try:
-        async with _AT_ONCE:
-            options = RunOptions(redact=here.settings.redact)
-            return PlainJson(await asyncio.to_thread(_summary, body, options))
-    finally:
-        _waiting.discard(id(request))
+    options = RunOptions(redact=here.settings.redact)
+    return PlainJson(await heavy(partial(_summary, body, options)))
 
 
 def _summary(body: bytes, options: RunOptions) -> dict[str, Any]:

@@ -37,7 +37,7 @@ from ebbtide.service.web.answers import (
 from ebbtide.service.web.events_api import masked, verdict_fields
 from ebbtide.service.web.people_api import refuse_unknown
 from ebbtide.service.web.problems import PlainJson, ProblemError
-from ebbtide.service.web.service import Here, Name, RunId, Service, name_field
+from ebbtide.service.web.service import Heavy, Here, Look, Name, RunId, Service, name_field
 from ebbtide.supervision.ladder import Action
 
 router = APIRouter(tags=["what is known"])
@@ -55,6 +55,7 @@ Since = Annotated[
 @router.get("/v1/runs", response_model=RunList)
 async def runs(  # noqa: PLR0917 - a parameter of the query each
     here: Here,
+    look: Look,
     standing: Annotated[
         str | None, Query(max_length=60, description="One action, or several.", examples=["stop,escalate"])
     ] = None,
@@ -82,15 +83,15 @@ async def runs(  # noqa: PLR0917 - a parameter of the query each
         cursor=cursor,
     )
     await asyncio.wrap_future(here.runs.database.flush())
-    rows, next_cursor = await asyncio.to_thread(list_runs, here.runs.database, wanted_runs)
+    rows, next_cursor = await look(partial(list_runs, here.runs.database, wanted_runs))
     return PlainJson({"runs": rows, "next_cursor": next_cursor})
 
 
 @router.get("/v1/runs/{run_id}", response_model=RunFields)
-async def run(here: Here, run_id: RunId) -> PlainJson:
+async def run(here: Here, look: Look, run_id: RunId) -> PlainJson:
     """Show one run."""
     await asyncio.wrap_future(here.runs.database.flush())
-    row = await asyncio.to_thread(find_run, here.runs.database, run_id)
+    row = await look(partial(find_run, here.runs.database, run_id))
     if row is None:
         await refuse_unknown(here, run_id)
     return PlainJson(row)
@@ -105,20 +106,20 @@ async def run_verdict(here: Here, run_id: RunId) -> PlainJson:
 
 
 @router.get("/v1/runs/{run_id}/summary")
-async def run_summary(here: Here, run_id: RunId) -> PlainJson:
+async def run_summary(here: Here, heavy: Heavy, run_id: RunId) -> PlainJson:
     """Sum up a run so far, as `ebbtide check --json` does."""
     await refuse_unknown(here, run_id)
     settings = here.settings
     make = partial(summary, redact=settings.redact, silent_after_s=settings.silent_after_s)
-    result = await asyncio.to_thread(make, here.runs, run_id)
+    result = await heavy(partial(make, here.runs, run_id))
     return PlainJson(result.to_dict())
 
 
 @router.get("/v1/runs/{run_id}/report.html", response_class=HTMLResponse)
-async def run_report(here: Here, run_id: RunId) -> HTMLResponse:
+async def run_report(here: Here, heavy: Heavy, run_id: RunId) -> HTMLResponse:
     """Show the report of a run, as `ebbtide check --html` writes it."""
     await refuse_unknown(here, run_id)
-    page = await asyncio.to_thread(_report, here, run_id)
+    page = await heavy(partial(_report, here, run_id))
     await asyncio.wrap_future(here.runs.database.flush())
     for row in await asyncio.to_thread(find_runs, here.runs.database, [run_id]):
         here.news.publish("run", row)  # what it has wasted is known now
@@ -126,23 +127,24 @@ async def run_report(here: Here, run_id: RunId) -> HTMLResponse:
 
 
 @router.post("/v1/runs/{run_id}/end", response_model=RunFields, tags=["runs that report"])
-async def end(here: Here, run_id: RunId) -> PlainJson:
+async def end(here: Here, look: Look, run_id: RunId) -> PlainJson:
     """Say that a run is over, and hear what it came to. An event that comes later begins it again."""
     await refuse_unknown(here, run_id)
     await asyncio.to_thread(here.runs.end, run_id)
-    return await run(here, run_id)
+    return await run(here, look, run_id)
 
 
 @router.get("/v1/now", response_model=NowAnswer)
-async def now(here: Here) -> PlainJson:
+async def now(here: Here, look: Look) -> PlainJson:
     """Say what is stuck now, in a sentence and run by run."""
     await asyncio.wrap_future(here.runs.database.flush())
-    return PlainJson(await asyncio.to_thread(state_of_now, here))
+    return PlainJson(await look(partial(state_of_now, here)))
 
 
 @router.get("/v1/spending", response_model=SpendingAnswer)
 async def spent(
     here: Here,
+    look: Look,
     by: Annotated[SpendingBy, Query(description="How it is grouped.")] = SpendingBy.DAY,
     since: Since = None,
     timezone: Annotated[
@@ -153,7 +155,7 @@ async def spent(
     """Say what was spent, and on what."""
     zone = None if timezone is None else time_zone(timezone)
     first = None if since is None else moment(since, time.time(), zone)
-    groups = await asyncio.to_thread(spending, here.runs.database, by, first, zone)
+    groups = await look(partial(spending, here.runs.database, by, first, zone))
     return PlainJson({"by": by.value, "groups": groups})
 
 
@@ -186,8 +188,8 @@ def _actions(words: str | None) -> tuple[Action, ...]:
 
 
 @router.get("/v1/budgets", response_model=BudgetsAnswer)
-async def budgets(here: Here) -> PlainJson:
+async def budgets(here: Here, look: Look) -> PlainJson:
     """List the budgets: limit, spent, set aside, left, and what it comes to if it goes on so."""
     budgets = here.runs.budgets
-    standings = [] if budgets is None else await asyncio.to_thread(budgets.standings)
+    standings = [] if budgets is None else await look(budgets.standings)
     return PlainJson({"budgets": masked(here, [standing.to_dict() for standing in standings])})

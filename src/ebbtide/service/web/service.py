@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Annotated, Any
 from weakref import WeakValueDictionary
 
@@ -21,6 +22,7 @@ from ebbtide.service.web.checks_first import CheckQueue
 from ebbtide.service.web.mcp_door import McpDoor
 from ebbtide.service.web.metrics import Metrics
 from ebbtide.service.web.service_settings import ServiceSettings
+from ebbtide.service.web.work_pool import WorkPool
 
 _PLAIN = r"^[^\x00-\x1f\x7f/]+$"
 
@@ -37,7 +39,9 @@ class Service:
         alerts: What tells people.
         metrics: What is counted.
         checks: What the watching of events makes room for.
-        watching: Held while events are watched, which takes the processor.
+        watching: Held while a slice of events is watched, which takes the processor.
+        looks: What reads the database for an answer.
+        heavy: What goes through all events of a run.
     """
 
     runs: LiveRuns
@@ -49,6 +53,8 @@ class Service:
     metrics: Metrics
     checks: CheckQueue = field(default_factory=CheckQueue)
     watching: asyncio.Lock = field(default_factory=asyncio.Lock)
+    looks: WorkPool = field(default_factory=lambda: WorkPool("ebbtide-looks", threads=4, waiting=32))
+    heavy: WorkPool = field(default_factory=lambda: WorkPool("ebbtide-heavy", threads=2, waiting=6))
     _turns: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
 
     @asynccontextmanager
@@ -66,6 +72,10 @@ class Service:
             await asyncio.to_thread(self.runs.get, run_id)
 
 
+#: Does some work in a pool, and hands over its result.
+Work = Callable[[Callable[[], Any]], Awaitable[Any]]
+
+
 # Dependencies that are not async would each wait for a thread.
 async def _service_of(request: Request) -> Service:
     service: Service = request.app.state.service
@@ -73,8 +83,19 @@ async def _service_of(request: Request) -> Service:
 
 
 async def _caller(request: Request, by: ByName = None) -> str:
-    address = request.client.host if request.client else "?"
-    return address if by is None else f"{masked_name(by)} ({address})"
+    return _peer(request) if by is None else f"{masked_name(by)} ({_peer(request)})"
+
+
+def _peer(request: Request) -> str:
+    return request.client.host if request.client else "?"
+
+
+async def _look(request: Request) -> Work:
+    return partial((await _service_of(request)).looks.run, _peer(request))
+
+
+async def _heavy(request: Request) -> Work:
+    return partial((await _service_of(request)).heavy.run, _peer(request))
 
 
 def name_field(description: str) -> Any:
@@ -94,3 +115,7 @@ Name = Annotated[str, AfterValidator(masked_name)]
 Here = Annotated[Service, Depends(_service_of)]
 #: Who asks, for the audit.
 Caller = Annotated[str, Depends(_caller)]
+#: Reads the database for an answer; 503 where too many do.
+Look = Annotated[Work, Depends(_look)]
+#: Goes through the events of a run; 503 where too many do.
+Heavy = Annotated[Work, Depends(_heavy)]
