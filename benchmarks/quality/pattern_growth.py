@@ -35,6 +35,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 import ebbtide
+from ebbtide.text.late_pattern import LatePattern
 from ebbtide.text.phrase_table import PhraseTable
 from ebbtide.text.phrases import Anchor, PhraseRule
 
@@ -163,6 +164,8 @@ def _inside(value: Any, depth: int) -> Iterator[re.Pattern[str] | PhraseRule]:
     if isinstance(value, re.Pattern):
         if isinstance(value.pattern, str):
             yield value
+    elif isinstance(value, LatePattern):
+        yield value.compiled
     elif isinstance(value, PhraseRule):
         yield value
     elif isinstance(value, PhraseTable):

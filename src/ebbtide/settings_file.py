@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike, fspath
-from os.path import basename
+from os.path import basename, dirname, join
 from typing import Any, TypeVar
 
 from ebbtide.errors import ConfigError
@@ -127,12 +127,9 @@ def nearest_name(name: str, names: Iterable[str]) -> str | None:
     return next(iter(difflib.get_close_matches(name, list(names), n=1)), None)
 
 
-def read_package_data(package: str, name: str) -> dict[str, Any]:
-    """Returns the tables of a TOML file that is part of a package."""
-    import tomllib
-    from importlib.resources import files
-
-    return tomllib.loads((files(package) / name).read_text(encoding="utf-8"))
+def read_package_data(name: str) -> dict[str, Any]:
+    """Returns the tables of a TOML file that is part of this package, by its path in it."""
+    return _tables(join(dirname(__file__), name))  # noqa: PTH118, PTH120 - pathlib takes long to load
 
 
 def _own_table(name: str, table: dict[str, Any]) -> Any:

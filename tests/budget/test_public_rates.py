@@ -95,7 +95,7 @@ def test_the_shipped_table_is_that_of_its_edition(monkeypatch: pytest.MonkeyPatc
 def test_a_newer_package_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its table counts, and says so; where it cannot be read, the shipped one does."""
     public_prices.cache_clear()
-    monkeypatch.setattr("ebbtide.budget.public_prices.version", lambda _: "999.0")
+    monkeypatch.setattr("ebbtide.budget.public_prices.installed_edition", lambda: "999.0")
     try:
         assert Prices().origin == "public prices of genai-prices 999.0"
         public_prices.cache_clear()

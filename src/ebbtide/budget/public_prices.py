@@ -13,7 +13,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, date, datetime
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -126,11 +125,21 @@ def public_prices() -> PriceTable:
     """Returns the newest table there is: the shipped one, or that of the package."""
     kept = json.loads(_FILE.read_bytes())
     shipped = PriceTable(kept["edition"], kept["sellers"])
-    with suppress(PackageNotFoundError):
-        if _order(version(_PACKAGE)) > _order(shipped.edition):
-            with suppress(Exception):  # a later package may have another shape: the shipped table stays true
-                return table_of_package()
+    edition = installed_edition()
+    if edition is not None and _order(edition) > _order(shipped.edition):
+        with suppress(Exception):  # a later package may have another shape: the shipped table stays true
+            return table_of_package()
     return shipped
+
+
+def installed_edition() -> str | None:
+    """Returns the version of the installed genai-prices; None where it is not installed."""
+    from importlib.metadata import PackageNotFoundError, version  # a third of what a watch takes to start
+
+    try:
+        return version(_PACKAGE)
+    except PackageNotFoundError:
+        return None
 
 
 def table_of_package() -> PriceTable:
@@ -166,7 +175,7 @@ def table_of_package() -> PriceTable:
         if provider.fallback_model_providers:
             seller["resells"] = list(provider.fallback_model_providers)
         sellers.append({**seller, "models": models})
-    return PriceTable(version(_PACKAGE), sellers)
+    return PriceTable(installed_edition() or "", sellers)
 
 
 def _write() -> None:

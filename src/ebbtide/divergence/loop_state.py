@@ -259,7 +259,7 @@ class LoopState(State):
             listeners = self._calls[traits] = self._listeners(
                 row
                 for row in DETECTORS
-                if row.sees is Sees.CALL and (row.needs is None or row.needs & traits)
+                if row.sees is Sees.CALL and (row.needs is None or int(row.needs) & traits)
             )
         return listeners
 

@@ -37,10 +37,10 @@ def argument_text(args: object) -> str:
         return args
     if type(args) is dict or isinstance(args, Mapping):  # asking for an abstract class takes far longer
         values = args.values()
-        for value in values:
-            if type(value) is not str:
-                return " ".join(map(argument_text, values))
-        return " ".join(values)
+        try:
+            return " ".join(values)  # most are texts alone
+        except TypeError:
+            return " ".join(map(argument_text, values))
     if isinstance(args, list | tuple):
         return " ".join(map(argument_text, args))
     if args is None:

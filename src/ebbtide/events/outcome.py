@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from ebbtide.text.late_pattern import LatePattern
 from ebbtide.text.noise import without_fresh_names, without_noise
 
 
@@ -69,7 +70,7 @@ _NUMBERED: Final = 200  # characters up to which a zero may say that nothing was
 _TOP_HINT, _BOTTOM_HINT = 120, 240  # characters at either end of a long answer in which hints are looked for
 
 #: What a program prints of its own failure, at the beginning of a line that is looked at.
-_STRONG_START: Final = re.compile(
+_STRONG_START: Final = LatePattern(
     r"\W*(?:[\w./\\ -]{1,60}:\s*)?(?:fatal|error|failed|failure|panic|uncaught|unhandled|exception|"
     r"npm (?:ERR!|error)|E:)\b(?!\W*(?:none|no(?! ['\"\w])|0|null|false|nil)\b)"
     r"|Traceback \(most recent"
@@ -80,7 +81,7 @@ _STRONG_START: Final = re.compile(
     re.IGNORECASE,
 )
 #: The same, anywhere in it.
-_STRONG_ANYWHERE: Final = re.compile(
+_STRONG_ANYWHERE: Final = LatePattern(
     r"\berror\[\w+\]|: error:|\berror TS\d+|ERR!"
     r"|\b[1-9]\d* (?:tests? )?(?:failed|failing|failures?|errors?)\b(?!: 0)"
     r"|\b(?:failed|failures|errors)[:=] ?[1-9]"
@@ -109,7 +110,7 @@ _STRONG_HINTS: Final = (
 )  # fmt: skip
 _STATUS: Final = re.compile(r"[45]\d\d")
 #: What a short answer says in words.
-_WEAK: Final = re.compile(
+_WEAK: Final = LatePattern(
     # "Don't ask" at the head of a sentence is an order to the agent.
     r"\b(?:(?:can|could|would|did|does|(?<=\w )do)(?: ?not|n't) (?!need|any|only|yet been|produce)"
     r"|cannot|unable to|failed|fails|failure|error|exception|invalid|denied|refused|forbidden|unauthori[sz]ed"
@@ -123,7 +124,7 @@ _WEAK: Final = re.compile(
     re.IGNORECASE,
 )
 #: That nothing was found; a short answer that begins so, or is nothing else.
-_EMPTY: Final = re.compile(
+_EMPTY: Final = LatePattern(
     r"^\W*(?:(?:sorry|there (?:are|is|were|was)|found|search returned|returned|query returned)\W+)?"
     r"(?:no|0|zero)\W+(?:\w+\W+){0,4}?"
     r"(?:results?|match(?:es)?|rows?|records?|hits?|items?|files?|documents?|docs|entries|events?|data|"
@@ -194,10 +195,10 @@ def outcome_of(answer: str, args: object = "", *, failed: bool = False) -> CallO
         return None
     whole = len(answer) <= _TOP_READ + _BOTTOM_READ
     view = answer if whole else f"{answer[:_TOP_READ]}\n{answer[-_BOTTOM_READ:]}"
-    lines = [line.strip()[:_CUT] for line in view.splitlines() if line and not line.isspace()]
+    lines = [line for line in view.splitlines() if line and not line.isspace()]
     is_short = whole and len(lines) <= _SHORT and len(answer) <= _LONG
-    ends = lines if is_short else [*lines[:_TOP], *lines[_TOP:][-_BOTTOM:]]
-    hinted = [line for line in ends if _is_hinted(line)] if is_hinted else []
+    ends = _trimmed(lines if is_short else [*lines[:_TOP], *lines[_TOP:][-_BOTTOM:]])
+    hinted = _hinted_lines(ends) if is_hinted else []
     hinted = [line for line in hinted if not _ALL_WELL.search(line) and not _HARMLESS.search(line)]
     salient = [line for line in hinted if _is_strong(line)]
     ending, is_weak = Ending.FAILED, False
@@ -208,7 +209,8 @@ def outcome_of(answer: str, args: object = "", *, failed: bool = False) -> CallO
         salient = [line for line in hinted if _WEAK.search(line)] or salient
     elif not is_short and (salient or failed) and all(map(_is_code, salient)):
         # It failed, and its end does not say why: somewhere before it may.
-        salient = [line for line in lines if _is_strong(line) and not _ALL_WELL.search(line)] or salient
+        strong = [line for line in _trimmed(lines) if _is_strong(line) and not _ALL_WELL.search(line)]
+        salient = strong or salient
     if not salient:
         if not failed:
             return None
@@ -225,7 +227,7 @@ def outcome_of(answer: str, args: object = "", *, failed: bool = False) -> CallO
     return CallOutcome(ending, tuple(specific), numbers, is_down=is_down, is_weak=is_weak)
 
 
-_UNDER_WAY: Final = re.compile(
+_UNDER_WAY: Final = LatePattern(
     r"\b(?:pending|running|in[ _-]?progress|queued|waiting|processing|starting|building|deploying|creating|"
     r"updating|modifying|provisioning|scheduled|initiali[sz]ing|syncing|progressing|not ready|active|open|"
     r"optimizing|backing|restoring|uploading|downloading|validating|scaling|ongoing)\b"
@@ -252,7 +254,7 @@ _LOAD: Final = re.compile(
     r"overloaded|retry[- ]after|429|529)\b",
     re.IGNORECASE,
 )
-_DEEDS: Final = re.compile(
+_DEEDS: Final = LatePattern(
     r"\b(?:delete[ds]?|updated?|inserted?|affected|moved|processed|removed|imported|exported|archived|purged|"
     r"copied|"
     r"sent|migrated|changed)\W{1,4}[1-9]\d*\b"
@@ -265,7 +267,7 @@ _STATES: Final = (
 )
 #: A word is no state: something has to be in it. It is the value of a field, the whole of an answer or of a
 #: cell, what a line begins with, or what is said of a thing, and of none.
-_STATE: Final = re.compile(
+_STATE: Final = LatePattern(
     rf"\b(?:status|state|phase|stage|result|conclusion)[\"']?\s{{0,3}}[:=]\s{{0,3}}[\"']?{_STATES}\b"
     rf"|^[^\w\n]{{0,20}}(?:(?:it|\w+ \w+|[\w-]+) )?(?:is |are )?(?:still )?{_STATES}[^\w\n]{{0,20}}$"
     rf"|^[^\w\n]{{0,20}}(?:waited|slept) (?:for )?\d"
@@ -276,18 +278,18 @@ _STATE: Final = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 #: Without one of these words there is none; looking for them is cheap.
-_STATE_WORD: Final = re.compile(rf"\b(?:{_STATES}|waited|slept)\b", re.IGNORECASE)
+_STATE_WORD: Final = LatePattern(rf"\b(?:{_STATES}|waited|slept)\b", re.IGNORECASE)
 _STATE_LENGTH: Final = 200  # characters up to which an answer is a state and not a report
 #: How far something has come.
 _SHARE: Final = re.compile(r"\b\d+ ?(?:of|/) ?\d+\b|\b\d{1,2}(?:\.\d+)? ?%")
 #: How calls and answers say that something was started which goes on by itself.
-_STARTED: Final = re.compile(
+_STARTED: Final = LatePattern(
     r"\b(?:running|started|launched|continues?|moved) (?:it )?(?:in|to) (?:the )?background\b"
     r"|\b(?:background|async\w*) (?:job|task|process|command|agent|shell|session)\b"
     r"|\b(?:queued|scheduled|dispatched|submitted|triggered|launched|enqueued)\b",
     re.IGNORECASE,
 )
-_STARTS: Final = re.compile(
+_STARTS: Final = LatePattern(
     r"(?<![&>\d])&\s*(?:$|\n|disown|echo|sleep|\))|\b(?:nohup|setsid|disown|tmux|screen|"
     r"systemctl (?:re)?start|service \w+ (?:re)?start|up (?:--detach|-d)|(?:run|exec) (?:--detach|-d)|"
     r"--background|--detach|--daemon|workflow run|terraform apply|deploy|"
@@ -411,6 +413,18 @@ def _is_hinted(text: str) -> bool:
         if hint in text:
             return True
     return False
+
+
+def _hinted_lines(lines: list[str]) -> list[str]:
+    """Returns the lines in which a hint stands: few hints stand in any of them."""
+    small = [line.lower() for line in lines]
+    whole = "\n".join(small)
+    hints = [hint for hint in _HINTS if hint in whole]
+    return [line for line, low in zip(lines, small, strict=True) if any(hint in low for hint in hints)]
+
+
+def _trimmed(lines: list[str]) -> list[str]:
+    return [line.strip()[:_CUT] for line in lines]
 
 
 def _values(args: object) -> str:

@@ -74,15 +74,9 @@ def command_name(command: str | Sequence[str]) -> str:
     return _line_name(command[:_READ_LENGTH])
 
 
-@lru_cache(maxsize=64)
-def _parts(text: str) -> tuple[SimpleCommand, ...]:
-    """Returns the commands of a line, which is asked for its effect and for its name."""
-    return tuple(simple_commands(text))
-
-
 @lru_cache(maxsize=4096)
 def _line_effect(text: str) -> Effect | None:
-    effect = _joint_effect(_effects(_parts(text[:_READ_LENGTH]), 0))
+    effect = _joint_effect(_effects(simple_commands(text[:_READ_LENGTH]), 0))
     return effect if effect is Effect.CHANGE or len(text) <= _READ_LENGTH else None
 
 
@@ -93,7 +87,7 @@ def _words_effect(words: tuple[str, ...]) -> Effect | None:
 
 @lru_cache(maxsize=4096)
 def _line_name(text: str) -> str:
-    return _name(_parts(text), 0)
+    return _name(simple_commands(text), 0)
 
 
 @lru_cache(maxsize=1024)
@@ -149,7 +143,7 @@ def _command_effects(words: list[str], depth: int, *, fed: bool = False) -> list
     return [_program_effect(words, depth)]
 
 
-def _inner(words: list[str], *, fed: bool) -> list[SimpleCommand] | None:
+def _inner(words: list[str], *, fed: bool) -> Sequence[SimpleCommand] | None:
     """Returns the commands that a wrapper runs; None if it is none."""
     head, table = _base(words[0]), _table()
     if head in _SHELLS or head in _POWERSHELLS or head == "cmd":

@@ -166,7 +166,7 @@ class ShellTable:
 
 def load_table() -> ShellTable:
     """Returns the table that is shipped."""
-    table = read_package_data("ebbtide.events", "tools/shell.toml")
+    table = read_package_data("events/tools/shell.toml")
     nothing = frozenset(table["nothing"].split())
     plain = dict.fromkeys(nothing, Effect.ACKNOWLEDGE)
     for effect in _EFFECTS:

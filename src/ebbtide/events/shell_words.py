@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 _PLAIN = re.compile(r"[\w@%+=:,./~^{}?*\[\] -]*+", re.ASCII)
 _TOKEN = re.compile(
@@ -62,18 +63,20 @@ class _Scope:
     quoted: bool
 
 
-def simple_commands(text: str) -> list[SimpleCommand]:
+@lru_cache(maxsize=64)
+def simple_commands(text: str) -> tuple[SimpleCommand, ...]:
     """Returns the simple commands of a command line, in the order in which they begin.
 
-    Any text can be read: what is open at its end is taken as closed there.
+    Any text can be read: what is open at its end is taken as closed there. A line of late is not read again:
+    it is asked for its effect, for its name, and for the checks that it runs.
 
     >>> [command.words for command in simple_commands("cd src && grep -n 'a b' $(git ls-files) > out")]
     [['cd', 'src'], ['grep', '-n', 'a b', '$()'], ['git', 'ls-files']]
     """
     if _PLAIN.fullmatch(text):
         words = text.split()
-        return [SimpleCommand(words)] if words else []
-    return _Reader(text).read()
+        return (SimpleCommand(words),) if words else ()
+    return tuple(_Reader(text).read())
 
 
 _HEREDOC = re.compile(r"<<-?[ \t]*(['\"]?)(\w+)\1")

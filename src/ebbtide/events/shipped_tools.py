@@ -42,7 +42,7 @@ def shipped() -> ToolPolicies:
 
 def declarations(family: str) -> Iterator[tuple[str, ToolPolicy]]:
     """Yields the tools of one file, each with its declaration."""
-    table = read_package_data("ebbtide.events", f"tools/{family}.toml")
+    table = read_package_data(f"events/tools/{family}.toml")
     all_of = {name: tuple(table.get(name, ())) for name in _PATTERNS}
     for effect in Effect:
         policy = ToolPolicy(effect=effect, source=f"shipped: {family}", **_with_patterns_of(all_of, {}))

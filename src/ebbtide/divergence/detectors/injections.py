@@ -95,7 +95,7 @@ class Injections(Detector):
 
     def _goes_on_with(self, text: str, number: int) -> bool:
         """Count an injected text; returns True if it is the one before, and nothing was done in between."""
-        tokens = [word for word in _WORD.findall(text[:_READ].lower()) if not word.isdigit()]
+        tokens = {word for word in _WORD.findall(text[:_READ].lower()) if not word.isdigit()}
         words = frozenset(map(_number, tokens))
         names = frozenset(_number(word) for word in tokens if is_generated(word))
         is_same = bool(words) and share(words, self._words) >= self._rules.shared_words
