@@ -28,7 +28,7 @@ def final_text(verdict: Verdict, standing: RunStanding | None = None) -> str:
     expect("verdict", verdict, Verdict)
     expect("standing", standing, RunStanding, optional=True)
     start = "A person should look at this run" if verdict.action is Action.ESCALATE else "This run was ended"
-    text = f"{MARK}{start}: {verdict.reason}"
+    text = f"{MARK}{start}: {verdict.explanation}"
     spent = [] if standing is None else _spent(standing)
     return f"{text} It took {', '.join(spent)}." if spent else text
 

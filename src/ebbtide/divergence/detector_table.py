@@ -590,3 +590,8 @@ DETECTORS: Final = (
     ),
 )
 LOOPS: Final[Mapping[LoopKind, LoopRow]] = {loop.kind: loop for row in DETECTORS for loop in row.loops}
+
+
+def is_for_person(kind: LoopKind) -> bool:
+    """Returns True if the model can do nothing about a loop: a person alone can end it."""
+    return LOOPS[kind].mender is Mender.PERSON

@@ -11,7 +11,7 @@ from ebbtide.budget.limits import LimitKind
 from ebbtide.budget.shared.budget_refusal import BudgetRefusal
 from ebbtide.budget.tally import UNITS
 from ebbtide.convergence.signal import Signal
-from ebbtide.divergence.detector_table import LOOPS, Mender
+from ebbtide.divergence.detector_table import is_for_person
 from ebbtide.divergence.detectors.spend import CACHE_DISCOUNT, SpentSoFar
 from ebbtide.divergence.loop_state import LoopState
 from ebbtide.divergence.signals import SPENDING, LoopKind, LoopSignal, Measurement, Unit
@@ -139,7 +139,7 @@ class Judgement:
             )
         )
         steps = STEPS[cause] if proves else SUSPICION_STEPS
-        if LOOPS[signal.kind].mender is Mender.PERSON:
+        if is_for_person(signal.kind):
             steps = PERSON_STEPS
         return self._verdict(steps.again if goes_on else steps.first, cause, facts, signal.chain_id)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ebbtide.codec import Record, from_whole_wire
+from ebbtide.divergence.detector_table import is_for_person
 from ebbtide.supervision import wording
 from ebbtide.supervision.facts import LoopFacts, WireFacts
 from ebbtide.supervision.ladder import Action, Cause
@@ -30,7 +31,8 @@ class Verdict(Record):
     """
 
     _WIRE: ClassVar = """
-        action cause kind reason nudge event chain_id loop_id last_call_made shadow dropped_chains facts more
+        action cause kind reason nudge for_person remedy event chain_id loop_id last_call_made shadow
+        dropped_chains facts more
     """
     _SCHEMA: ClassVar = 1
 
@@ -72,9 +74,24 @@ class Verdict(Record):
         return "No reason to stop." if self.facts is None else f"{wording.reason(self.facts)}."
 
     @property
+    def for_person(self) -> bool:
+        """True if the model cannot mend what it is about, so that a person has to hear of it."""
+        return isinstance(self.facts, LoopFacts) and is_for_person(self.facts.signal.kind)
+
+    @property
+    def remedy(self) -> str | None:
+        """What a person is to change where the model can mend nothing; None elsewhere."""
+        return wording.nudge(self.facts) if self.facts is not None and self.for_person else None
+
+    @property
+    def explanation(self) -> str:
+        """Why, and what a person is to change where the model can mend nothing."""
+        return f"{self.reason} {self.remedy}" if self.remedy else self.reason
+
+    @property
     def nudge(self) -> str | None:
-        """What to tell the model; None where there is nothing to tell it."""
-        if self.facts is None or self.action not in (Action.NUDGE, Action.FINALIZE):
+        """What to tell the model; None where there is nothing to tell it, or nothing that it can mend."""
+        if self.facts is None or self.for_person or self.action not in (Action.NUDGE, Action.FINALIZE):
             return None
         texts = dict.fromkeys(wording.nudge(facts) for facts in (*self.more, self.facts))
         return " ".join(texts)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ebbtide.budget.limit_alerts import LimitAlert, Nearness
 from ebbtide.budget.limits import LimitKind, uncounted
 from ebbtide.budget.tally import dollars
-from ebbtide.divergence.detector_table import LOOPS, Mender
+from ebbtide.divergence.detector_table import LOOPS, is_for_person
 from ebbtide.divergence.signals import SPENDING, LoopKind, LoopSignal, Unit
 from ebbtide.supervision.facts import (
     BudgetFacts,
@@ -97,7 +97,7 @@ def nudge(facts: Facts) -> str:
     """The text about it for the model, or for the person who alone can mend it."""
     if isinstance(facts, LoopFacts):
         row = LOOPS[facts.signal.kind]
-        if row.mender is Mender.PERSON:
+        if is_for_person(row.kind):
             return row.nudge
         proof = facts.answers_known or "{same}" not in row.sentence
         return f"{row.nudge if proof else _UNKNOWN_NUDGE} {_WAY_OUT}"

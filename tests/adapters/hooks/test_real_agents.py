@@ -53,7 +53,10 @@ class ScriptedModel:
     """Answers a request with the next line of commands, and keeps what it was sent."""
 
     script: list[list[str]]
+    orders: list[str] = field(default_factory=list)  # of agents that it starts, one in each answer
+    verdict: str = "That is all."  # what it says where it gets no tools: a judge of a goal is asked so
     requests: list[str] = field(default_factory=list)
+    started: int = 0
     server: ThreadingHTTPServer | None = None
 
     @property
@@ -70,15 +73,36 @@ class ScriptedModel:
     def answer(self, path: str, body: dict[str, Any]) -> tuple[str, str]:
         if "count" in path.lower():
             return json.dumps({"input_tokens": 10, "totalTokens": 10}), "application/json"
+        commands: list[str] = []
+        number = 0
         if not body.get("tools"):
-            commands: list[str] = []
-            number = 0
+            if "/messages" in path:
+                return "".join(anthropic(0, [said(self.verdict)], body)), "text/event-stream"
+        elif self.orders:
+            return "".join(self.start_agent(body)), "text/event-stream"
         else:
             self.requests.append(json.dumps(body, ensure_ascii=False))
             number = len(self.requests)
             commands = self.script[number - 1] if number <= len(self.script) else []
-        form = anthropic if "/messages" in path else openai if "/responses" in path else google
+        if "/messages" in path:
+            blocks = [shell_call(number, place, command, body) for place, command in enumerate(commands)]
+            return "".join(anthropic(number, blocks, body)), "text/event-stream"
+        form = openai if "/responses" in path else google
         return "".join(form(number, commands, body)), "text/event-stream"
+
+    def start_agent(self, body: dict[str, Any]) -> Iterator[str]:
+        """The next agent is started, by the first agent alone; the others answer at once."""
+        first = json.dumps(body["messages"][0], ensure_ascii=False)
+        name = next((tool["name"] for tool in body["tools"] if tool["name"] in ("Agent", "Task")), None)
+        is_below = any(order in first for order in self.orders)
+        if is_below or name is None or self.started == len(self.orders):
+            return anthropic(0, [said(f"Looked at {self.started} of it.")], body)
+        order = self.orders[self.started]
+        self.started += 1
+        self.requests.append(first)
+        value = {"description": "Look at it", "prompt": order, "subagent_type": "general-purpose"}
+        call = {"type": "tool_use", "id": f"toolu_a{self.started}", "name": name, "input": value}
+        return anthropic(self.started, [call], body)
 
 
 def sse(event: dict[str, Any]) -> str:
@@ -86,19 +110,20 @@ def sse(event: dict[str, Any]) -> str:
     return f"{head}data: {json.dumps(event)}\n\n"
 
 
-def anthropic(number: int, commands: list[str], body: dict[str, Any]) -> Iterator[str]:
+def said(text: str) -> dict[str, Any]:
+    return {"type": "text", "text": text}
+
+
+def shell_call(number: int, place: int, command: str, body: dict[str, Any]) -> dict[str, Any]:
     name = next(
         (tool["name"] for tool in body.get("tools") or () if tool.get("name") in ("Bash", "bash")), ""
     )
-    blocks: list[dict[str, Any]] = [
-        {
-            "type": "tool_use",
-            "id": f"toolu_{number}_{place}",
-            "name": name,
-            "input": {"command": command, "description": "look"},
-        }
-        for place, command in enumerate(commands)
-    ] or [{"type": "text", "text": "That is all."}]
+    value = {"command": command, "description": "look"}
+    return {"type": "tool_use", "id": f"toolu_{number}_{place}", "name": name, "input": value}
+
+
+def anthropic(number: int, calls: list[dict[str, Any]], body: dict[str, Any]) -> Iterator[str]:
+    blocks = calls or [said("That is all.")]
     start = {"id": f"msg_{number}", "type": "message", "role": "assistant", "model": body.get("model")}
     message = {**start, "content": [], "stop_reason": None, "stop_sequence": None, "usage": USAGE}
     yield sse({"type": "message_start", "message": message})
@@ -113,7 +138,7 @@ def anthropic(number: int, commands: list[str], body: dict[str, Any]) -> Iterato
         yield sse({"type": "content_block_start", "index": place, "content_block": begun})
         yield sse({"type": "content_block_delta", "index": place, "delta": delta})
         yield sse({"type": "content_block_stop", "index": place})
-    reason = "tool_use" if commands else "end_turn"
+    reason = "tool_use" if blocks[0]["type"] == "tool_use" else "end_turn"
     ending = {"stop_reason": reason, "stop_sequence": None}
     yield sse({"type": "message_delta", "delta": ending, "usage": USAGE})
     yield sse({"type": "message_stop"})
@@ -231,7 +256,9 @@ def install(agent: str, *flags: str) -> None:
     subprocess.run(command, check=True, capture_output=True)
 
 
-def run(agent: str, model: ScriptedModel, home: Path, prompt: str = "Look for the invoice.") -> str:
+def run(
+    agent: str, model: ScriptedModel, home: Path, prompt: str = "Look for the invoice.", *options: str
+) -> str:
     """What an agent prints while it works off the script."""
     work = home / "work"
     work.mkdir()
@@ -244,7 +271,7 @@ def run(agent: str, model: ScriptedModel, home: Path, prompt: str = "Look for th
             "ANTHROPIC_API_KEY": "none",
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
         }
-        line = ["-p", prompt, "--allowedTools", "Bash", "--model", "claude-sonnet-4-5"]
+        line = ["-p", prompt, "--allowedTools", "Bash", "Agent", "--model", "claude-sonnet-4-5", *options]
     elif agent == "codex":
         (home / ".codex").mkdir(exist_ok=True)
         provider = (
@@ -409,3 +436,61 @@ def test_the_plugin_has_the_hooks_of_the_installer() -> None:
     assert hooks == {event: [{"hooks": [handler]}] for event in place.events}
     manifest = json.loads((folder / ".claude-plugin" / "plugin.json").read_text())
     assert manifest["version"] == ebbtide.__version__
+
+
+STREAM = ("--output-format", "stream-json", "--verbose")
+
+
+def told_after(output: str, what: str) -> int | None:
+    """Number of lines with a text before the one in which the person is told; None where they are not.
+
+    Args:
+        output: What the agent printed, a line an event.
+        what: The text.
+    """
+    lines = output.splitlines()
+    told = next((place for place, line in enumerate(lines) if f" says: {MARK} " in line), None)
+    return None if told is None else sum(what in line for line in lines[:told])
+
+
+@pytest.mark.parametrize("agent", [pytest.param("claude", marks=needs("claude"))])
+def test_a_stop_hook_that_is_never_satisfied_is_told_to_the_person(agent: str, model, home: Path) -> None:
+    """The person hears of the hook with the answer to its fourth word; the model hears nothing."""
+    scripted = model([])
+    install(agent)
+    path = home / ".claude" / "settings.json"
+    value = json.loads(path.read_text())
+    answer = json.dumps({"decision": "block", "reason": "The report has no summary yet."})
+    value["hooks"]["Stop"].append({"hooks": [{"type": "command", "command": f"echo '{answer}'"}]})
+    path.write_text(json.dumps(value))
+    output = run(agent, scripted, home, "Write the report.", *STREAM)
+    told = told_after(output, "Stop hook feedback")
+    print(agent, "told after", told, "words of the hook")
+    assert told in (4, 5), output
+    assert scripted.noted == []
+
+
+@pytest.mark.parametrize("agent", [pytest.param("claude", marks=needs("claude"))])
+def test_a_goal_that_cannot_be_met_is_told_to_the_person(agent: str, model, home: Path) -> None:
+    """Likewise of a goal whose judge always says no."""
+    scripted = model([])
+    scripted.verdict = json.dumps({"ok": False, "reason": "there is no link in the register"})
+    install(agent)
+    output = run(agent, scripted, home, "/goal The register has a link.", *STREAM)
+    told = told_after(output, "Stop hook feedback")
+    print(agent, "told after", told, "words of the judge")
+    assert told in (4, 5), output
+    assert scripted.noted == []
+
+
+@pytest.mark.parametrize("agent", [pytest.param("claude", marks=needs("claude"))])
+def test_twenty_agents_with_one_order_are_told_to_the_person(agent: str, model, home: Path) -> None:
+    """Before the twelfth of them is started."""
+    scripted = model([])
+    scripted.orders = ["Review the pages, and say what has to be mended before they are sent."] * 20
+    install(agent)
+    output = run(agent, scripted, home, "Review the pages.", *STREAM)
+    told = told_after(output, '"task_started"')
+    print(agent, "told after", told, "agents of", scripted.started)
+    assert told is not None, output
+    assert told < 12

@@ -188,3 +188,104 @@ def test_a_restart_remembers(service: HookService, tmp_path: Path) -> None:
     again = HookService(HookStore(SQLiteRunStore(tmp_path / "runs.db"), tmp_path / "sessions.db"))
     assert [take(again, "codex", codex(number)) for number in range(6)] == [{}] * 6
     assert again.runs.get("codex:s").tally.events == 6
+
+
+class HookedSession:
+    """A session of Claude Code with its file, whose hooks answer at once.
+
+    Args:
+        service: The service.
+        folder: Where its file is.
+        flags: What the hooks were installed with.
+    """
+
+    def __init__(self, service: HookService, folder: Path, **flags: bool) -> None:
+        self.service, self.flags, self.lines = service, flags, 0
+        self.path = folder / "s.jsonl"
+        self.path.write_text("")
+        self.hook("SessionStart", source="startup")
+        self.hook("UserPromptSubmit", prompt="Write the report.", prompt_id="p")
+
+    def hook(self, name: str, **fields: Any) -> dict[str, Any]:
+        event = {"session_id": "s", "hook_event_name": name, "transcript_path": str(self.path), **fields}
+        return take(self.service, "claude", json.dumps(event).encode(), **self.flags)
+
+    def write(self, kind: str, message: dict[str, Any], **fields: Any) -> None:
+        self.lines += 1
+        before = f"u{self.lines - 1}" if self.lines > 1 else None
+        line = {"type": kind, "uuid": f"u{self.lines}", "parentUuid": before, "sessionId": "s", **fields}
+        with self.path.open("a") as file:
+            file.write(json.dumps({**line, "message": message}) + "\n")
+
+    def round(self, number: int, *, works: bool = False) -> dict[str, Any]:
+        """The model says that it is done, and another hook says that it is not: the answer of ours."""
+        if works:
+            self.hook("PostToolBatch", tool_calls=[self.look(number)])
+        text = f"The report is written, part {number * 7}."
+        usage = {"input_tokens": 5, "output_tokens": 5}
+        answer = {"id": f"m{number}", "role": "assistant", "model": "claude-sonnet-4-5", "usage": usage}
+        self.write(
+            "assistant", {**answer, "stop_reason": "end_turn", "content": [{"type": "text", "text": text}]}
+        )
+        reply = self.hook("Stop", stop_hook_active=number > 1, last_assistant_message=text)
+        words = "Stop hook feedback:\n[node stop.mjs]: The report has no summary yet."
+        self.write("user", {"role": "user", "content": words}, isMeta=True)
+        return reply
+
+    def look(self, number: int) -> dict[str, Any]:
+        call = {"tool_name": "Read", "tool_input": {"file_path": f"/n/{number}.md"}}
+        return {**call, "tool_use_id": f"t{number}", "tool_response": f"page {number * 7919}"}
+
+    def spawn(self, number: int, order: str, *, ends: bool = True) -> dict[str, Any]:
+        """An agent is started, and its answer comes."""
+        call = {"tool_name": "Agent", "tool_use_id": f"a{number}", "tool_input": {"prompt": order}}
+        reply = self.hook("PreToolUse", **call)
+        if ends:
+            self.hook("PostToolBatch", tool_calls=[{**call, "tool_response": f"report {number * 7919}"}])
+        return reply
+
+
+def test_a_hook_that_is_never_satisfied_is_told_to_the_person(service: HookService, tmp_path: Path) -> None:
+    """The model cannot end it: the person hears of the hook with the answer to its fourth word, once."""
+    session = HookedSession(service, tmp_path)
+    replies = [session.round(number) for number in range(1, 9)]
+    assert replies[:4] == [{}] * 4
+    assert replies[4]["systemMessage"].startswith("[ebbtide] node stop.mjs put the same words in 4 times")
+    assert "change or clear the hook" in replies[4]["systemMessage"]
+    assert list(replies[4]) == ["systemMessage"]
+    assert replies[5:] == [{}] * 3
+    line = service.status_line(json.dumps({"session_id": "s"}).encode())
+    assert line.endswith("STUCK")
+
+
+def test_a_hook_that_is_never_satisfied_ends_the_run_where_that_is_wanted(
+    service: HookService, tmp_path: Path
+) -> None:
+    """Told first, then ended."""
+    session = HookedSession(service, tmp_path, stops=True)
+    replies = [session.round(number) for number in range(1, 7)]
+    assert replies[5]["continue"] is False
+    assert "continue" not in replies[4]
+
+
+def test_a_hook_whose_words_are_worked_on_is_none(service: HookService, tmp_path: Path) -> None:
+    """Something new is read in each round."""
+    session = HookedSession(service, tmp_path)
+    assert [session.round(number, works=True) for number in range(1, 9)] == [{}] * 8
+
+
+def test_agents_that_get_one_order_are_told_to_the_person(service: HookService, tmp_path: Path) -> None:
+    """The fifth start is one too many, before it is made; the model is told nothing."""
+    session = HookedSession(service, tmp_path)
+    replies = [session.spawn(number, "Review the page and its tests.") for number in range(20)]
+    told = [number for number, reply in enumerate(replies, 1) if reply]
+    assert told == [5]
+    assert list(replies[4]) == ["systemMessage"]
+
+
+def test_agents_with_parts_of_the_work_are_none(service: HookService, tmp_path: Path) -> None:
+    """Twenty parts, one after the other, and the best of five at once."""
+    session = HookedSession(service, tmp_path)
+    parts = [session.spawn(number, f"Review page {number}.") for number in range(20)]
+    best = [session.spawn(number, "Draft the summary.", ends=False) for number in range(20, 25)]
+    assert parts + best == [{}] * 25

@@ -1,7 +1,8 @@
 """Hooks of Claude Code.
 
 ``PostToolBatch`` reports all calls of one answer of the model at once, after them and before the model is
-called again; ``PostToolUseFailure`` before it reports that a call failed. Tokens stand in the session file
+called again; ``PostToolUseFailure`` before it reports that a call failed, and ``PreToolUse`` that an agent is
+about to be started. Tokens, and what other hooks put in, stand in the session file
 alone. Tried with 2.1.330. Source: https://code.claude.com/docs/en/hooks
 """
 
@@ -20,7 +21,7 @@ from ebbtide.adapters.hooks.step import (
     StepKind,
     fingerprint,
 )
-from ebbtide.events.event import ToolCall
+from ebbtide.events.event import Phase, ToolCall
 from ebbtide.traces.agents.claude_code import ClaudeCodeReader
 from ebbtide.traces.records.fields import identifier, items, mapping, text
 from ebbtide.traces.records.injected_words import is_injected
@@ -28,6 +29,7 @@ from ebbtide.traces.records.injected_words import is_injected
 _KINDS: Final = {
     "SessionStart": StepKind.START,
     "UserPromptSubmit": StepKind.PROMPT,
+    "PreToolUse": StepKind.SPAWN,
     "PostToolUseFailure": StepKind.FAILURE,
     "PostToolBatch": StepKind.TOOLS,
     "Stop": StepKind.REPORT,
@@ -53,7 +55,7 @@ def read_claude(event: Mapping[str, Any]) -> HookStep | None:
         session=session,
         key=f"{name} {key or fingerprint(event)}",
         agent=agent,
-        calls=_failure(event, agent) if kind is StepKind.FAILURE else _calls(event, agent),
+        calls=_CALLS.get(kind, _calls)(event, agent),
         is_batch=True,
         prompt=_prompt(event),
         transcript=text(event.get(_FILES.get(kind, "transcript_path"))),
@@ -109,6 +111,17 @@ def _failure(event: Mapping[str, Any], agent: str) -> tuple[IdentifiedCall, ...]
     if key is None or name is None:
         return ()
     return (IdentifiedCall(key=key, call=ToolCall(name=name, error=True, chain_id=agent)),)
+
+
+def _start(event: Mapping[str, Any], agent: str) -> tuple[IdentifiedCall, ...]:
+    key, name = identifier(event.get("tool_use_id")) or fingerprint(event), text(event.get("tool_name"))
+    if name is None:
+        return ()
+    call = ToolCall(name=name, args=event.get("tool_input"), chain_id=agent, phase=Phase.STARTED)
+    return (IdentifiedCall(key=f"start {key}", call=call),)
+
+
+_CALLS: Final = {StepKind.FAILURE: _failure, StepKind.SPAWN: _start}
 
 
 def _prompt(event: Mapping[str, Any]) -> str | None:

@@ -33,6 +33,7 @@ class StepKind(StrEnum):
     START = "start"  #: a session begins, or goes on
     PROMPT = "prompt"  #: a person says something
     TOOLS = "tools"  #: calls of tools have ended, and the model is called next
+    SPAWN = "spawn"  #: agents are about to be started
     FAILURE = "failure"  #: a call failed that is reported again with its batch
     MODEL = "model"  #: a call of the model has ended
     REPORT = "report"  #: the agent has said its last words, and would end its turn
@@ -60,7 +61,7 @@ class HookStep:
         event: The agent's own name of it.
         key: Identity among the events of the session.
         agent: The chain: `MAIN`, or the id of a sub-agent.
-        calls: Calls that have ended, at once.
+        calls: Calls that have ended, at once; those that begin where agents are about to be started.
         is_batch: True if the calls are all that one answer of the model asked for.
         prompt: Words of a person.
         usage: Usage of a call of the model, if the event states it.

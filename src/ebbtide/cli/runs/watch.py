@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 
 _CHANGES = 8  # that the screen keeps
-_REASON = 160
+_REASON = 320
 _LATEST = 120
 
 
@@ -239,7 +239,7 @@ def _change(verdict: Verdict) -> Line:
     at = "" if verdict.event is None else f"event {verdict.event:,}"
     line = Line(f"{at:<12} ", "dim")
     line.append(f"{verdict.action.value.upper():<9}", ACTION_STYLES[verdict.action])
-    return line.append(plain(verdict.reason, _REASON))
+    return line.append(plain(verdict.explanation, _REASON))
 
 
 class _Lines:

@@ -100,7 +100,7 @@ class AlertSender:
         while True:
             run_id, verdict = await self._inbox.get()
             level = next(level for level in levels_of(verdict) if level in self._settings.on)
-            await self._enter(run_id, level, verdict.reason, verdict.kind)
+            await self._enter(run_id, level, verdict.explanation, verdict.kind)
 
     async def _watch_silence(self) -> None:
         while True:

@@ -1,4 +1,4 @@
-"""What a session file has had since the last look: calls of the model, and what they took."""
+"""News of a session file since the last look: calls of the model, what they took, and words put in."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ _LONGEST: Final = 32 << 20  # bytes of a line
 class GrowingSession:
     """A session file that an agent writes while it is read.
 
-    The words of the model are left out: what it says between its calls is no conversation to judge.
+    The words of the model are left out: what it says between its calls is no conversation to judge. Those
+    that the harness puts in are there: no hook reports them.
 
     Args:
         path: The file; it may come later.
@@ -59,7 +60,7 @@ class GrowingSession:
         return max(self._at - len(self._rest), self._warm_until)
 
     def look(self) -> list[Event]:
-        """What calls of the model have taken since the last look.
+        """Returns what calls of the model have taken since the last look, and what was put in between.
 
         A file that became shorter is another one: it is read from its start.
         """
@@ -112,12 +113,14 @@ class GrowingSession:
         return [plain for event in events if (plain := self._plain(event)) is not None]
 
     def _plain(self, event: object) -> Event | None:
-        """The usage of an event, on the clock and in the chain of the hooks; None where it has none."""
+        """Returns what the file alone knows of an event, on the clock and in the chain of the hooks."""
         if not isinstance(event, ModelCall | Notice):
             return None
         chain = event.chain_id or self._chain
         if isinstance(event, ModelCall):
             return ModelCall(usage=event.usage, error=event.error, chain_id=chain)
+        if event.kind is NoticeKind.NOTE:
+            return Notice(kind=NoticeKind.NOTE, text=event.text, error=event.error, chain_id=chain)
         if event.kind is not NoticeKind.USAGE:
             return None
         return Notice(kind=NoticeKind.USAGE, usage=event.usage, chain_id=chain)

@@ -234,13 +234,18 @@ class HookService:
                 session.events += 1
                 self.runs.record(run_id, ModelCall(usage=step.usage, chain_id=step.agent))
             elif step.kind is StepKind.TOOLS:
+                session.batch_of(step.agent, ends=True)
                 if self._record_calls(step, session, run_id, batch) and not is_late:
                     turn = self.runs.before_model(run_id, agent=step.agent)
                     if not (shadow or session.is_off):
                         return self._advice(codec, step, session, run_id, turn, stops=stops)
+            elif step.kind is StepKind.SPAWN:
+                self._record_starts(step, session, run_id)
+                if not (shadow or is_late or session.is_off):
+                    return self._word_for_person(codec, step, session, run_id, stops=stops)
             elif step.kind is StepKind.REPORT:
-                if not (shadow or is_late or session.is_off or step.is_again):
-                    return self._correction(codec, step, run_id)
+                if not (shadow or is_late or session.is_off):
+                    return self._last_word(codec, step, session, run_id, stops=stops)
             elif step.kind is StepKind.END:
                 self.runs.end(run_id)
         return HookReply()
@@ -274,6 +279,30 @@ class HookService:
             self.runs.record(run_id, replace(call, error=failed, chain_id=chain, batch=place))
         return bool(calls)
 
+    def _record_starts(self, step: HookStep, session: HookSession, run_id: str) -> None:
+        """Take agents that are about to be started."""
+        for item in step.calls:
+            if not session.is_repeated(item.key):
+                session.events += 1
+                batch = session.batch_of(step.agent)
+                self.runs.record(run_id, replace(item.call, chain_id=step.agent, batch=batch))
+
+    def _last_word(
+        self, codec: HookCodec, step: HookStep, session: HookSession, run_id: str, *, stops: bool
+    ) -> HookReply:
+        """Returns what is said before an agent ends its turn: to its person first, else to itself, once."""
+        reply = self._word_for_person(codec, step, session, run_id, stops=stops)
+        return reply if reply != HookReply() or step.is_again else self._correction(codec, step, run_id)
+
+    def _word_for_person(
+        self, codec: HookCodec, step: HookStep, session: HookSession, run_id: str, *, stops: bool
+    ) -> HookReply:
+        """Returns what the person hears of a loop that the model cannot mend: no call of a tool shows it."""
+        verdict = self.runs.get(run_id).verdict(step.agent)
+        if not verdict.for_person:
+            return HookReply()
+        return self._advice(codec, step, session, run_id, Advice(verdict), stops=stops)
+
     def _advice(
         self,
         codec: HookCodec,
@@ -295,7 +324,8 @@ class HookService:
                 return HookReply(end=final_text(turn.verdict, standing))
             reason = f"{MARK}{turn.refusal}"
             word = f"{turn.verdict.kind} {turn.verdict.loop_id}"
-            is_new = delivery.add_word(word, f"{reason} {_ADVICE}", reason)
+            note = None if turn.verdict.for_person else f"{reason} {_ADVICE}"
+            is_new = delivery.add_word(word, note, reason)
         if is_new:
             self._keep(run_id)
         return delivery.send(self._clock())

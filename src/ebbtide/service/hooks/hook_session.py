@@ -44,6 +44,7 @@ class HookSession:
         self._failures: Bounded[str, None] = Bounded(_MOST_KEYS)
         self._costs: list[tuple[float, float]] = []  # when, and dollars
         self._deliveries: Bounded[str, NoteDelivery] = Bounded(_MOST_AGENTS)
+        self._batches: Bounded[str, int] = Bounded(_MOST_AGENTS)
 
     def delivery(self, agent: str) -> NoteDelivery:
         """Returns the delivery of notes to one of its agents."""
@@ -52,6 +53,18 @@ class HookSession:
             delivery = self._deliveries[agent] = NoteDelivery()
         self._deliveries.move_to_end(agent)
         return delivery
+
+    def batch_of(self, agent: str, *, ends: bool = False) -> str:
+        """Returns a name for the calls that one answer of an agent's model asks for.
+
+        Args:
+            agent: The agent.
+            ends: Whether all of them have ended.
+        """
+        number = self._batches.get(agent) or 0
+        if ends:
+            self._batches[agent] = number + 1
+        return f"batch {number}"
 
     def begin_anew(self) -> None:
         """A person has spoken: what its agents were told counts no more."""
@@ -101,6 +114,7 @@ class HookSession:
             "events": self.events,
             "repeated": self.repeated,
             "deliveries": {agent: delivery.to_dict() for agent, delivery in self._deliveries.items()},
+            "batches": dict(self._batches),
             "files": self.files,
             "keys": list(self._keys),
             "failures": list(self._failures),
@@ -119,6 +133,7 @@ class HookSession:
         for agent, delivery in wire["deliveries"].items():
             session._deliveries[agent] = NoteDelivery.from_dict(delivery)
         session.files = {path: (int(place[0]), int(place[1])) for path, place in wire["files"].items()}
+        session._batches.update({agent: int(number) for agent, number in wire["batches"].items()})
         session._keys.update(dict.fromkeys(wire["keys"]))
         session._failures.update(dict.fromkeys(wire["failures"]))
         return session

@@ -1,4 +1,4 @@
-"""Notes on their way to an agent: each is given again until it is known to have arrived."""
+"""Notes on their way to an agent, or to its person: each is given again until it is known to have arrived."""
 
 from __future__ import annotations
 
@@ -27,8 +27,12 @@ class NoteDelivery:
 
     @property
     def may_end(self) -> bool:
-        """True if the agent was told of what it does, and heard it."""
-        return self._has_arrived and self._note is None
+        """True if the agent, or its person, was told of what it does, and heard it."""
+        return self._has_arrived and not self._is_pending
+
+    @property
+    def _is_pending(self) -> bool:
+        return self._note is not None or self._message is not None
 
     def add(self, note: str | None) -> bool:
         """Takes a note, or None where there is none to give; returns True if what is pending has changed.
@@ -42,12 +46,12 @@ class NoteDelivery:
         self._put(note if self._note is None else f"{self._note}\n{note}")
         return True
 
-    def add_word(self, word: str, note: str, message: str) -> bool:
-        """Takes a note about an ending, in place of a pending one; returns True if that is a change.
+    def add_word(self, word: str, note: str | None, message: str) -> bool:
+        """Takes a word about an ending, in place of what is pending; returns True if that is a change.
 
         Args:
             word: The ending: each is told of once.
-            note: For the model.
+            note: For the model; None where it can mend nothing.
             message: For the person.
         """
         if word in (self._told, self._word):
@@ -65,14 +69,14 @@ class NoteDelivery:
             now: Seconds since 1970.
         """
         is_on_its_way = self._sent_at is not None and 0 <= now - self._sent_at < DEADLINE_S
-        if self._note is None or is_on_its_way:
+        if not self._is_pending or is_on_its_way:
             return HookReply()
         self._sent_at = now
         return HookReply(note=self._note, message=self._message, delivery=self._number)
 
     def arrived(self, number: int) -> None:
         """Notes that a note reached its agent."""
-        if number == self._number and self._note is not None:
+        if number == self._number and self._is_pending:
             self._has_arrived = True
             self._told = self._word or self._told
             self._clear()
@@ -87,7 +91,7 @@ class NoteDelivery:
         self._has_arrived = False
         self._told = None
 
-    def _put(self, note: str) -> None:
+    def _put(self, note: str | None) -> None:
         self._clear()
         self._note = note
         self._number += 1

@@ -19,6 +19,8 @@ class VerdictFields(BaseModel):
         description="Why, in one sentence.", examples=["search 3 times in a row, same answer."]
     )
     nudge: str | None = Field(description="What to tell the model.")
+    for_person: bool = Field(description="Whether the model can mend nothing of it: a person has to hear.")
+    remedy: str | None = Field(description="What a person is to change then.")
     event: int | None = Field(description="Number of the event at which it came.")
     chain_id: str | None = Field(description="The agent that it is about; null for the whole run.")
     facts: dict[str, Any] | None = Field(description="What the sentences are made of.")

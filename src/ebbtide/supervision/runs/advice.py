@@ -41,12 +41,12 @@ class Advice:
         End the run where there is nobody to ask. A person who wants it to go on is `Runs.acknowledge`,
         `Runs.extend`, or a new message.
         """
-        return self.verdict.reason if self.verdict.action is Action.ESCALATE else None
+        return self.verdict.explanation if self.verdict.action is Action.ESCALATE else None
 
     @property
     def end(self) -> str | None:
         """Why the call is not to be made, and the run is over; None where it goes on."""
-        return self.verdict.reason if self.verdict.action is Action.STOP else None
+        return self.verdict.explanation if self.verdict.action is Action.STOP else None
 
     @property
     def refusal(self) -> str | None:

@@ -221,7 +221,7 @@ def standing_of(
         run_id=run_id,
         action=verdict.action,
         kind=verdict.kind,
-        reason=verdict.reason,
+        reason=verdict.explanation,
         events=tally.events,
         cost_usd=usd(tally.cost),
         tokens=tally.tokens,

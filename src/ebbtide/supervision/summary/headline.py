@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Final
 
-from ebbtide.divergence.detector_table import LOOPS, Mender
+from ebbtide.divergence.detector_table import LOOPS, is_for_person
 from ebbtide.divergence.signals import LoopKind
 from ebbtide.supervision.ladder import Action, Cause
 from ebbtide.supervision.summary.ending import EndKind
@@ -167,4 +167,4 @@ def _is_stuck(loop: str, ending: EndKind) -> bool:
 
 def is_for_a_person(loop: str | None) -> bool:
     """Returns True if a person alone can mend a loop of that kind."""
-    return loop is not None and loop in LOOPS and LOOPS[LoopKind(loop)].mender is Mender.PERSON
+    return loop is not None and loop in LOOPS and is_for_person(LoopKind(loop))

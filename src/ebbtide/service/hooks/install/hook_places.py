@@ -34,7 +34,7 @@ class HookPlace:
         folder: Its folder, below that of the user or of the project.
         variable: The variable that names another folder for the user.
         is_base: Whether the variable names the folder above.
-        events: The events that are taken.
+        events: The events that are taken, each with a pattern of the tools that it is about, or "".
         timeout: How long it waits for the command, in its own unit.
         advice: What the person has to do besides.
     """
@@ -44,7 +44,7 @@ class HookPlace:
     folder: str
     variable: str
     is_base: bool = False
-    events: tuple[str, ...]
+    events: Mapping[str, str]
     timeout: int
     advice: str = ""
 
@@ -72,15 +72,16 @@ PLACES: Final[Mapping[str, HookPlace]] = {
             folder=".claude",
             file="settings.json",
             variable="CLAUDE_CONFIG_DIR",
-            events=(
-                "SessionStart",
-                "UserPromptSubmit",
-                "PostToolUseFailure",
-                "PostToolBatch",
-                "Stop",
-                "SubagentStop",
-                "SessionEnd",
-            ),
+            events={
+                "SessionStart": "",
+                "UserPromptSubmit": "",
+                "PreToolUse": "Agent|Task",
+                "PostToolUseFailure": "",
+                "PostToolBatch": "",
+                "Stop": "",
+                "SubagentStop": "",
+                "SessionEnd": "",
+            },
             timeout=_SECONDS,
         ),
         HookPlace(
@@ -88,7 +89,9 @@ PLACES: Final[Mapping[str, HookPlace]] = {
             folder=".codex",
             file="hooks.json",
             variable="CODEX_HOME",
-            events=("SessionStart", "UserPromptSubmit", "PostToolUse", "Stop", "SessionEnd"),
+            events=dict.fromkeys(
+                ("SessionStart", "UserPromptSubmit", "PostToolUse", "Stop", "SessionEnd"), ""
+            ),
             timeout=_CODEX_SECONDS,
             advice="Codex asks once whether you trust these hooks: say yes, or they do not run.",
         ),
@@ -98,7 +101,9 @@ PLACES: Final[Mapping[str, HookPlace]] = {
             file="settings.json",
             variable="GEMINI_CLI_HOME",
             is_base=True,
-            events=("SessionStart", "BeforeAgent", "AfterTool", "AfterAgent", "SessionEnd"),
+            events=dict.fromkeys(
+                ("SessionStart", "BeforeAgent", "AfterTool", "AfterAgent", "SessionEnd"), ""
+            ),
             timeout=_SECONDS * 1000,
         ),
     )

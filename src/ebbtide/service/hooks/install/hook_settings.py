@@ -74,8 +74,9 @@ def install_hooks(agent: str, options: HookOptions, *, project: Path | None = No
     hooks = _without_ours(settings)
     command = client_command(agent, *options.flags)
     handler = {"type": "command", "command": command, "timeout": place.timeout}
-    for event in place.events:
-        hooks.setdefault(event, []).append({"hooks": [dict(handler)]})
+    for event, tools in place.events.items():
+        matcher = {"matcher": tools} if tools else {}
+        hooks.setdefault(event, []).append({**matcher, "hooks": [dict(handler)]})
     settings.value["hooks"] = hooks
     if options.status_line:
         line = settings.value.get(_STATUS_LINE)

@@ -40,21 +40,23 @@ export const Ebbtide = async ({ client, directory }) => {
     if (answer.end) await client.session.abort({ path: { id: session } }).catch(() => {})
     return answer.note || answer.end
   }
+  const show = async (message, variant) => {
+    if (message) await client.tui?.showToast({ body: { message, variant } }).catch(() => {})
+  }
   return {
     "chat.message": async ({ sessionID, messageID }, { message, parts }) => {
       const prompt = parts.map((part) => (part.type === "text" && !part.synthetic ? part.text : "")).join("\n")
       const base = { event: "prompt", session: sessionID, folder: directory }
       const answer = await tell({ ...base, id: messageID ?? message?.id, prompt })
-      const body = { message: answer.message, variant: "info" }
-      if (answer.message) await client.tui?.showToast({ body }).catch(() => {})
+      await show(answer.message, "info")
     },
     "tool.execute.after": async ({ tool, sessionID, callID, args }, output) => {
       const batch = steps.get(sessionID)
       const call = { event: "tool", session: sessionID, id: callID, tool, args, output: output.output, batch }
       const answer = await tell(call)
       const note = await act(sessionID, answer)
-      if (!note) return
-      output.output = `${output.output}\n${note}`
+      await show(answer.message, "warning")
+      if (note) output.output = `${output.output}\n${note}`
       // The service gives a note again until it hears that the model gets it.
       if (answer.ticket) await post(`/delivered/${answer.ticket}`, "").catch(() => {})
     },
