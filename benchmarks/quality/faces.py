@@ -29,6 +29,9 @@ from benchmarks.measure import ROOT, add_data_option, data_folder, setup, write_
 from ebbtide.batch.results.archived_run import FileRun
 from ebbtide.batch.results.run_result import result_of
 from ebbtide.checking import check, check_events
+from ebbtide.claims.claim import ClaimCheck
+from ebbtide.claims.last_words import LastWords
+from ebbtide.claims.sentences import claims_line
 from ebbtide.cli.declaration import read_prices
 from ebbtide.cli.rounds.score import score
 from ebbtide.cli.rounds.stop import stop
@@ -48,7 +51,7 @@ from ebbtide.service.runs.live_runs import LiveRuns
 from ebbtide.service.runs.run_database import RunDatabase
 from ebbtide.service.runs.run_event import run_event
 from ebbtide.service.runs.run_origin import RunOrigin
-from ebbtide.service.runs.run_report import report
+from ebbtide.service.runs.run_report import report, report_claims
 from ebbtide.service.runs.run_report import summary as service_summary
 from ebbtide.service.runs.run_source import RunSource
 from ebbtide.service.runs.waste import keep_waste
@@ -101,6 +104,7 @@ def facts_of(summary: RunSummary) -> Facts:
         "tokens": spent.tokens.total,
         "cost": _cents(spent.cost_usd),
         "wasted": _cents(summary.bill.wasted.cost_usd),
+        "claims": claims_line(summary.claims),
         "began": summary.began_s,
         "ended": summary.ended_s,
         "seconds": spent.seconds,
@@ -129,6 +133,7 @@ def _wire(path: Path, summary: RunSummary) -> Facts:
         "began": wire["began_s"],
         "ended": wire["ended_s"],
         "latest": wire["latest"]["action"],
+        "claims": claims_line([ClaimCheck.from_dict(item) for item in wire["claims"]]),
     }
 
 
@@ -137,6 +142,7 @@ def _screen(path: Path, summary: RunSummary) -> Facts:
     lines = [line.text for line in run_screen(summary, 10_000)]
     text = "\n".join(lines)
     facts: Facts = {"words": lines[0].partition("  ")[0], "reason": _within(summary.reason, text)}
+    facts["claims"] = _claims_within(summary, text)
     for sentence in (ended(summary.ending), wording.at_end(summary)):
         if sentence is not None:
             facts["how" if sentence == ended(summary.ending) else "at the end"] = _within(sentence, text)
@@ -146,6 +152,13 @@ def _screen(path: Path, summary: RunSummary) -> Facts:
 def _within(sentence: str, text: str) -> str | None:
     """The sentence, where it is in the text as a screen would show it."""
     return sentence if " ".join(sentence.split())[:60] in " ".join(text.split()) else None
+
+
+def _claims_within(summary: RunSummary, text: str) -> str | None:
+    """The line about the claims, where it is in the text as a whole; empty where there is none to say."""
+    line = claims_line(summary.claims)
+    shown = " ".join(line.split()) in " ".join(text.split())
+    return line if shown and (line or "Said against done" not in text) else None
 
 
 def _row_of_many(path: Path, summary: RunSummary) -> Facts:
@@ -166,6 +179,7 @@ def _page_facts(text: str, summary: RunSummary) -> Facts:
     return {
         "words": None if match is None else html.unescape(match[1]),
         "reason": _within(summary.reason, plain),
+        "claims": _claims_within(summary, plain),
     }
 
 
@@ -271,6 +285,7 @@ def _archive(path: Path, _: RunSummary) -> Facts:
         "cost": _cents(row.cost_usd),
         "wasted": _cents(row.wasted_usd),
         "seconds": row.seconds,
+        "claims": claims_line(row.claims or ()),
     }
 
 
@@ -285,6 +300,7 @@ def _tool(path: Path, summary: RunSummary) -> Facts:
         "model calls": answer["model_calls"],
         "cost": _cents(answer["cost_usd"]),
         "wasted": _cents(answer["wasted_usd"]),
+        "claims": answer["claims"],
     }
 
 
@@ -347,6 +363,11 @@ class ServiceFaces:
             "tokens": row["tokens"],
         }
         yield from _differing("live row", expected, live | {"cost": _cents(row["cost_usd"])})
+        report_of = LastWords()
+        for number, event in enumerate(events, start=1):
+            report_of.see(event, number)
+        asked = report_claims(self._runs, run_id, report_of.words)
+        yield from _differing("live claims", expected, {"claims": claims_line(asked)})
         line = status_line({}, _heard_session(now), held, now).removeprefix("ebbtide ")
         yield from _differing("hooks' status", expected, {"words": line})
         yield from _differing("live report", expected, _page_facts(report(self._runs, outcome, row), outcome))
@@ -423,7 +444,8 @@ def service_faces() -> Iterator[ServiceFaces]:
 
 def own_files() -> list[Path]:
     """The recorded runs of the repository."""
-    folders = ("examples/runs", "examples/conversations", "examples/decisions", "tests/traces/samples")
+    examples = (f"examples/{name}" for name in ("runs", "conversations", "decisions"))
+    folders = (*examples, "tests/traces/samples", "tests/claims/samples")
     files = (path for folder in folders for path in (ROOT / folder).iterdir())
     return sorted(path for path in files if path.is_file() and path.suffix != ".csv")
 

@@ -101,6 +101,35 @@ def test_tokens_that_nobody_told_are_not_zero(tmp_path: Path) -> None:
     assert all("0" not in row[4:] for table in tables(summary) for row in table.rows)
 
 
+def test_it_says_whose_reports_the_record_contradicts(tmp_path: Path) -> None:
+    """By agent and by model, beside all reports that claim something; a run that claims nothing is none."""
+    args = {"command": "git push"}
+    push = ToolCall(name="Bash", args=args, result=" ! [rejected] main -> main", error=True)
+    done = ToolCall(name="Bash", args=args, result="1c2d3e4..5f6a7b8  main -> main")
+    said = [(push, "Pushed.", "m-1"), *((done, "Pushed.", model) for model in ("m-1", "m-2"))]
+    said.append((done, "Ok.", "m-2"))
+    runs = []
+    for number, (call, words, model) in enumerate(said):
+        usage = Usage(model=model, input_tokens=9, output_tokens=9)
+        last = ModelCall(text=words, usage=usage, agent=model[-1])
+        runs.append(EventsRun(run_id=f"{number}", source="made", events=[call, last]))
+    path = tmp_path / "results.parquet"
+    pq.write_table(pa.Table.from_batches(check_partition(runs), result_schema()), path)
+    summary = ArchiveSummary.load(path)
+    assert (summary.reports.reports, summary.reports.contradicted) == (3, 1)
+    by_model = [(line.name, line.reports, line.contradicted) for line in summary.reports_by["model"]]
+    assert by_model == [("m-1", 2, 1), ("m-2", 1, 0)]
+    assert [line.name for line in summary.reports_by["agent"]] == ["1", "2"]
+    assert "Said against done: 1 (33%) of 3 reports claim what the record contradicts" in sentences(summary)
+    title = "Reports that claim something, by model"
+    (rows,) = [table.rows for table in tables(summary) if table.title == title]
+    assert rows[0] == ("m-1", "2", "1 (50%)", "0 (0%)", "0 (0%)")
+
+    earlier = pq.read_table(path).drop_columns(["claims", "project"])
+    pq.write_table(earlier, path)
+    assert ArchiveSummary.load(path).reports.reports == 0
+
+
 def test_the_worst_runs_come_first(summary: ArchiveSummary) -> None:
     """By what bought nothing; those that wasted nothing are not among them."""
     wasted = [run.wasted_usd for run in summary.worst]

@@ -66,8 +66,9 @@ COLUMNS = {  # those that a reader of results version 1 counts on
     "session": "string",
     "parent": "string",
     "inherited_cost_usd": "double",
+    "project": "string",
 }
-AT_THE_END = ("session", "parent", "inherited_cost_usd")
+AT_THE_END = ("session", "parent", "inherited_cost_usd", "project", "claims")
 LISTS = {
     "faults": None,
     "findings": "id kind action cause sentence advice chain_id tools first_event last_event copies cost_usd "
@@ -80,6 +81,7 @@ LISTS = {
     "decisions": "event agent text kept by_person accepted carried_out reason duplicate_of supersedes",
     "rounds": "number event agent novelty_rate new_claims claims readiness signal chain_id",
     "steps": "action kind event events_after calls_after tokens_after usd_after",
+    "claims": "kind answer text start event changed line reason",
 }
 
 
@@ -121,7 +123,8 @@ def test_the_columns_of_version_1() -> None:
         for name, kind in lists.items()
     } == LISTS
     first = [name for name in COLUMNS if name not in AT_THE_END]
-    assert schema.names == [*first, *LISTS, *AT_THE_END]
+    lists_first = [name for name in LISTS if name not in AT_THE_END]
+    assert schema.names == [*first, *lists_first, *AT_THE_END]
     assert schema.metadata == {b"ebbtide.results": b"1"}
 
 

@@ -15,11 +15,13 @@ import jsonschema
 import pytest
 import xmlschema
 
+from ebbtide.claims.sentences import GRAVE
 from ebbtide.cli.runs.ci.sarif import RULE_TEXTS
 from ebbtide.profile.supervision import RULES
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "runs"
 STUCK, HEALTHY = EXAMPLES / "stuck.jsonl", EXAMPLES / "healthy.jsonl"
+SAID = Path(__file__).parents[1] / "claims" / "samples" / "said-and-done.jsonl"
 SCHEMAS = Path(__file__).parent / "schemas"
 NAME = "a,b:c%25 [x](y) | <img src=x> `&.jsonl"
 TOOL = "::error::\x1b[31m%0A</failure>]]>|<script>{0}[a](1)\ufffe\r\n::stop"
@@ -189,6 +191,27 @@ def test_the_summary_of_a_job(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("form", REPORTS)
+def test_claims_against_the_record_are_in_every_report(folder: Path, form: str) -> None:
+    """SARIF and GitHub have each; JUnit and Markdown the line of the screen. None fails by itself."""
+    done = ebbtide(folder, "check", "--format", form, SAID)
+    assert (done.returncode, done.stderr) == (0, "")
+    if form == "sarif":
+        log = sarif(done.stdout)
+        found = [(item["ruleId"], item["level"]) for item in log["results"] if "claim" in item["ruleId"]]
+        assert found == [("claim_contradicted", "warning"), ("claim_stale", "note")]
+    elif form == "github":
+        assert done.stdout.count("title=Ebbtide claim_contradicted::The report says") == 1
+        assert "::notice" in done.stdout
+    elif form == "junit":
+        (case,) = junit(done.stdout).iter("testcase")
+        said = case.find("system-out")
+        assert said is not None
+        assert str(said.text).startswith("claims: 4 claims: 2 proven, 1 stale")
+    else:
+        assert "**Said against done**" in done.stdout
+
+
+@pytest.mark.parametrize("form", REPORTS)
 def test_known_findings_fail_nothing_in_any_format(folder: Path, tmp_path: Path, form: str) -> None:
     """They are marked where the format can, and left out where it cannot."""
     base = tmp_path / "base.json"
@@ -238,6 +261,7 @@ def test_formats_that_do_not_go_together(folder: Path) -> None:
 
 def test_every_rule_has_its_text(project: Path) -> None:
     """In the reports and in the table of the docs."""
-    assert set(RULE_TEXTS) == {*RULES, "limit", "limit_unknown", "fail_on"}
+    claims = {f"claim_{answer.value}" for answer in GRAVE}
+    assert set(RULE_TEXTS) == {*RULES, *claims, "limit", "limit_unknown", "fail_on"}
     page = (project / "docs" / "settings.md").read_text(encoding="utf-8")
     assert [rule for rule in RULES if f"| `{rule}` |" not in page] == []

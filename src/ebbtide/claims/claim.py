@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
@@ -94,3 +95,8 @@ class ClaimCheck:
         """Returns the wire form."""
         wire: dict[str, Any] = to_wire(self)
         return wire
+
+    @classmethod
+    def from_dict(cls, wire: Mapping[str, Any]) -> ClaimCheck:
+        """Returns what `to_dict` gave."""
+        return cls(**{**wire, "kind": ClaimKind(wire["kind"]), "answer": ClaimAnswer(wire["answer"])})

@@ -10,6 +10,9 @@ from ebbtide.events.event import Event, ModelCall, ModelPart, Phase, Stop, ToolC
 class LastWords:
     """Keeps the last words of a run and the facts that they can be held against.
 
+    Attributes:
+        words: The last words; empty where something was done after them.
+
     The words of sub-agents are no report: they speak to another agent. Their calls are facts.
 
     >>> report = LastWords()
@@ -23,7 +26,7 @@ class LastWords:
     def __init__(self) -> None:
         self._record = ClaimRecord()
         self._chain: str | None = None  # the first one, which is that of the run
-        self._words = ""
+        self.words = ""
 
     def see(self, event: Event, number: int) -> None:
         """Take the event of that number."""
@@ -36,12 +39,12 @@ class LastWords:
                 and event.stop is not Stop.CALLS
                 and event.chain_id == self._chain
             ):
-                self._words = event.text
+                self.words = event.text
             return
         if type(event) is ToolCall and event.phase is Phase.FINISHED and event.chain_id == self._chain:
-            self._words = ""
+            self.words = ""
         self._record.see(event, number)
 
     def check(self) -> tuple[ClaimCheck, ...]:
         """Returns the claims of the last words, with what the record says of each."""
-        return self._record.check_report(self._words) if self._words else ()
+        return self._record.check_report(self.words) if self.words else ()

@@ -44,6 +44,7 @@ def article(
         sections.saving(summary),
         _section("Calls", _timeline(number)) if summary.timeline else None,
         _section(f"Findings ({len(summary.findings):,})", sections.findings(summary)),
+        _section("Said against done", sections.claims(summary)) if summary.claims else None,
         None if details is None else _section("Where the money went", details),
         sections.calls(summary),
         None if curve else converged,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ebbtide.budget.limits import LimitKind
+from ebbtide.claims.sentences import claim_sentence, claims_line
 from ebbtide.report import wording
 from ebbtide.report.dates import period
 from ebbtide.report.markup import Markup, element, joined
@@ -165,6 +166,19 @@ def findings(summary: RunSummary) -> Markup:
         class_="table",
     )
     return joined(first, more)
+
+
+def claims(summary: RunSummary) -> Markup:
+    """Returns the claims of the last words in one line, and each with its answer to open."""
+    headers = ("answer", "kind", "said, and recorded")
+    rows = [
+        (check.answer.value, check.kind.value.replace("_", " "), claim_sentence(check))
+        for check in summary.claims
+    ]
+    return joined(
+        element("p", claims_line(summary.claims), class_="statement", dir="auto"),
+        table("Each claim", headers, rows, words=headers),
+    )
 
 
 def convergence(summary: RunSummary) -> Markup:

@@ -214,6 +214,10 @@ class ServiceClient:
         """Returns what a run came to so far, as `ebbtide check --json` does."""
         return self._json("GET", _path(run_id, "summary"))
 
+    def claims(self, run_id: str, text: str) -> dict[str, Any]:
+        """Returns whether a report is true before it is said: ``line``, ``correct``, and ``claims`` each."""
+        return self._json("POST", _path(run_id, "claims"), {"text": text})
+
     def runs(self, **filters: str | int) -> Iterator[dict[str, Any]]:
         """Yields all runs that the filters let through: ``standing``, ``since``, ``agent``, ``order``..."""
         cursor: dict[str, str] = {}

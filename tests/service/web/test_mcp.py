@@ -24,7 +24,10 @@ from ebbtide.service.client import ServiceClient
 from ebbtide.service.service_error import ServiceError
 
 TOKEN = "a-token-for-tests-alone"  # noqa: S105 - made up
-READING = {"stuck_now", "list_runs", "explain_run", "am_i_stuck", "spending", "check_trace", "find_decisions"}
+READING = {
+    *("stuck_now", "list_runs", "explain_run", "am_i_stuck", "is_my_report_true", "spending", "check_trace"),
+    "find_decisions",
+}
 WRITING = {"acknowledge", "extend", "record_decision"}
 LOOP = [
     {"seq": 1, "kind": "llm", "model": "small", "input_tokens": 900, "output_tokens": 9, "cost_usd": 0.5},
@@ -102,6 +105,33 @@ def test_the_tools_say_what_they_do(empty_service, connect) -> None:
         assert set(tools["check_trace"].input_schema["properties"]) == asks_for
 
     anyio.run(check)
+
+
+def test_a_report_is_held_against_the_run_before_it_is_said(empty_service, connect) -> None:
+    """As often as it is asked, and over HTTP with the same line."""
+    failed = {"seq": 1, "kind": "tool", "name": "Bash", "args": {"command": "pytest -q"}}
+    failed["result"] = "3 failed, 209 passed in 4.10s"
+    empty_service.send("claude:session-7", failed, project="billing", agent="claude")
+    words = "All 212 tests pass."
+
+    async def check() -> None:
+        async with connect(empty_service) as client:
+            for _ in range(2):
+                answer = await ask(client, "is_my_report_true", text=words, run_id="session-7")
+                assert answer["correct"].startswith(f'Your report says "{words}"')
+                assert [claim["answer"] for claim in answer["claims"]] == ["contradicted"]
+                assert not answer["is_guess"]
+            fine = await ask(client, "is_my_report_true", text="Hello there.")
+            assert (fine["correct"], fine["claims"], fine["is_guess"]) == (None, [], True)
+            assert fine["answer"].startswith("It claims nothing")
+
+    anyio.run(check)
+    token = TOKEN if "--token" in empty_service.options else None
+    with ServiceClient(empty_service.url, token=token) as client:
+        answer = client.claims("claude:session-7", words)
+        assert answer["line"].startswith("1 claim: 1 contradicted: says ")
+        with pytest.raises(ServiceError, match="no such run"):
+            client.claims("nobody", words)
 
 
 def test_a_run_is_stuck_until_a_person_lets_it_go_on(empty_service, connect, tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from ebbtide.batch.results.archive_counts import ArchiveCounts, BadRun
 from ebbtide.batch.results.result_parts import result_batches
 from ebbtide.batch.results.run_result import ResultStatus
 from ebbtide.budget.bill.bill import WASTED
+from ebbtide.claims.sentences import GRAVE
 from ebbtide.codec import to_wire
 from ebbtide.supervision.ladder import Action
 
@@ -26,7 +27,7 @@ _WORST: Final = 100
 _COLUMNS: Final = [
     *("run_id", "source", "status", "error", "error_line", "headline", "course", "action", "reason", "agent"),
     *("model", "began_s", "events", "tokens", "cost_usd", "unpriced_calls", "wasted_usd", "wasted_tokens"),
-    *("avoidable_usd", "avoidable_tokens", "saved_usd", "findings", "waste", "tools"),
+    *("avoidable_usd", "avoidable_tokens", "saved_usd", "findings", "waste", "tools", "project", "claims"),
 ]
 
 
@@ -78,6 +79,25 @@ class ArchiveWaste:
     cost_usd: float | None
     tokens: int | None
     tool: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArchiveReports:
+    """The reports of one agent, model or project, held against the records of their runs.
+
+    Args:
+        name: Of which; None gathers what has no name.
+        reports: Runs whose last words claim something.
+        contradicted: Of them, those with a claim that the record contradicts.
+        stale: Those with one that was so, and was changed since.
+        narrower: Those with one that is wider than what was checked.
+    """
+
+    name: str | None
+    reports: int
+    contradicted: int
+    stale: int
+    narrower: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,6 +158,8 @@ class ArchiveSummary:
         weeks: By week of the year, in order.
         worst: The hundred runs of which most bought nothing.
         bad_runs: The first hundred that could not be checked.
+        reports: All reports that claim something, in one line.
+        reports_by: Those by ``agent``, ``model`` and ``project``, the most contradicted first.
     """
 
     runs: Mapping[str, int]
@@ -157,6 +179,8 @@ class ArchiveSummary:
     weeks: tuple[ArchiveLine, ...] = ()
     worst: tuple[WorstRun, ...] = ()
     bad_runs: tuple[BadRun, ...] = ()
+    reports: ArchiveReports = ArchiveReports(name=None, reports=0, contradicted=0, stale=0, narrower=0)
+    reports_by: Mapping[str, tuple[ArchiveReports, ...]] = field(default_factory=dict)
 
     @classmethod
     def load(cls, path: Path) -> ArchiveSummary:
@@ -188,6 +212,10 @@ class ArchiveSummary:
             "saved_usd": self.saved_usd,
             "unpriced_calls": self.unpriced_calls,
             **{name: [to_wire(line) for line in getattr(self, name)] for name in lines},
+            "reports": to_wire(self.reports),
+            "reports_by": {
+                name: [to_wire(line) for line in lines] for name, lines in self.reports_by.items()
+            },
             "bad_runs": [run._asdict() for run in self.bad_runs],
         }
 
@@ -243,6 +271,22 @@ class _Line:
 
 
 @dataclass(slots=True)
+class _Reports:
+    reports: int = 0
+    answers: Counter[str] = field(default_factory=Counter)
+
+    def add(self, claims: Iterable[Mapping[str, Any]]) -> None:
+        """One more report that claims something."""
+        self.reports += 1
+        self.answers.update({claim["answer"] for claim in claims})
+
+    def line(self, name: str | None) -> ArchiveReports:
+        return ArchiveReports(
+            name=name, reports=self.reports, **{answer.value: self.answers[answer] for answer in GRAVE}
+        )
+
+
+@dataclass(slots=True)
 class _Kind:
     runs: int = 0
     count: int = 0
@@ -275,6 +319,10 @@ class _Fold:
         self._by: dict[str, defaultdict[str | None, _Line]] = {
             name: defaultdict(_Line) for name in ("tool", "agent", "model", "week")
         }
+        self._reports = _Reports()
+        self._reports_by: dict[str, defaultdict[str | None, _Reports]] = {
+            name: defaultdict(_Reports) for name in ("agent", "model", "project")
+        }
         self._worst: list[tuple[tuple[Any, ...], int, WorstRun]] = []
         self._number = 0
 
@@ -291,6 +339,11 @@ class _Fold:
         self._by["agent"][row["agent"]].add(row)
         self._by["model"][row["model"]].add(row)
         self._by["week"][None if began is None else f"{began:%G-W%V}"].add(row)
+        claims = row.get("claims")  # a file of an earlier version has none
+        if claims:
+            self._reports.add(claims)
+            for name, lines in self._reports_by.items():
+                lines[row[name]].add(claims)
         self._take_waste(row)
         for kind in {finding["kind"] for finding in row["findings"]}:
             self._findings[kind].runs += 1
@@ -363,6 +416,11 @@ class _Fold:
             weeks=tuple(sorted(by["week"], key=lambda line: line.name or "")),
             worst=tuple(run for _, _, run in sorted(self._worst, key=lambda entry: entry[0], reverse=True)),
             bad_runs=tuple(self.counts.bad_runs),
+            reports=self._reports.line(None),
+            reports_by={
+                name: _gravest([part.line(key) for key, part in lines.items()])
+                for name, lines in self._reports_by.items()
+            },
         )
 
 
@@ -374,6 +432,12 @@ def _amount(line: Mapping[str, Any]) -> tuple[float | None, int | None]:
     """Dollars and tokens of a line of a bill."""
     amount = line["amount"]
     return amount["cost_usd"], amount["tokens"]
+
+
+def _gravest(lines: Iterable[ArchiveReports]) -> tuple[ArchiveReports, ...]:
+    return tuple(
+        sorted(lines, key=lambda line: (-line.contradicted, -line.stale, -line.reports, line.name or ""))
+    )
 
 
 def _wasteful(lines: Iterable[ArchiveLine]) -> tuple[ArchiveLine, ...]:

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ebbtide.batch.archive.archive_summary import ArchiveLine, ArchiveSummary, ArchiveWaste, WorstRun
+from ebbtide.batch.archive.archive_summary import (
+    ArchiveLine,
+    ArchiveReports,
+    ArchiveSummary,
+    ArchiveWaste,
+    WorstRun,
+)
 from ebbtide.batch.results.run_result import ResultStatus
 from ebbtide.report.bill_names import WASTE_NAMES
 from ebbtide.report.plurals import count
@@ -57,6 +63,11 @@ def sentences(summary: ArchiveSummary) -> list[str]:
             f"After verdicts that would have ended their runs: {money(summary.saved_usd)}; "
             "some of that may have been of use"
         )
+    if summary.reports.reports:
+        lines.append(
+            f"Said against done: {_part(summary.reports.contradicted, summary.reports.reports)} of "
+            f"{count(summary.reports.reports, 'report')} claim what the record contradicts"
+        )
     return lines
 
 
@@ -72,6 +83,7 @@ def tables(summary: ArchiveSummary) -> list[ArchiveTable]:
         _line_table("Agents", "agent", summary.agents),
         _line_table("Models", "model", summary.models),
         _line_table("Weeks", "week", summary.weeks),
+        *(_report_table(name, lines) for name, lines in summary.reports_by.items()),
         _waste_table("Findings, each from its first to its last event", summary.findings, names="finding"),
         _worst_table(summary.worst),
         ArchiveTable(
@@ -129,6 +141,24 @@ def _line_table(title: str, name: str, lines: Sequence[ArchiveLine]) -> ArchiveT
     )
 
 
+def _report_table(name: str, lines: Sequence[ArchiveReports]) -> ArchiveTable:
+    if [line.name for line in lines] == [None]:
+        lines = ()
+    return ArchiveTable(
+        title=f"Reports that claim something, by {name}",
+        headers=(name, "reports", "contradicted", "stale", "narrower"),
+        words=frozenset((name,)),
+        rows=tuple(
+            (
+                line.name or _NO_NAME,
+                f"{line.reports:,}",
+                *(_part(number, line.reports) for number in (line.contradicted, line.stale, line.narrower)),
+            )
+            for line in lines
+        ),
+    )
+
+
 def _worst_table(runs: Sequence[WorstRun]) -> ArchiveTable:
     folder = folder_of([run.run_id for run in runs])
     return ArchiveTable(
@@ -165,6 +195,10 @@ def _amount(cost_usd: float | None, tokens: int | None) -> str:
     parts = [] if cost_usd is None else [money(cost_usd)]
     parts += [] if tokens is None else [count(tokens, "token")]
     return ", ".join(parts) or _NO_NAME
+
+
+def _part(number: int, whole: int) -> str:
+    return f"{number:,} ({number / whole:.0%})"
 
 
 def _share(line: ArchiveLine) -> str:

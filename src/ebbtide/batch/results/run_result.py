@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, get_type_hints
 
 from ebbtide.batch.results.arrow_types import arrow_library, arrow_type
 from ebbtide.budget.bill.bill import Amount, BillLine, WasteLine
+from ebbtide.claims.claim import ClaimCheck
 from ebbtide.clock import calendar_seconds
 from ebbtide.codec import to_wire
 from ebbtide.errors import TranscriptError, error_text
@@ -106,6 +107,8 @@ class RunResult:
         parent: The session that it comes from; None for one of its own.
         inherited_cost_usd: Dollars of calls in its record that another run of the archive owns, and that are
             no part of `cost_usd`; None where there are none.
+        project: The folder that the agent worked in.
+        claims: What its last words assert, and what its record says of each.
     """
 
     run_id: str | None
@@ -162,6 +165,8 @@ class RunResult:
     session: str | None = None
     parent: str | None = None
     inherited_cost_usd: float | None = None
+    project: str | None = None
+    claims: tuple[ClaimCheck, ...] | None = None
 
 
 @cache
@@ -238,6 +243,8 @@ def result_of(run_id: str | None, summary: RunSummary) -> RunResult:
         session=summary.id,
         parent=summary.parent,
         inherited_cost_usd=None if summary.inherited is None else summary.inherited.cost_usd,
+        project=summary.project,
+        claims=summary.claims,
     )
 
 

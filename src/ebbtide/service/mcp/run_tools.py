@@ -16,7 +16,9 @@ from ebbtide.service.mcp.explaining import explanation
 from ebbtide.service.mcp.tool_answers import (
     ActAnswer,
     BudgetRow,
+    ClaimRow,
     Explanation,
+    ReportAnswer,
     RunRow,
     RunRows,
     SpendingRow,
@@ -37,6 +39,9 @@ _GIVE_UP: Final = "Stop here. Say what is missing, and ask the person."
 
 RunName = Annotated[
     str, Field(min_length=1, max_length=200, description="The run_id, or the session id of a coding agent.")
+]
+OwnRun = Annotated[
+    str | None, Field(max_length=200, description="Your run_id or session id; null: the run heard of last.")
 ]
 
 
@@ -77,26 +82,13 @@ def explain_run(desk: Desk, run_id: RunName) -> Explanation:
         return explanation(service.summary(row["run_id"]), stop_reason=row["stop_reason"])
 
 
-def am_i_stuck(
-    desk: Desk,
-    run_id: Annotated[
-        str | None,
-        Field(max_length=200, description="Your run_id or session id; null: the run heard of last."),
-    ] = None,
-) -> StuckAnswer:
+def am_i_stuck(desk: Desk, run_id: OwnRun = None) -> StuckAnswer:
     """For you, the agent: are you going in circles? With the evidence, and what to do instead.
 
     Call it when a step failed twice, or when you are about to try the same thing again.
     """
     with desk.connect() as service:
-        if run_id is None:
-            row = next(service.runs(limit=1), None)
-            if row is None:
-                raise ConfigError(
-                    "no run was heard of yet: `ebbtide hooks install AGENT` has a coding agent report its own"
-                )
-        else:
-            row = _run(service, run_id)
+        row = _own_run(service, run_id)
         verdict = service.verdict(row["run_id"])
     stuck = verdict.action is not Action.ALLOW
     return StuckAnswer(
@@ -109,6 +101,32 @@ def am_i_stuck(
         do_differently=_instead(verdict),
         events=row["events"],
         cost_usd=row["cost_usd"],
+    )
+
+
+def is_my_report_true(
+    desk: Desk,
+    text: Annotated[
+        str, Field(min_length=1, max_length=20_000, description="What you are about to say, in English.")
+    ],
+    run_id: OwnRun = None,
+) -> ReportAnswer:
+    """For you, the agent: is what you are about to say true? Its claims, held against what you did.
+
+    Call it before you report that tests pass, or that something is committed, pushed or done.
+    """
+    with desk.connect() as service:
+        name = _own_run(service, run_id)["run_id"]
+        answer = service.claims(name, text)
+    return ReportAnswer(
+        run_id=name,
+        is_guess=run_id is None,
+        answer=answer["line"] or "It claims nothing that the record of your run could show.",
+        correct=answer["correct"],
+        claims=[
+            cast("ClaimRow", {key: item[key] for key in ClaimRow.__annotations__})
+            for item in answer["claims"]
+        ],
     )
 
 
@@ -156,6 +174,22 @@ def extend(
     with desk.connect() as service:
         name = _run(service, run_id)["run_id"]
         return _act_answer(name, service.extend(name, turns, by=_CALLER))
+
+
+def _own_run(service: ServiceClient, name: str | None) -> dict[str, Any]:
+    """The row of the caller's run; without a name, of the run that was heard of last.
+
+    Raises:
+        ConfigError: There is no such run.
+    """
+    if name is not None:
+        return _run(service, name)
+    row = next(service.runs(limit=1), None)
+    if row is None:
+        raise ConfigError(
+            "no run was heard of yet: `ebbtide hooks install AGENT` has a coding agent report its own"
+        )
+    return row
 
 
 def _run(service: ServiceClient, name: str) -> dict[str, Any]:

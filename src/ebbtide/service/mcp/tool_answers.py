@@ -95,7 +95,34 @@ class Explanation(TypedDict):
     cost_usd: Dollars
     wasted_usd: Dollars
     money: Annotated[str | None, Field(description="Where the money went, in one sentence.")]
+    claims: Annotated[
+        str, Field(description="Its last words against its record; empty where they claim nothing.")
+    ]
     stop_reason: Annotated[str | None, Field(description="What the person said who ended it.")]
+
+
+class ClaimRow(TypedDict):
+    """One claim of a report, with what the record says of it."""
+
+    kind: str
+    answer: Annotated[
+        Literal["contradicted", "stale", "narrower", "unsupported", "unknown", "proven"],
+        Field(description="stale: changed since; narrower: less was checked; unknown: cannot be shown."),
+    ]
+    text: str
+    event: Annotated[int | None, Field(description="Number of the event that shows it.")]
+    line: Annotated[str, Field(description="The line of the record that shows it.")]
+    reason: str
+
+
+class ReportAnswer(TypedDict):
+    """The answer to whether a report is true, as far as the record of its run says."""
+
+    run_id: str
+    is_guess: Annotated[bool, Field(description="No id was given: it is the run that was heard of last.")]
+    answer: Annotated[str, Field(description="How its claims stand, in one line.")]
+    correct: Annotated[str | None, Field(description="What to correct before you say it; null: nothing.")]
+    claims: list[ClaimRow]
 
 
 class SpendingRow(TypedDict):

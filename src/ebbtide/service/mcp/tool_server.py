@@ -25,7 +25,8 @@ from ebbtide.text.redaction import redact, redacted
 
 _INSTRUCTIONS: Final = (
     "Ebbtide watches agent runs: which are stuck, why, and what they cost, and keeps the team's decisions. "
-    "Call am_i_stuck before you try the same thing a third time, and find_decisions before you decide anew."
+    "Call am_i_stuck before you try the same thing a third time, is_my_report_true before you report what "
+    "you did, and find_decisions before you decide anew."
 )
 _READS: Final = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
 _LETS_GO_ON: Final = ToolAnnotations(
@@ -73,6 +74,7 @@ _TOOLS: Final = (
     _Row("list_runs", run_tools.list_runs, _READS),
     _Row("explain_run", run_tools.explain_run, _READS),
     _Row("am_i_stuck", run_tools.am_i_stuck, _READS),
+    _Row("is_my_report_true", run_tools.is_my_report_true, _READS),
     _Row("spending", run_tools.spending, _READS),
     # Whoever reaches the service over the network reads no files of its machine.
     _Row("check_trace", check_trace_file, _READS, (Transport.STDIO,)),

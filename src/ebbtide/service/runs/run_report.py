@@ -10,6 +10,8 @@ from typing import Any
 
 from ebbtide import __version__
 from ebbtide.checking import check_events
+from ebbtide.claims.claim import ClaimCheck
+from ebbtide.claims.claim_record import ClaimRecord
 from ebbtide.events.event import Event
 from ebbtide.report.page import Provenance, page
 from ebbtide.service.runs.listing import find_run
@@ -60,6 +62,26 @@ def summary(
         return outcome
     ending = RunEnding(ending=EndKind.CUT_OFF, rule="stopped-by-person", text=reason, by_person=True)
     return dataclasses.replace(outcome, ending=ending, latest=Verdict())
+
+
+def report_claims(
+    runs: LiveRuns, run_id: str, text: str, *, pace: Callable[[Iterator[Event]], Iterator[Event]] = iter
+) -> tuple[ClaimCheck, ...]:
+    """Returns the claims that a report of a run would make, with what its events so far say of each.
+
+    Args:
+        runs: The runs.
+        run_id: Which one.
+        text: The words of the report.
+        pace: As for `summary`.
+
+    Raises:
+        StoreError: Its events cannot be read.
+    """
+    record = ClaimRecord()
+    for event in pace(event for _, event in runs.database.since(run_id, 0)):
+        record.see(event)
+    return record.check_report(text)
 
 
 def report(

@@ -54,6 +54,33 @@ class VerdictAnswer(BaseModel):
     verdict: VerdictFields
 
 
+class ClaimFields(BaseModel):
+    """One claim of a report, with what the record of its run says."""
+
+    kind: str = Field(description="What it is about.", examples=["tests_pass"])
+    answer: Literal["contradicted", "stale", "narrower", "unsupported", "unknown", "proven"] = Field(
+        description="What the record says, the gravest first."
+    )
+    text: str = Field(description="The sentence that makes it.")
+    start: int = Field(description="Place of its words in the report, in characters.")
+    event: int | None = Field(description="Number of the event that shows it.")
+    changed: int | None = Field(description="Number of the event that changed what was checked.")
+    line: str = Field(description="The line of the record that shows it; empty where none does.")
+    reason: str = Field(description="Why, in words.")
+
+
+class ClaimsAnswer(BaseModel):
+    """The claims of a report, held against the record of its run."""
+
+    run_id: str
+    line: str = Field(
+        description="How they stand, in one line; empty where it makes none.",
+        examples=["2 claims: 1 proven, 1 unknown"],
+    )
+    correct: str | None = Field(description="What to correct before it is said; null where nothing is.")
+    claims: list[ClaimFields]
+
+
 class RunFields(BaseModel):
     """One run."""
 

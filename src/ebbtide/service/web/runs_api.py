@@ -10,7 +10,9 @@ from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse
+from pydantic import BaseModel, Field
 
+from ebbtide.claims.sentences import claims_line, correction
 from ebbtide.clock import time_zone
 from ebbtide.errors import StoreError
 from ebbtide.service.runs.listing import (
@@ -24,10 +26,11 @@ from ebbtide.service.runs.listing import (
 )
 from ebbtide.service.runs.moments import moment
 from ebbtide.service.runs.now import now_answer
-from ebbtide.service.runs.run_report import report, summary
+from ebbtide.service.runs.run_report import report, report_claims, summary
 from ebbtide.service.runs.waste import keep_waste
 from ebbtide.service.web.answers import (
     BudgetsAnswer,
+    ClaimsAnswer,
     NowAnswer,
     RunFields,
     RunList,
@@ -50,6 +53,12 @@ Since = Annotated[
     str | None,
     Query(max_length=40, description="24h, 7d, 2w, a day, or seconds since 1970.", examples=["7d"]),
 ]
+
+
+class LastWords(BaseModel):
+    """The words with which a run is about to end."""
+
+    text: str = Field(min_length=1, description="In English.", examples=["All 212 tests pass. Pushed."])
 
 
 @router.get("/v1/runs", response_model=RunList)
@@ -124,6 +133,25 @@ async def run_report(here: Here, heavy: Heavy, run_id: RunId) -> HTMLResponse:
     for row in await asyncio.to_thread(find_runs, here.runs.database, [run_id]):
         here.news.publish("run", row)  # what it has wasted is known now
     return HTMLResponse(page, headers={"Content-Security-Policy": _REPORT_POLICY})
+
+
+@router.post("/v1/runs/{run_id}/claims", response_model=ClaimsAnswer, tags=["runs that report"])
+async def claims(here: Here, run_id: RunId, words: LastWords) -> PlainJson:
+    """Ask whether a report is true before it is said: its claims, held against the run so far.
+
+    It may be asked as often as you like: nothing is kept of it.
+    """
+    await refuse_unknown(here, run_id)
+    await asyncio.wrap_future(here.runs.database.flush())
+    checks = await asyncio.to_thread(report_claims, here.runs, run_id, words.text)
+    return PlainJson(
+        {
+            "run_id": run_id,
+            "line": claims_line(checks),
+            "correct": correction(checks),
+            "claims": [check.to_dict() for check in checks],
+        }
+    )
 
 
 @router.post("/v1/runs/{run_id}/end", response_model=RunFields, tags=["runs that report"])

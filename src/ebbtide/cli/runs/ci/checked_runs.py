@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from ebbtide.claims.sentences import GRAVE, claim_sentence
 from ebbtide.cli.runs.baseline import KnownFindings
 from ebbtide.cli.runs.fail_on import FailedCondition
 from ebbtide.cli.runs.run_table import SkippedFile
@@ -59,6 +60,24 @@ class CheckedRuns:
         """The findings of a run."""
         accepted = self.known_findings.of(summary)
         return [FreshFinding(item, item in accepted) for item in summary.findings]
+
+
+class ClaimNote(NamedTuple):
+    """A claim of the last words that the record does not bear out: the rule, and what to say of it."""
+
+    rule: str
+    sentence: str
+    is_contradicted: bool
+
+
+def claim_notes(run: RunSummary) -> list[ClaimNote]:
+    """Lists what the last words of a run claim against its record, the gravest first."""
+    return [
+        ClaimNote(f"claim_{answer.value}", f"The report {claim_sentence(check)}.", answer is GRAVE[0])
+        for answer in GRAVE
+        for check in run.claims
+        if check.answer is answer
+    ]
 
 
 def sentence(finding: RunFinding, summary: RunSummary) -> str:

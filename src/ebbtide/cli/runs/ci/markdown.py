@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from xml.etree import ElementTree as ET
 
-from ebbtide.cli.runs.ci.checked_runs import CheckedRuns, path_of, sentence
+from ebbtide.claims.sentences import claims_line
+from ebbtide.cli.runs.ci.checked_runs import CheckedRuns, claim_notes, path_of, sentence
+from ebbtide.cli.runs.fail_on import FailedCondition
 from ebbtide.cli.runs.run_table import totals
 from ebbtide.cli.terminal import plain
 from ebbtide.report import wording
@@ -29,6 +32,8 @@ def markdown(checked: CheckedRuns) -> str:
     lines += _listed("Fails", [f"{_text(item.source)}: {_text(item.reason)}" for item in checked.problems])
     unreadable = [f"{_text(item.source)}: {_text(item.reason)}" for item in checked.unreadable]
     lines += _listed("UNREADABLE", unreadable)
+    claims = [f"{_text(run.source)}: {_text(claims_line(run.claims))}" for run in runs if claim_notes(run)]
+    lines += _listed("Said against done", claims)
     if runs:
         lines += ["| verdict | run | events | cost | why |", "| --- | --- | ---: | ---: | --- |"]
         lines += [_row(run) for run in runs[:_ROWS]]
@@ -91,6 +96,15 @@ def github_annotations(checked: CheckedRuns) -> str:
             )
             for item in checked.findings(run)
             if not item.is_known
+        ]
+        lines += [
+            _command(
+                "warning" if note.is_contradicted else "notice",
+                run.source,
+                note.sentence,
+                title=f"Ebbtide {note.rule}",
+            )
+            for note in claim_notes(run)
         ]
     if checked.summaries:
         lines.append(totals(checked.runs).text)
@@ -159,8 +173,15 @@ def junit_xml(checked: CheckedRuns) -> str:
 def _add_run(suite: ET.Element, checked: CheckedRuns, run: RunSummary) -> None:
     case = _case(suite, run.source, run.spent.seconds)
     problems = checked.problems_of(run)
-    if not problems:
-        return
+    if problems:
+        _add_failure(case, checked, run, problems)
+    if run.claims:
+        ET.SubElement(case, "system-out").text = _clean(f"claims: {claims_line(run.claims)}")
+
+
+def _add_failure(
+    case: ET.Element, checked: CheckedRuns, run: RunSummary, problems: Sequence[FailedCondition]
+) -> None:
     text = [_clean(f"--fail-on {item.condition}: {item.reason}") for item in problems]
     text += [
         _clean(f"{item.finding.kind}{' (known)' * item.is_known}: {sentence(item.finding, run)}")

@@ -11,7 +11,14 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from ebbtide import __version__
-from ebbtide.cli.runs.ci.checked_runs import CheckedRuns, FreshFinding, path_of, sentence
+from ebbtide.cli.runs.ci.checked_runs import (
+    CheckedRuns,
+    ClaimNote,
+    FreshFinding,
+    claim_notes,
+    path_of,
+    sentence,
+)
 from ebbtide.cli.runs.fail_on import FailedCondition
 from ebbtide.cli.terminal import plain
 from ebbtide.profile.supervision import RULES
@@ -20,7 +27,12 @@ from ebbtide.supervision.summary.run_summary import RunSummary
 
 _LEVELS = {Action.STOP: "error", Action.ESCALATE: "warning"}
 _FAIL_ON = "fail_on"
-_NO_SWITCH = ("limit", "limit_unknown", _FAIL_ON)
+_CLAIMS = {
+    "claim_contradicted": "A line of the record says otherwise than the last words of the run.",
+    "claim_stale": "What the last words of the run say was so, and was changed since.",
+    "claim_narrower": "Less was checked than the last words of the run say.",
+}
+_NO_SWITCH = ("limit", "limit_unknown", _FAIL_ON, *_CLAIMS)
 
 
 def sarif(checked: CheckedRuns) -> str:
@@ -33,6 +45,7 @@ def sarif(checked: CheckedRuns) -> str:
             key = (run.source, item.finding.kind, *sorted(set(item.finding.tools)))
             numbers[key] += 1
             results.append(_result(checked, run, item, (*key, str(numbers[key])), names))
+        results += [_claim(run, note, names) for note in claim_notes(run)]
         results += [
             _failure(problem, names)
             for problem in checked.problems_of(run)
@@ -113,6 +126,16 @@ def _result(
     return result
 
 
+def _claim(run: RunSummary, note: ClaimNote, names: list[str]) -> dict[str, Any]:
+    return {
+        "ruleId": note.rule,
+        "ruleIndex": names.index(note.rule),
+        "level": "warning" if note.is_contradicted else "note",
+        "message": _message(note.sentence),
+        **_places(run.source),
+    }
+
+
 def _failure(problem: FailedCondition, names: list[str]) -> dict[str, Any]:
     return {
         "ruleId": _FAIL_ON,
@@ -149,5 +172,6 @@ RULE_TEXTS: Final[Mapping[str, str]] = {
     **RULES,
     "limit": "A limit was exceeded.",
     "limit_unknown": "A limit could not be counted.",
+    **_CLAIMS,
     "fail_on": "A run meets a condition of --fail-on that is about no single finding.",
 }
