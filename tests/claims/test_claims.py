@@ -6,13 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ebbtide.checking import check_events
 from ebbtide.claims.claim import JUDGED, ClaimAnswer, ClaimKind
 from ebbtide.claims.claim_record import ClaimRecord
 from ebbtide.claims.last_words import LastWords
 from ebbtide.claims.report_claims import claims_of
 from ebbtide.claims.sentences import claims_line
 from ebbtide.events.event import Event, Message, ModelCall, Stop, ToolCall
+from ebbtide.report.wording import convergence
 
+_DONE = "The work is finished. All 212 tests pass."
 _PASSED = "===== 212 passed in 4.10s ====="
 _FAILED = "===== 3 failed, 209 passed in 4.10s ====="
 _GO = "ok  \texample.org/quay/berths\t0.982s\nok  \texample.org/quay/tides\t1.280s"
@@ -380,3 +383,18 @@ def test_an_output_in_parts_is_read() -> None:
         record.see(ToolCall(name="shell", args={"command": ["bash", "-lc", "pytest"]}, result=result))
         (check,) = record.check_report("All tests pass.")
         assert check.answer is ClaimAnswer.PROVEN
+
+
+@pytest.mark.parametrize(
+    ("result", "words", "signal"),
+    [
+        ("3 failed, 209 passed in 4.10s", "FINISHED", "CONTINUE"),
+        ("212 passed in 4.10s", "CONVERGED", "SHIP"),
+    ],
+)
+def test_words_that_the_record_denies_are_no_witness(result: str, words: str, signal: str) -> None:
+    """A talk that goes on saying that all is done has converged only where the record does not deny it."""
+    turns = [event for _ in range(3) for event in (ModelCall(text=_DONE), Message(text="Anything else?"))]
+    summary = check_events([shell("pytest -q", result), *turns, ModelCall(text=_DONE)])
+    assert (summary.headline.value, summary.converged) == (words, signal)
+    assert ("denies its report" in convergence(summary)) is (signal == "CONTINUE")

@@ -17,6 +17,11 @@ _SAID = 100
 _MOST = 3  # claims that an agent hears of
 
 
+def is_refuted(checks: Iterable[ClaimCheck]) -> bool:
+    """Returns True if the record contradicts or outdates one of the claims."""
+    return any(check.answer in REFUTED for check in checks)
+
+
 def claims_line(checks: Sequence[ClaimCheck]) -> str:
     """Returns how many claims a report makes and how they stand, with the gravest; empty where it makes none.
 

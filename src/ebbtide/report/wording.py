@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from ebbtide.budget.tally import dollars
+from ebbtide.claims.sentences import is_refuted
 from ebbtide.events.transcript import PERSONS
 from ebbtide.report.dates import began_at, minute
 from ebbtide.report.plurals import count
@@ -268,6 +269,8 @@ def convergence(summary: RunSummary) -> str:
     which = f", in the longest of {several:,} conversations" if several > 1 else ""
     low = rounds[-1].novelty_rate < LOW
     match signal:
+        case _ if rounds[-1].signal == "SHIP" and is_refuted(summary.claims):
+            sentence = f"not yet, after {len(rounds):,} rounds: nothing new, but the record denies its report"
         case "SHIP":
             sentence = (
                 f"yes, after {len(rounds):,} rounds: the last brought nothing new, and the result was ready"

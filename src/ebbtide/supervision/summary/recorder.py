@@ -15,7 +15,9 @@ from ebbtide.budget.limits import Limits
 from ebbtide.budget.prices import Prices
 from ebbtide.budget.tally import usd
 from ebbtide.claims.claim import ClaimCheck
+from ebbtide.claims.sentences import is_refuted
 from ebbtide.clock import time_zone
+from ebbtide.convergence.signal import Signal
 from ebbtide.divergence.loop_state import LoopState
 from ebbtide.divergence.monitor import tools_of
 from ebbtide.divergence.signals import LoopSignal
@@ -320,7 +322,11 @@ class RunRecorder:
         spent = self._spent(None)
         facts = self._facts.facts(tool_calls=spent.tool_calls, model_calls=spent.llm_calls, advice=advice)
         ending = self._endings.read()
+        claims = self._checked_claims()
         signals = [item.signal for item in snapshot.conversations if item.signal is not None]
+        signal = signals[-1] if signals else None
+        if signal is Signal.SHIP and is_refuted(claims):
+            signal = Signal.CONTINUE  # words that the record denies are no witness
         return RunSummary(
             source=source,
             format=form,
@@ -336,13 +342,13 @@ class RunRecorder:
             findings=findings,
             ignored=len(self._ignored),
             rounds=tuple(sorted(self._points, key=lambda point: point.event)),
-            converged=signals[-1].value if signals else None,
+            converged=None if signal is None else signal.value,
             open_loop=_open_loop(snapshot.active),
             saving=self._saving(),
             steps=self._steps.listed(),
             decisions=self._decisions.listed() if self._decisions else (),
             decisions_left_out=self._decisions.left_out if self._decisions else 0,
-            claims=self._checked_claims(),
+            claims=claims,
             chains=tuple(self._histories),
             timed=self.supervisor.tally.first_ts is not None,
             began_s=self.supervisor.tally.first_ts,
