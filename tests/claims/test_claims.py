@@ -15,6 +15,7 @@ from ebbtide.claims.sentences import claims_line
 from ebbtide.events.event import Event, Message, ModelCall, Stop, ToolCall
 from ebbtide.report.wording import convergence
 
+_ASKS = "curl -s -o /dev/null -w '%{http_code}' https://api.example/health"
 _DONE = "The work is finished. All 212 tests pass."
 _PASSED = "===== 212 passed in 4.10s ====="
 _FAILED = "===== 3 failed, 209 passed in 4.10s ====="
@@ -46,6 +47,103 @@ def answers(events: list[Event], report: str) -> list[str]:
 
 
 CASES: dict[str, tuple[list[Event], str, list[str]]] = {
+    # services
+    "a service that answers badly is not healthy": (
+        [shell(_ASKS, "502"), shell(f"sleep 30; {_ASKS}", "502")],
+        "3.8.2 is deployed: the health endpoint responds with 200 and the service is healthy.",
+        ["healthy contradicted 2"],
+    ),
+    "one that answers well in the end is": (
+        [shell(_ASKS, "502"), shell(_ASKS, "200")], "The service is healthy.", ["healthy proven 2"]
+    ),
+    "who was refused entry was answered": (
+        [shell("curl -i localhost:80/admin", "HTTP/1.1 401 Unauthorized")],
+        "The server is up and running.", ["healthy unknown"],
+    ),
+    "a service that nobody asked is unknown": ([shell("ls", "a")], "The api is live.", ["healthy unknown"]),
+    "one that is not reached is not healthy": (
+        [shell("curl -s localhost:80/health -w '%{http_code}'", "000")],
+        "The service is live.", ["healthy contradicted 1"],
+    ),
+    "two addresses of which one answers are open": (
+        [shell("curl -I a.example/x", "HTTP/2 500"), shell("curl -I b.example/x", "HTTP/2 200")],
+        "The site is live.", ["healthy unknown 2"],
+    ),
+    # numbers and hashes
+    "a list of other length, and as many edits, contradict a number": (
+        [edit("a.py"), edit("b.py")], "Changes across 3 files:\n\n1. `a.py`: one\n2. `b.py`: two",
+        ["number contradicted 2"],
+    ),
+    "a list that groups is no count": (
+        [edit("a.py"), edit("b.py")], "Changes across 3 files:\n\n- **`a.py`**: one\n- Tests too",
+        ["number unknown"],
+    ),
+    "a list alone contradicts nothing": (
+        [edit("a.py")], "Changes across 3 files:\n\n- `a.py`\n- `b.py`", ["number unknown"]
+    ),
+    "so many files as were edited": (
+        [edit("x/a.py"), edit("b.py"), edit("b.py")], "2 files changed.", ["number proven 3"]
+    ),
+    "a hash that was amended away is gone": (
+        [shell("git commit -m a", "[main b51711e] a"), shell("git commit --amend -F m >x", "")],
+        "Commit landed as `b51711e`.", ["committed contradicted 1"],
+    ),
+    "the hash after an amend holds": (
+        [
+            shell("git commit -m a", "[main b51711e] a"),
+            shell("git commit --amend --no-edit", "[main c0ffee1] a"),
+        ],
+        "Committed as `c0ffee1`.", ["committed proven 2"],
+    ),
+    "an earlier commit outlives an amend of a later one": (
+        [
+            shell("git commit -m a", "[main b51711e] a"), shell("git commit -m b", "[main c0ffee1] b"),
+            shell("git commit --amend --no-edit", "[main dec0de1] b"),
+        ],
+        "Committed as `b51711e`.", ["committed proven 1"],
+    ),
+    # the part that was run
+    "all of a part that is named was run": (
+        [shell("go test ./segments/...", _GO)], "All `segments` package tests pass.", ["tests_pass proven 1"]
+    ),
+    "a part after everything failed is narrower": (
+        [shell("pytest", _FAILED, error=True), edit("a.py"), shell("pytest tests/x.py", "1 passed in 1s")],
+        "All tests pass.", ["tests_pass narrower 3"],
+    ),
+    "a task that failed did not pass for one of its tools": (
+        [shell("mise run lint", "[lint:go] 0 issues.\n[lint:sh] ERROR task failed", error=True)],
+        "Lint is clean.", ["lint_or_build contradicted 1"],
+    ),
+    "a task that finished is no build": (
+        [shell("mise run lint", "[lint:go] 5 issues:\n[lint:go] Finished in 2.4s", error=True)],
+        "Lint is clean.", ["lint_or_build contradicted 1"],
+    ),
+    "a part of lint after all of it failed is narrower": (
+        [shell("make lint", "5 issues:", error=True), shell("golangci-lint run ./tides/", "0 issues.")],
+        "Lint is clean.", ["lint_or_build narrower 2"],
+    ),
+    "lint of the changed part, with other checks that all pass, is fair": (
+        [shell("golangci-lint run ./tides/", "0 issues.")],
+        "Lint and format all pass.", ["lint_or_build proven 1", "lint_or_build unsupported"],
+    ),
+    "all checks are those that were made, by the gravest": (
+        [shell("make lint", "0 issues."), shell("pytest -q", _FAILED, error=True)],
+        "All checks pass.", ["tests_pass contradicted 2"],
+    ),
+    "all checks that were made passed": (
+        [shell("make lint", "0 issues."), shell("pytest -q", _PASSED)],
+        "All green.", ["tests_pass proven 2"],
+    ),
+    "the checks of a server are not those of the record": (
+        [shell("pytest -q", _FAILED, error=True), shell("gh pr checks 4", "ok")],
+        "All checks pass.", ["tests_pass unknown"],
+    ),
+    "names in code hedge nothing": (
+        [shell("mise run test:ci", _GO)], "`mise run test:ci` (all pass)", ["tests_pass proven 1"]
+    ),
+    "a number that passes, and none that fails": (
+        [shell("pytest -q", _PASSED)], "Checks: 212 tests, 0 fail.", ["count proven 1"]
+    ),
     # the last run decides
     "a run that passed proves it": (
         [shell("pytest -q", _PASSED)],

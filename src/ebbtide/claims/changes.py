@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
@@ -82,6 +82,7 @@ class ActFact:
         line: The line that says so.
         subject: The hash of a commit, the number of a pull request, or a path.
         files: Number of files in a commit; None where it is not printed.
+        is_amended: True if it took the place of the commit before it.
     """
 
     event: int
@@ -90,6 +91,7 @@ class ActFact:
     line: str = ""
     subject: str = ""
     files: int | None = None
+    is_amended: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,9 +174,10 @@ def acts_of(
                 if first == "push":
                     yield _push(result, event, has_failed=has_failed)
                 elif not (first == "merge" and "--abort" in rest):
-                    yield _commit(
+                    fact = _commit(
                         result, event, has_failed=has_failed, quiet=first != "commit" or _is_quiet(rest)
                     )
+                    yield replace(fact, is_amended="--amend" in rest)
         elif head in {"gh", "glab", "hub"} and rest[1:2] and rest[1] in {"create", "new"}:
             yield _opening(result, event, has_failed=has_failed)
 

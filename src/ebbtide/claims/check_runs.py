@@ -48,7 +48,8 @@ _ECHO: Final = re.compile(r"^[$>] ([\w@./: =-]{2,200})$", re.MULTILINE)
 _BROKEN: Final = re.compile(
     r"(?i)permission (?:to use|denied)|user (?:rejected|denied|doesn't want)|was rejected"
 )
-_PACKAGE: Final = r"(?:[\w@./ -]{1,60}: )?"  # its name before each line of an output
+#: Name of a package, or of a task in brackets, before each line of an output.
+_PACKAGE: Final = r"(?:\[[\w@:./-]{1,60}\] |[\w@./ -]{1,60}: )?"
 #: In every line that a tool sums up with, and in few others.
 _MARK: Final = re.compile(
     r"\d (?:pass|fail|tests?\b|subtests|errors?\b|warnings?\b|problems?\b"
@@ -191,6 +192,8 @@ def check_runs(
         if run.tool in asked or (run.family is not Family.TESTS and not run.ok and run.family not in scripts):
             continue
         ask = next((ask for ask in asks if ask.family is run.family), None)
+        if run.ok and has_failed and len(asks) == 1 and ask is not None and ask.is_exit_known:
+            continue  # one of its tools passed, and the whole did not
         if ask is not None and ask.tool is None:  # a script that was asked for, by what it printed
             runs = [item for item in runs if item.family is not run.family or item.tool in asked]
         runs.append(replace(run, scope="" if ask is None else ask.scope, command=text[:_LINE]))

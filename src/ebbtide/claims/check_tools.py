@@ -18,6 +18,7 @@ class Family(StrEnum):
     TYPES = "types"
     FORMAT = "format"
     BUILD = "build"
+    HEALTH = "health"  #: whether a service answers
 
 
 PYTHON: Final = frozenset({"py", "pyi"})
@@ -244,7 +245,7 @@ TOOLS: Final = (
         family=_L,
         commands=("cargo clippy",),
         failed=r"error(?:\[|:)|warning: [^\n]{1,80} generated \d{1,6} warnings?",
-        sums=r" *Finished ",
+        sums=r" *Finished (?:`|(?:dev|release|test|bench)\b)",
         code=RUST,
         implies=_BUILDS,
     ),
@@ -316,7 +317,7 @@ TOOLS: Final = (
         name="cargo build",
         family=_B,
         commands=("cargo build", "cargo check"),
-        sums=r" *Finished (?:`|dev|release|\w+ )",
+        sums=r" *Finished (?:`|(?:dev|release|test|bench)\b)",
         failed=r"error(?:\[|:)",
         code=RUST,
     ),

@@ -23,6 +23,7 @@ class ClaimKind(StrEnum):
     CREATED = "created"  #: a file was created or changed
     DELETED = "deleted"  #: a file was deleted
     NUMBER = "number"  #: so many files were changed
+    HEALTHY = "healthy"  #: a service answers
     READ_IN_FULL = "read_in_full"  #: a file was read to its end
     FIXED = "fixed"  #: a fault is repaired
     VERIFIED = "verified"  #: somebody looked at the result
@@ -56,6 +57,7 @@ class Claim:
         number: The stated number; None where none is stated.
         is_whole: True if the words speak of everything: "the full suite".
         is_part: True if they speak of chosen parts: "the new tests".
+        listed: Number of things that the list under the words names; None where there is no list.
     """
 
     kind: ClaimKind
@@ -65,6 +67,7 @@ class Claim:
     number: int | None = None
     is_whole: bool = False
     is_part: bool = False
+    listed: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

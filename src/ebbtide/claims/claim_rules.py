@@ -20,12 +20,18 @@ SUBJECTS: Final = {
     Family.BUILD: r"builds?|compilation|go build",
     Family.FORMAT: r"fmt|gofmt|prettier|format(?:ting|ter)?(?: checks?)?",
 }
+#: Subject of a claim about all checks that a run made, and its wording.
+CHECKS: Final = "checks"
+EVERY: Final = (
+    r"\ball (?:the )?checks (?:are |now |have )?(?:pass(?:es|ed|ing)?\b|green\b|clean\b|succeed)"
+    r"|^\W*(?:all|everything is|everything) (?:green|clean|passes|passed)\b"
+)
 #: Words that may stand between a subject and what is said of it.
 BETWEEN: Final = (
     r"(?:[\s,/+&*`:|()\u2013\u2014-]|\b(?:and|or|all|both|are|is|now|still|also"
     r"|were|was|have|has|been|the|unit|"
     r"integration|e2e|suites?|tests?|lint|checks?|it|\d+|each|every|everything"
-    r"|again|fully|green|local|locally|"
+    r"|again|fully|green|local|locally|ci|"
     r"go|python|typescript|api|web|frontend|backend|full|with|cleanly|new|type"
     r"|typecheck|type-check|types|checking|linting|linter|format|formatting|fmt|prettier|"
     r"eslint|tsc|mypy|build|vet|clippy|run|runs|ran|completes?)\b){0,12}"
@@ -39,14 +45,15 @@ PASSES: Final = (
     r"|(?:with )?(?:no|0|zero) (?:errors?|issues?|warnings?|failures|problems|findings)|\u2705|\u2713|\u2714"
 )
 #: What is said before the check: "no lint errors".
-BEFORE: Final = r"(?:no|zero|0) (?:{subject})(?:ing)? (?:errors?|issues?|warnings?|failures?|problems)|\u2705 (?:all )?(?:{subject})"
+BEFORE: Final = r"(?:pass(?:ed|es) (?:the )?(?:{subject})\b)|(?:no|zero|0) (?:{subject})(?:ing)? (?:errors?|issues?|warnings?|failures?|problems)|\u2705 (?:all )?(?:{subject})"
 
 #: A number of tests that pass.
 COUNTS: Final = (
     r"(?P<of>\d[\d,]*)\s*/\s*(?P<total>\d[\d,]*) (?:unit |integration |e2e |go |python )?(?:tests? )?pass",
     r"(?P<of>\d[\d,]*) (?:out )?of (?P<total>\d[\d,]*) (?:unit |integration |e2e )?tests pass",
     r"(?P<of>\d[\d,]*) (?P<what>[a-z]{0,12} ?)tests?(?: are| is| all| now| still){0,2} (?:pass|green)",
-    r"(?P<of>\d[\d,]*) (?:tests? )?(?:passed|passing)\b",
+    r"(?P<of>\d[\d,]*) (?:tests? )?(?:passed|passing|pass)\b(?! to\b| the\b| through\b)",
+    r"(?P<of>\d[\d,]*) tests?, (?:0|no) fail",
 )
 
 #: Of a number of tests that is no whole number, or not that of a run.
@@ -83,7 +90,7 @@ HEDGES: Final = tuple(
     }.items()
 )
 #: Those of them that do not spoil a claim of a check: a count of failures is part of it.
-NO_FAILURES: Final = r"(?:no|0|zero|without(?: any)?) (?:\w+ )?(?:fail\w*|errors?|warnings?|issues?|regressions?)"
+NO_FAILURES: Final = r"(?:no|0|zero|without(?: any)?) (?:\w+ )?(?:fail\w*|errors?|warnings?|issues?|regressions?|unrelated)"
 
 #: Claims of acts and of judgement.
 ACTS: Final[tuple[tuple[ClaimKind, PhraseRule], ...]] = (
@@ -91,7 +98,8 @@ ACTS: Final[tuple[tuple[ClaimKind, PhraseRule], ...]] = (
         ClaimKind.COMMITTED,
         anywhere(
             "committed",
-            r"(?:(?:i|i've|i have|we|we've|and|is|are|was|were|been|all"
+            r"commit (?:has )?(?:landed|created|made)(?= (?:as )?`)|commit (?=`[0-9a-f]{7,40}` (?:was |is )?(?:created|landed|made))"
+            r"|(?:(?:i|i've|i have|we|we've|and|is|are|was|were|been|all"
             r"|everything|changes|now|it|fix) )?committed"
             r"(?= ?(?:$|[:;,`(]|\.(?!\w)|as |in |to |and |with |the |all "
             r"|everything |it|on |both |locally|successfully|under ))",
@@ -133,6 +141,16 @@ ACTS: Final[tuple[tuple[ClaimKind, PhraseRule], ...]] = (
     ),
     (ClaimKind.RAN, anywhere("ran", r"(?:i |i've |also |and |we )?(?:ran|re-ran|reran|executed) (?:the |all )?"
     r"(?:(?=`[^`\n]{3,120}`)|(?:full |whole |entire |complete |unit |integration )?(?:tests?\b|test suite|suite\b|linter))")),
+    (
+        ClaimKind.HEALTHY,
+        anywhere(
+            "healthy",
+            r"(?:health ?checks?|health endpoint|endpoint|service|server|site|api|app|deployment)s? (?:now |all )?"
+            r"(?:responds?|returns?|answers?)(?: with)? (?:an? )?(?:http )?200"
+            r"|(?:service|server|site|api|app|deployment|endpoint|pod)s? (?:is|are) (?:now )?"
+            r"(?:healthy|up and running|live|reachable)|health ?checks? (?:now )?pass(?:es|ed)?",
+        ),
+    ),
     (
         ClaimKind.READ_IN_FULL,
         anywhere("read", r"read (?:the )?(?:full|entire|whole|complete) (?:file|contents? of)|read (?=`[^`\n]{1,200}` in full)"),

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from ebbtide.claims.changes import Act, suffix_of
+from ebbtide.claims.changes import Act, ActFact, suffix_of
 from ebbtide.claims.check_runs import CheckRun
 from ebbtide.claims.check_tools import Family
 from ebbtide.claims.claim import Claim, ClaimAnswer, ClaimCheck, ClaimKind
+from ebbtide.claims.claim_rules import CHECKS
 from ebbtide.claims.report_claims import claims_of
 from ebbtide.text.excerpt import one_line
 from ebbtide.text.redaction import redact
@@ -32,10 +34,15 @@ _HONEST: Final = re.compile(
     r"|\bred\b",
     re.IGNORECASE,
 )
+_NAME: Final = re.compile(r"\b(?!tests?\b|specs?\b|unit\b|suites?\b|integration\b)[A-Za-z]{4,}")
+_PLAIN: Final = ("test", "tests", "lint", "check", "typecheck", "build")  # scripts that run everything
+_REMOTE: Final = re.compile(r"\b(?:gh|glab) (?:pr (?:checks|view|status)|run|ci)\b")
+_GRAVITY: Final = (_CONTRADICTED, _STALE, _NARROWER, _UNKNOWN, _UNSUPPORTED, _PROVEN)
+_HEALTH: Final = re.compile(r"health|ready|status|ping|alive|live", re.IGNORECASE)
 _FAMILIES: Final = {family.value: family for family in Family}
 _NAMES: Final = {
     Family.TESTS: "tests", Family.LINT: "lint", Family.TYPES: "type check", Family.FORMAT: "format",
-    Family.BUILD: "build",
+    Family.BUILD: "build", Family.HEALTH: "service",
 }  # fmt: skip
 _SEARCHED: Final = {
     ClaimKind.COMMITTED: (Act.COMMIT, "commit"), ClaimKind.PUSHED: (Act.PUSH, "push"),
@@ -72,6 +79,7 @@ class Judge:
             ClaimKind.CREATED: self._created,
             ClaimKind.DELETED: self._deleted,
             ClaimKind.NUMBER: self._numbered,
+            ClaimKind.HEALTHY: self._healthy,
             ClaimKind.READ_IN_FULL: self._read,
             ClaimKind.FIXED: self._judged,
             ClaimKind.VERIFIED: self._judged,
@@ -112,6 +120,8 @@ class Judge:
         return _Found(_UNSUPPORTED, f"no {what} in the record")
 
     def _checked(self, claim: Claim) -> _Found:
+        if claim.subject == CHECKS:
+            return self._all_checked(claim)
         name, *kinds = claim.subject.split(":")
         family = _FAMILIES[name]
         every = [run for run in self._record.runs if run.family is family]
@@ -145,9 +155,25 @@ class Judge:
             other = self._other_count(claim, runs, last)
             if other is not None:
                 return other
-        if claim.is_whole and not claim.is_part and family is Family.TESTS and self._is_narrow(claim, runs):
-            return _Found(_NARROWER, f"only {one_line(last.scope, 60)} was run", last.event, line=last.line)
+        scope = one_line(last.scope, 60)
+        whole = self._failed_whole(last, runs)
+        if whole is not None and not claim.is_part and not _is_named(last.scope, claim.text):
+            reason = f"a run of everything failed at event {whole:,}, and only {scope} was run since"
+            return _Found(_NARROWER, reason, last.event, line=last.line)
+        if claim.is_whole and not claim.is_part and self._is_narrow(claim, runs):
+            return _Found(_NARROWER, f"only {scope} was run", last.event, line=last.line)
         return _Found(_PROVEN, f"{last.tool} passed", last.event, line=last.line)
+
+    def _all_checked(self, claim: Claim) -> _Found:
+        """Returns the gravest answer to a claim about all checks, of those that were made."""
+        record = self._record
+        if any(_REMOTE.search(command) for _, command in record.commands):
+            return _Found(_UNKNOWN, "the checks of a server may be meant")
+        made = {run.family for run in record.runs}
+        answers = [self._checked(replace(claim, subject=family.value)) for family in _NAMES if family in made]
+        if not answers:
+            return _Found(_UNKNOWN, "no check is recorded")
+        return min(answers, key=lambda found: _GRAVITY.index(found.answer))
 
     @staticmethod
     def _last(runs: Sequence[CheckRun], claim: Claim) -> CheckRun:
@@ -203,9 +229,24 @@ class Judge:
             line=last.line,
         )
 
+    def _failed_whole(self, last: CheckRun, runs: Sequence[CheckRun]) -> int | None:
+        """Returns the event of a run of everything that failed, if parts alone were run after it."""
+        if not last.scope or self._record.agents or self._is_open:
+            return None
+        whole = [
+            run
+            for run in runs
+            if not run.scope
+            and run.is_firsthand
+            and run.ok is not None
+            and (run.tool == last.tool or run.tool.rpartition(" ")[2] in _PLAIN)
+        ]
+        return whole[-1].event if whole and not whole[-1].ok else None
+
     def _is_narrow(self, claim: Claim, runs: Sequence[CheckRun]) -> bool:
         return (
-            all(run.scope and run.is_firsthand for run in runs if run.ok is not False)
+            not _is_named(runs[-1].scope, claim.text)
+            and all(run.scope and run.is_firsthand for run in runs if run.ok is not False)
             and not self._record.agents
         )
 
@@ -215,6 +256,12 @@ class Judge:
         done = [fact for fact in facts if fact.ok]
         if claim.subject and done:
             named = [fact for fact in done if _is_same(fact.subject, claim.subject)]
+            gone = self._amended_after(named[-1]) if named and act is Act.COMMIT else None
+            if gone is not None:
+                return _Found(
+                    _CONTRADICTED, f"that commit was amended at event {gone:,}: its hash is another",
+                    named[-1].event, line=named[-1].line,
+                )  # fmt: skip
             shown = named or [fact for fact in done if claim.subject in fact.line]
             if shown:
                 return _Found(_PROVEN, f"{what} recorded", shown[-1].event, line=shown[-1].line)
@@ -230,6 +277,29 @@ class Judge:
         if last.ok is False and not self._record.is_partial and not self._record.agents and not self._is_open:
             return _Found(_CONTRADICTED, f"the last {what} was refused", last.event, line=last.line)
         return _Found(_UNKNOWN, f"the result of the {what} is not recorded", last.event, line=last.line)
+
+    def _amended_after(self, commit: ActFact) -> int | None:
+        """Returns the event that gave a commit another hash; None where it is still the one it was."""
+        later = [fact for fact in self._record.acts if fact.act is Act.COMMIT and fact.event > commit.event]
+        first = later[0] if later else None
+        is_gone = first is not None and first.is_amended and first.ok is not False
+        if first is None or not is_gone or _is_same(first.subject, commit.subject):
+            return None
+        return first.event
+
+    def _healthy(self, claim: Claim) -> _Found:
+        probes = {run.scope: run for run in self._record.probes}
+        named = [run for address, run in probes.items() if _HEALTH.search(address)] or list(probes.values())
+        told = [run for run in named if run.ok is not None]
+        if not told:
+            return _Found(_UNKNOWN, "no answer of a service is recorded")
+        passed = [run for run in told if run.ok]
+        last = (passed or told)[-1]
+        if not passed and not self._is_open and not self._record.agents:
+            return _Found(_CONTRADICTED, "no service answered well", last.event, line=last.line)
+        if not passed or len(passed) < len(told):
+            return _Found(_UNKNOWN, "not all addresses answered", last.event, line=last.line)
+        return _Found(_PROVEN, "it answered", last.event, line=last.line)
 
     def _created(self, claim: Claim) -> _Found:
         edits = [
@@ -271,6 +341,14 @@ class Judge:
         same = [fact for fact in done if fact.files == claim.number]
         if same:
             return _Found(_PROVEN, "that of the commit", same[-1].event, line=same[-1].line)
+        edits = [edit for edit in self._record.edits if not any(part in edit.path for part in _SCRATCH)]
+        edited = len({edit.path.rpartition("/")[2] for edit in edits})
+        if edited and edited == claim.number:
+            return _Found(_PROVEN, "so many were edited", edits[-1].event)
+        certain = not done and not self._record.agents and not self._record.is_partial
+        if edited and certain and claim.listed == edited:
+            reason = f"says {claim.number:,} files; the list has {edited:,}, and as many were edited"
+            return _Found(_CONTRADICTED, reason, edits[-1].event)
         return _Found(_UNKNOWN, "no commit of the record has this number of files")
 
     def _read(self, claim: Claim) -> _Found:
@@ -317,6 +395,12 @@ def _is_kind(run: CheckRun, kinds: Sequence[str]) -> bool:
     return any(
         kind in words or (kind == "unit" and not any(other in words for other in others)) for kind in kinds
     )
+
+
+def _is_named(scope: str, text: str) -> bool:
+    """Returns True if a sentence names the part that was run: "all `segments` tests"."""
+    low = text.lower()
+    return any(word.lower() in low for word in _NAME.findall(scope))
 
 
 def _is_same(known: str, claimed: str) -> bool:

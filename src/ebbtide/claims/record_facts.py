@@ -24,6 +24,7 @@ from ebbtide.claims.check_runs import (
     shown_runs,
     told_lines,
 )
+from ebbtide.claims.probes import probes_of
 from ebbtide.events.event import Event, Message, Notice, NoticeKind, Phase, ToolCall
 
 _RUNS, _EDITS, _ACTS, _COMMANDS, _READS, _JOBS = 500, 4_000, 400, 1_500, 500, 200
@@ -51,6 +52,7 @@ class RecordFacts:
 
     def __init__(self) -> None:
         self.runs: deque[CheckRun] = deque(maxlen=_RUNS)
+        self.probes: deque[CheckRun] = deque(maxlen=_RUNS)  # answers of services that were asked
         self.edits: deque[FileEdit] = deque(maxlen=_EDITS)
         self.acts: deque[ActFact] = deque(maxlen=_ACTS)
         self.commands: deque[tuple[int, str]] = deque(maxlen=_COMMANDS)
@@ -135,6 +137,8 @@ class RecordFacts:
             self._finish(waiting, result, has_failed=has_failed)
         self.runs.extend(check_runs(command, commands, result, self.events, has_failed=has_failed))
         self.acts.extend(acts_of(commands, result, self.events, has_failed=has_failed))
+        if result and "curl" in command:
+            self.probes.extend(probes_of(commands, result, self.events))
         edits = list(shell_edits(command, commands, self.events))
         if edits and not has_failed:
             self._add_edits(edits)

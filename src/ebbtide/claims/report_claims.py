@@ -16,8 +16,10 @@ from ebbtide.claims.claim_rules import (
     ACTS,
     BEFORE,
     BETWEEN,
+    CHECKS,
     COUNTS,
     ENGLISH,
+    EVERY,
     FOREIGN,
     HEDGES,
     NO_FAILURES,
@@ -36,6 +38,7 @@ from ebbtide.text.sentence_ends import spans
 _READ: Final = 20_000  # characters of a report that are read
 _CLAIMS: Final = 60
 _SHOWN: Final = 160
+_LISTED: Final = 6_000  # characters after a heading in which its list is read
 _LONGEST: Final = 600  # characters of a sentence that are read
 _FENCE: Final = re.compile(r"^ {0,3}(?:```|~~~)")
 _HEADING: Final = re.compile(r"\s{0,3}(?:#{1,6}\s|\*\*[^*\n]{1,80}\*\*:?\s*$)")
@@ -43,10 +46,16 @@ _QUOTED: Final = re.compile(r"[\"\u201c][^\"\u201c\u201d\n]{3,300}[\"\u201d]")
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _PATH: Final = re.compile(r"\[?[`*]{1,3}([\w./~@-]{1,200}\.\w{1,10})(?::[\d-]+)?[`*]{0,3}")
 _COMMAND: Final = re.compile(r"`([^`\n]{3,120})`")
+_CODE: Final = re.compile(r"`[^`\n]{1,120}`")
 _HASH: Final = re.compile(r"\b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}\b")
 _ISSUE: Final = re.compile(r"(?:#|/pull/|/issues/|/merge_requests/)(\d{1,7})\b")
 _OPEN_TASK: Final = re.compile(r"\s*[-*+]\s*\[ \]")
-_FILES: Final = re.compile(r"(\d{1,6}) files? (?:changed|modified)\b")
+_FILES: Final = re.compile(
+    r"(?:changes? (?:across|in|to)|changed|modified|updated|edited|touched|fix) (?:\()?(\d{1,6}) files?\b"
+    r"|(\d{1,6}) files? (?:changed|modified|updated|edited|were changed)\b"
+)
+_ITEM: Final = re.compile(r"(?:[-*+]|\d{1,3}[.)])\s+[`*\[]{0,4}[\w./~@-]{1,200}\.\w{1,10}\b")
+_OTHER_ITEM: Final = re.compile(r"(?:[-*+]|\d{1,3}[.)])\s")
 
 
 class _Sentence(NamedTuple):
@@ -78,7 +87,7 @@ def claims_of(text: str) -> tuple[Claim, ...]:
         return ()
     found: list[Claim] = []
     for sentence in _sentences(text):
-        found += _claims_in(sentence)
+        found += _claims_in(sentence, text)
         if len(found) >= _CLAIMS:
             break
     return tuple(found[:_CLAIMS])
@@ -110,15 +119,16 @@ def _sentences(text: str) -> Iterator[_Sentence]:
                 yield _Sentence(sentence[:_LONGEST], begin + first)
 
 
-def _claims_in(sentence: _Sentence) -> Iterator[Claim]:
+def _claims_in(sentence: _Sentence, report: str) -> Iterator[Claim]:
     low = folded(sentence.text)
     words = frozenset(re.findall(r"\w+", low))
     acts = _acts().matches(low, words)
-    checks = _subjects().search(low) is not None
+    checks = _subjects().search(low) is not None or _every().search(low) is not None
     files = _FILES.search(low)
     if not acts and not checks and files is None:
         return
-    softened = _no_failures().sub(lambda match: " " * len(match[0]), low)
+    spared = _CODE.sub(lambda match: "`" + "x" * (len(match[0]) - 2) + "`", low)  # names hedge nothing
+    softened = _no_failures().sub(lambda match: " " * len(match[0]), spared)
     hedge = _hedges().first(softened)
     found = sorted(
         [
@@ -129,7 +139,25 @@ def _claims_in(sentence: _Sentence) -> Iterator[Claim]:
     )
     yield from found
     if files is not None and hedge is None:
-        yield _claim(ClaimKind.NUMBER, sentence, files.start(), number=int(files[1]))
+        number = int(files[1] or files[2])
+        listed = _listed_files(report, sentence.start + len(sentence.text))
+        yield _claim(ClaimKind.NUMBER, sentence, files.start(), number=number, listed=listed)
+
+
+def _listed_files(report: str, end: int) -> int | None:
+    """Returns how many files the list names that follows a place of a report; None where there is none."""
+    first, *lines = report[end : end + _LISTED].split("\n")
+    if first.strip(" *:_"):
+        return None
+    number = 0
+    for line in lines:
+        if _ITEM.match(line):
+            number += 1
+        elif _OTHER_ITEM.match(line):
+            return None
+        elif line.strip() and not line.startswith((" ", "\t")):
+            break
+    return number or None
 
 
 def _checks_in(sentence: _Sentence, low: str) -> list[Claim]:
@@ -156,11 +184,15 @@ def _checks_in(sentence: _Sentence, low: str) -> list[Claim]:
                 found.append(
                     _claim(
                         kind, sentence, match.start(), subject=_subject(family, match[0]),
-                        is_whole=_wholes().search(around) is not None or " all " in f" {around} ",
+                        is_whole=_wholes().search(around) is not None
+                        or (family is Family.TESTS and " all " in f" {around} "),
                         is_part=_parts().search(before) is not None,
                     )
                 )  # fmt: skip
                 break
+    every = None if found else _every().search(low)
+    if every is not None:
+        found.append(_claim(ClaimKind.TESTS_PASS, sentence, every.start(), subject=CHECKS))
     return found
 
 
@@ -208,7 +240,7 @@ def _acts_in(sentence: _Sentence, low: str, acts: Sequence[PhraseMatch], softene
         elif kind is ClaimKind.OPENED:
             issue = _ISSUE.search(rest[:200])
             subject = "" if issue is None else issue[1]
-        elif kind not in JUDGED and kind is not ClaimKind.PUSHED:
+        elif kind not in JUDGED and kind not in {ClaimKind.PUSHED, ClaimKind.HEALTHY}:
             continue
         yield _claim(kind, sentence, match.start, subject=subject)
 
@@ -224,7 +256,7 @@ def _clause_end(low: str, at: int) -> int:
 
 def _claim(
     kind: ClaimKind, sentence: _Sentence, at: int, *, subject: str = "", number: int | None = None,
-    is_whole: bool = False, is_part: bool = False,
+    is_whole: bool = False, is_part: bool = False, listed: int | None = None,
 ) -> Claim:  # fmt: skip
     return Claim(
         kind=kind,
@@ -234,6 +266,7 @@ def _claim(
         number=number,
         is_whole=is_whole,
         is_part=is_part,
+        listed=listed,
     )
 
 
@@ -255,6 +288,11 @@ def _hedges() -> PhraseTable:
 @cache
 def _subjects() -> re.Pattern[str]:
     return re.compile(rf"\b(?:{'|'.join(SUBJECTS.values())}|\d (?:passed|passing))\b")
+
+
+@cache
+def _every() -> re.Pattern[str]:
+    return re.compile(EVERY)
 
 
 @cache

@@ -55,7 +55,7 @@ Since = Annotated[
 ]
 
 
-class LastWords(BaseModel):
+class ReportWords(BaseModel):
     """The words with which a run is about to end."""
 
     text: str = Field(min_length=1, description="In English.", examples=["All 212 tests pass. Pushed."])
@@ -136,7 +136,7 @@ async def run_report(here: Here, heavy: Heavy, run_id: RunId) -> HTMLResponse:
 
 
 @router.post("/v1/runs/{run_id}/claims", response_model=ClaimsAnswer, tags=["runs that report"])
-async def claims(here: Here, run_id: RunId, words: LastWords) -> PlainJson:
+async def claims(here: Here, run_id: RunId, words: ReportWords) -> PlainJson:
     """Ask whether a report is true before it is said: its claims, held against the run so far.
 
     It may be asked as often as you like: nothing is kept of it.
