@@ -247,9 +247,10 @@ class Supervisor(EngineState):
                 verdict = run.judgement.answer(chain)
                 if verdict.ends:
                     return verdict
-                depth = None if run.alerts is None else run.monitor.depth_of(call)
-                if depth is not None and (alert := run.alerts.one_more_agent(depth)) is not None:
-                    return run.judgement.limit_verdict(alert)
+                if run.alerts is not None and (depth := run.monitor.depth_of(call)) is not None:
+                    alert = run.alerts.one_more_agent(depth)
+                    if alert is not None:
+                        return run.judgement.limit_verdict(alert)
                 signal = run.monitor.loop_of(call)
                 if signal is None or run.judgement.ignores(signal):
                     return verdict

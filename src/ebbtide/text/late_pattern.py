@@ -8,9 +8,9 @@ from functools import cached_property
 
 
 class LatePattern:
-    """A regular expression that few runs need, and that takes a millisecond to compile.
+    r"""A regular expression that few runs need, and that takes a millisecond to compile.
 
-    >>> pattern = LatePattern(r"\\bok\\b", re.IGNORECASE)
+    >>> pattern = LatePattern(r"\bok\b", re.IGNORECASE)
     >>> pattern.search("all OK") is not None, pattern.match("all OK") is None
     (True, True)
 
