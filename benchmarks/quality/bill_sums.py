@@ -76,12 +76,21 @@ class Sums:
         sums.unread = [str(line["skipped"])[:120] for line in lines if "skipped" in line]
         runs = [line for line in lines if "spent" in line and line is not machine]
         sums.runs = len(runs)
-        for line in runs if machine is None else [machine]:
+        for line in runs:
             sums._add(line)
+        if machine is not None:
+            sums._take(machine["spent"])
         for line in runs:
             stated = line["bill"].get("stated")
             sums.stated += [] if stated is None else [stated]
         return sums
+
+    def _take(self, spent: dict[str, Any]) -> None:
+        """Take the line of totals for the sum of the runs."""
+        self.tokens.update(
+            {kind: (count or 0) - self.tokens[kind] for kind, count in spent["tokens"].items()}
+        )
+        self.calls, self.cost = spent["llm_calls"], spent["cost_usd"]
 
     def _add(self, line: dict[str, Any]) -> None:
         spent, bill = line["spent"], line["bill"]

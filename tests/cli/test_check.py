@@ -145,8 +145,9 @@ def test_a_folder_is_a_table_the_worst_first(tmp_path: Path) -> None:
     assert "1 file is no run:" in printed
     assert "picture.png: " in printed
     assert b"checking" not in process.stderr  # no bar where there is no terminal
-    summary = [json.loads(line) for line in ebbtide("check", "--json", tmp_path).stdout.splitlines()]
-    assert sorted("skipped" in item for item in summary) == [False, False, True]
+    *files, totals = map(json.loads, ebbtide("check", "--json", tmp_path).stdout.splitlines())
+    assert sorted("skipped" in item for item in files) == [False, False, True]
+    assert (totals["type"], totals["runs"]) == ("totals", 2)
 
 
 OTHER_LINES = {

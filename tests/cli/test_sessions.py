@@ -276,9 +276,8 @@ def test_opencode(tmp_path: Path) -> None:
     assert run["session"]["is_main"]
     for name in (path, path.parent):
         process = ebbtide(tmp_path, "check", "--json", name)
-        assert [json.loads(line)["source"] for line in process.stdout.splitlines()] == sorted(
-            run["source"] for run in runs
-        )
+        *lines, _ = map(json.loads, process.stdout.splitlines())
+        assert [line["source"] for line in lines] == sorted(run["source"] for run in runs)
     one = ebbtide(tmp_path, "loops", path)
     assert (one.returncode, "there are 5 sessions" in one.stderr) == (2, True)
     for watched in ((), (path / "ses_df6ac2601ffeCZAh6DEAPufnRP",)):

@@ -14,10 +14,9 @@ from ebbtide.events.event import ModelCall
 from ebbtide.events.event_json import read_event
 from ebbtide.events.provider_usage import GEMINI as GEMINI_SHAPE
 from ebbtide.events.provider_usage import GEMINI_INTERACTION, OPENAI, UsageShape, whole_count
-from ebbtide.events.usage import CLASSES, COUNTS, PARTS, Usage
+from ebbtide.events.usage import CLASSES, COUNTS, PARTS, Usage, total
 from ebbtide.traces.agents.ebbtide_events import EbbtideEventsReader
 from ebbtide.traces.records.calls_once import CallsOnce
-from ebbtide.traces.records.provider_usage import total
 from ebbtide.traces.records.usage_accounts import RunningTotal, UsageLedger
 
 CHAT = {"prompt_tokens": 50, "completion_tokens": 20, "total_tokens": 70}

@@ -1,7 +1,7 @@
 """Calls and results joined, usage counted once, totals compared, times put in order."""
 
 from ebbtide.events.event import Notice, NoticeKind, ToolCall
-from ebbtide.events.usage import Usage
+from ebbtide.events.usage import Usage, total
 from ebbtide.traces.records.calls_once import CallsOnce
 from ebbtide.traces.records.joining import OpenCalls, Seen
 from ebbtide.traces.records.provider_usage import (
@@ -11,7 +11,6 @@ from ebbtide.traces.records.provider_usage import (
     has_tokens,
     openai_usage,
     reported,
-    total,
 )
 from ebbtide.traces.records.time_order import TimeOrder
 from ebbtide.traces.records.usage_accounts import RunningTotal, UsageLedger

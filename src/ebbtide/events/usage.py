@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from types import (
     AsyncGeneratorType,
@@ -193,3 +194,21 @@ def is_cost(value: object) -> bool:
     return (
         type(value) is float or (isinstance(value, _NUMBER) and not isinstance(value, bool))
     ) and 0 <= value <= MOST_USD
+
+
+def total(usages: Iterable[Usage]) -> Usage:
+    """The sum over model calls; what none of them reports is not known."""
+    usages, whole = tuple(usages), Usage()
+    for name in (*COUNTS, "cost_usd"):
+        amounts = [amount for usage in usages if (amount := getattr(usage, name)) is not None]
+        if amounts:
+            setattr(whole, name, sum(amounts))
+    return whole
+
+
+def rows_by_model(rows: Iterable[Usage]) -> tuple[Usage, ...]:
+    """What sessions state, by model over all of them."""
+    sums: dict[str | None, list[Usage]] = {}
+    for row in rows:
+        sums.setdefault(row.model, []).append(row)
+    return tuple(replace(total(parts), model=model, tier=parts[0].tier) for model, parts in sums.items())

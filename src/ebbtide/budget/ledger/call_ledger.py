@@ -99,7 +99,8 @@ class CountedCall(NamedTuple):
         skill: The skill that was in use.
         server: The MCP server of which it called a tool.
         stated_in: Places that state it as the result of its sub-agent, where another record of it is known.
-        settled: Units of money, where a total that is stated says so; such a difference is no call.
+        settled: Units of money, where a total that is stated says so.
+        is_difference: Whether it is no call, but what a stated total has above or below the calls.
     """
 
     id: CallId
@@ -113,11 +114,7 @@ class CountedCall(NamedTuple):
     server: str | None
     stated_in: tuple[CallPlace, ...] = ()
     settled: int | None = None
-
-    @property
-    def is_difference(self) -> bool:
-        """True if it is no call, but what a stated total has above or below the calls."""
-        return self.settled is not None and self.id.name == "stated"
+    is_difference: bool = False
 
 
 @dataclass(slots=True)

@@ -3,25 +3,64 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from math import inf
 from typing import NamedTuple
 
 from ebbtide.budget.ledger.call_ledger import CallPlace, CountedCall
 from ebbtide.budget.prices import Prices
+from ebbtide.budget.reconciling import ModelSum, settle
 from ebbtide.budget.tally import units
 from ebbtide.events.model_call_id import CallId
-from ebbtide.events.usage import Usage
+from ebbtide.events.usage import Usage, rows_by_model
 
 
-class StatedCost(NamedTuple):
-    """The cost of all of its calls, as a file states it.
+class SessionTotal(NamedTuple):
+    """What all of its calls took, as a file states it.
 
     Args:
         ts: When it says so, in seconds since 1970.
-        cost_usd: Dollars.
+        rows: By model, or one without a model for all of them.
     """
 
     ts: float | None
-    cost_usd: float
+    rows: tuple[Usage, ...]
+
+
+class StatedTotals:
+    """The totals that files state of sessions: of files that state one of the same session one counts."""
+
+    def __init__(self) -> None:
+        self._of: dict[str, list[tuple[CallPlace, float | None, tuple[Usage, ...]]]] = {}
+
+    def add(self, place: CallPlace, ts: float | None, sessions: Mapping[str, Mapping[str, Usage]]) -> None:
+        """Take what a file states.
+
+        Args:
+            place: The file.
+            ts: When it says so.
+            sessions: By the id of a session and by model, `""` for all models.
+        """
+        for session, models in sessions.items():
+            self._of.setdefault(session or place.path, []).append((place, ts, tuple(models.values())))
+
+    def by_place(self) -> dict[CallPlace, SessionTotal]:
+        """The total of each file; of copies that of the one that began first, none of the others."""
+        found: dict[CallPlace, SessionTotal] = {}
+        for claims in self._of.values():
+            place, ts, rows = min(claims, key=_order_of_claim)
+            before = found.get(place, SessionTotal(None, ()))
+            found[place] = SessionTotal(ts, (*before.rows, *rows))
+        return {place: item._replace(rows=rows_by_model(item.rows)) for place, item in found.items()}
+
+    def elsewhere(self) -> set[CallPlace]:
+        """The files whose totals other files state too, which count instead."""
+        return {place for claims in self._of.values() for place, *_ in claims} - self.by_place().keys()
+
+
+def _order_of_claim(claim: tuple[CallPlace, float | None, tuple[Usage, ...]]) -> tuple[float, float, str]:
+    place, _, rows = claim
+    stated = sum((row.cost_usd or 0.0) for row in rows), sum(row.tokens or 0 for row in rows)
+    return (-stated[0] or -stated[1], inf if place.began is None else place.began, place.path)
 
 
 def units_of(call: CountedCall, prices: Prices | None) -> int | None:
@@ -42,25 +81,41 @@ def units_of(call: CountedCall, prices: Prices | None) -> int | None:
 
 
 def settled(
-    calls: Iterable[CountedCall], stated: Mapping[CallPlace, StatedCost], prices: Prices | None
+    calls: Iterable[CountedCall], stated: Mapping[CallPlace, SessionTotal], prices: Prices | None
 ) -> Iterator[CountedCall]:
-    """The calls, and for each file that states what they cost the difference: less than 0 where that is less.
+    """The calls, and for each file that states a total what that has above or below them.
 
     Args:
         calls: Each once.
         stated: What files state, if anything.
         prices: As for `units_of`.
     """
-    rests = {place: units(item.cost_usd) for place, item in stated.items()}
+    sums: dict[CallPlace, dict[str, ModelSum]] = {place: {} for place in stated}
     for call in calls:
-        if call.owner in rests:
-            cost = units_of(call, prices) or 0  # what nobody knows is a part of what is stated
-            rests[call.owner] -= cost
-            yield call._replace(settled=cost)
-        else:
+        models = sums.get(call.owner)
+        if models is None:
             yield call
-    for place, rest in rests.items():
-        if rest:
-            name = CallId.at(place.path, "stated")
-            ts = stated[place].ts
-            yield CountedCall(name, ts, Usage(), None, place, (), None, None, None, settled=rest)
+            continue
+        cost = units_of(call, prices)
+        is_unpriced = cost is None and call.usage.has_tokens
+        models.setdefault(call.usage.model or "", ModelSum()).add(call.usage, cost, is_unpriced=is_unpriced)
+        has_cost = any(row.cost_usd is not None for row in stated[call.owner].rows)
+        # What nobody knows is a part of what is stated.
+        yield call._replace(settled=cost or 0) if has_cost else call
+    for place, models in sums.items():
+        ts, rows = stated[place]
+        for number, item in enumerate(settle(rows, models, prices, ts=ts).remainders):
+            if item.usage.has_tokens or item.cost:
+                yield CountedCall(
+                    CallId.at(place.path, f"stated {number}"),
+                    ts,
+                    item.usage,
+                    item.usage.tier,
+                    place,
+                    (),
+                    None,
+                    None,
+                    None,
+                    settled=item.cost,
+                    is_difference=True,
+                )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ebbtide.budget.ledger.call_ledger import CallPlace, CountedCall
+from ebbtide.budget.ledger.call_price import StatedTotals
 from ebbtide.events.model_call_id import CallId, Prompt
 from ebbtide.events.usage import Usage
 
@@ -25,11 +26,13 @@ class InheritedCalls:
         owner: The file that owns most of them, as the one that a copy or a fork comes from; None where they
             are the last calls of sub-agents alone, which those have in files of their own.
         is_absent: Whether the owner is a thread that a fork of it names, and none of the files.
+        is_stated_elsewhere: Whether what it states of its sessions stands in another file too, which counts.
     """
 
     calls: frozenset[tuple[CallId, Prompt]]
     owner: str | None
     is_absent: bool = False
+    is_stated_elsewhere: bool = False
 
     def has(self, event: Event) -> bool:
         """Returns True if an event carries the usage of one of these calls."""
@@ -41,7 +44,10 @@ class InheritedCalls:
 
 
 def inherited_in(
-    calls: Iterable[CountedCall], absent: Iterable[CountedCall], name: Callable[[CallPlace], str]
+    calls: Iterable[CountedCall],
+    absent: Iterable[CountedCall],
+    name: Callable[[CallPlace], str],
+    stated: StatedTotals,
 ) -> dict[str, InheritedCalls]:
     """Returns the inherited calls by the name of the file; one that inherits nothing is left out.
 
@@ -49,6 +55,7 @@ def inherited_in(
         calls: All calls of the files, each once. Those that stand in one place alone may be left out.
         absent: Those that forks replay, and whose own thread is none of the files.
         name: The name of a file or run.
+        stated: What the files state of their sessions.
     """
     found: dict[str, set[tuple[CallId, Prompt]]] = {}
     owners: dict[str, Counter[str]] = {}
@@ -67,11 +74,14 @@ def inherited_in(
         for place in (call.owner, *call.copies):
             found.setdefault(name(place), set()).add((call.id, prompt_of(call.usage)))
             forks.add(name(place))
+    elsewhere = set(map(name, stated.elsewhere())) - set(map(name, stated.by_place()))
+    found.update((run, set()) for run in elsewhere - found.keys())
     return {
         run: InheritedCalls(
             calls=frozenset(names),
             owner=owners[run].most_common(1)[0][0] if run in owners else None,
             is_absent=run in forks and run not in owners,
+            is_stated_elsewhere=run in elsewhere,
         )
         for run, names in found.items()
     }

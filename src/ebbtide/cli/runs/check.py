@@ -138,6 +138,14 @@ def check(
     else:
         selection.refuse_beside_trace()
         money.refuse_beside_trace()
+        if money.by is not None:
+            from ebbtide.cli.runs.named_money import show_named_money
+
+            shape = CheckFormat.JSON if as_json else form or CheckFormat.TEXT
+            code = show_named_money(traces, options, money, form=shape, everything=everything)
+            if code is not Exit.DONE:
+                raise SystemExit(code)
+            return
     # The money is on the screen before what takes long to load is loaded.
     from ebbtide.cli.runs.checking import Output
 

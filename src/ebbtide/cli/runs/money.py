@@ -12,7 +12,7 @@ from pathlib import PurePath
 from typing import Any
 
 from ebbtide.budget.ledger.call_ledger import CallSums, CountedCall
-from ebbtide.budget.ledger.call_price import units_of
+from ebbtide.budget.ledger.call_price import StatedTotals, units_of
 from ebbtide.budget.ledger.inherited_calls import InheritedCalls, inherited_in
 from ebbtide.budget.prices import Prices
 from ebbtide.budget.tally import usd
@@ -77,6 +77,7 @@ class SessionMoney:
         calls: The calls.
         prices: What they cost.
         absent: Calls that forks replay, of threads that are not here; they do not count.
+        stated: What files state of their sessions, which is settled.
         empty: Sessions in which no call is recorded.
         since: Seconds since 1970 from which calls count; None: all. Calls without a time count always.
         until: Seconds since 1970 before which they do; None: all.
@@ -89,6 +90,7 @@ class SessionMoney:
         prices: Prices,
         *,
         absent: Iterable[CountedCall] = (),
+        stated: StatedTotals | None = None,
         empty: Collection[str] = (),
         since: float | None = None,
         until: float | None = None,
@@ -125,7 +127,7 @@ class SessionMoney:
                 self.copied_units += (cost or 0) * len(call.copies)
                 self.copied_calls += len(call.copies)
         self.outside -= inside
-        self.inherited = inherited_in(shared, absent, attrgetter("path"))
+        self.inherited = inherited_in(shared, absent, attrgetter("path"), stated or StatedTotals())
 
     @classmethod
     def read(
@@ -147,8 +149,9 @@ class SessionMoney:
         gc.disable()  # many small objects that live to the end: looking for circles doubles the time
         try:
             machine = MachineCalls.of(files, cache)
-            absent = machine.ledger.absent()
-            return cls(machine.calls(prices), prices, absent=absent, empty=machine.empty, **period)
+            absent, stated = machine.ledger.absent(), machine.stated
+            calls = machine.calls(prices)
+            return cls(calls, prices, absent=absent, stated=stated, empty=machine.empty, **period)
         finally:
             if was_enabled:
                 gc.enable()

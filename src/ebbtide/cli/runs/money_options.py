@@ -1,4 +1,4 @@
-"""The options of `ebbtide check` about the money of this machine's sessions."""
+"""The options of `ebbtide check` about money."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ By = Annotated[
     Option(
         "--by",
         metavar="WHAT",
-        help=f"Print only the money, by {', '.join(MoneyKey)}.",
+        help=f"Print only the money, by {', '.join(MoneyKey)}. Also of files that are named.",
         section=SECTION,
     ),
 ]
@@ -76,14 +76,13 @@ class MoneyOptions:
         )
 
     def refuse_beside_trace(self) -> None:
-        """Refuse to sum the money of sessions where a trace is named.
+        """Refuse a period where a trace is named.
 
         Raises:
-            ConfigError: An option is given that does.
+            ConfigError: One is given.
         """
-        for name, value in (("--by", self.by), ("--until", self.until)):
-            if value is not None:
-                raise ConfigError(f"{name} is for the sessions of this machine; leave it out beside a trace")
+        if self.until is not None:
+            raise ConfigError("--until is for the sessions of this machine; leave it out beside a trace")
 
 
 with_money_options = shared(

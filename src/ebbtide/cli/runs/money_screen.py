@@ -69,24 +69,46 @@ def show_money(
         until=wanted.until,
         timezone=options.timezone,
     )
-    shown: Callable[[str], str] = redact if options.redact else str
+    if files or form is not CheckFormat.TEXT:
+        print_money(money, machine.selection, wanted, options, form=form, everything=everything)
+    return money
+
+
+def print_money(
+    money: SessionMoney,
+    selection: SessionFilter,
+    wanted: MoneyOptions,
+    options: RunOptions,
+    *,
+    form: CheckFormat,
+    everything: bool,
+) -> None:
+    """Print sums of calls; JSON and CSV only where nothing else is wanted.
+
+    Args:
+        money: The calls.
+        selection: From when they are.
+        wanted: By what to sum.
+        options: The zone in which days begin, and whether secrets are masked.
+        form: What to print.
+        everything: Show every row.
+    """
     if form is CheckFormat.TEXT:
+        shown: Callable[[str], str] = redact if options.redact else str
         keys = _ON_SCREEN if wanted.by is None else (wanted.by,)
-        if files:
-            lines = money_screen(
-                money, machine.selection.period, terminal_width(), shown, keys=keys, everything=everything
-            )
-            print_lines(lines)
-            sys.stdout.flush()
+        lines = money_screen(
+            money, selection.period, terminal_width(), shown, keys=keys, everything=everything
+        )
+        print_lines(lines)
+        sys.stdout.flush()
     elif wanted.by is not None:
-        wire = totals_wire(money, machine.selection, wanted, options)
+        wire = totals_wire(money, selection, wanted, options)
         if form is CheckFormat.CSV:
             from ebbtide.cli.runs.csv_table import sums_csv
 
             sys.stdout.write(sums_csv(wanted.by.value, wire[f"by_{wanted.by}"]))
         else:
             print_json(wire, indent=None)
-    return money
 
 
 def totals_wire(

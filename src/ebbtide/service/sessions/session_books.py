@@ -6,8 +6,8 @@ import logging
 from collections.abc import Mapping
 from typing import Final
 
-from ebbtide.budget.ledger.call_ledger import CallLedger, CallPlace
-from ebbtide.budget.ledger.call_price import StatedCost, settled, units_of
+from ebbtide.budget.ledger.call_ledger import CallLedger
+from ebbtide.budget.ledger.call_price import StatedTotals, settled, units_of
 from ebbtide.budget.ledger.inherited_calls import InheritedCalls
 from ebbtide.budget.prices import Prices
 from ebbtide.errors import TranscriptError
@@ -119,19 +119,18 @@ class SessionBooks:
     def _sums(self, run_ids: list[str]) -> dict[str, BookedSums]:
         ledger = CallLedger()
         run_of: dict[str, str] = {}  # by path
-        stated: dict[CallPlace, StatedCost] = {}
+        stated = StatedTotals()
         written: dict[str, float] = {}
         for run_id in run_ids:
             for path in self._files_of[run_id]:
                 file, known, session, project = self._files[path]
                 place = place_of(file, known, session, project)
                 run_of[path], written[path] = run_id, file.modified
-                if (total := known.found.stated_cost) is not None:
-                    stated[place] = total
+                stated.add(place, known.found.stated_at, known.found.stated)
                 for call in known.found.calls:
                     ledger.sight(place, call)
         rows: dict[str, dict[tuple[int, str], BookedRow]] = {run_id: {} for run_id in run_ids}
-        for counted in settled(ledger.calls(), stated, self._prices):
+        for counted in settled(ledger.calls(), stated.by_place(), self._prices):
             path = counted.owner.path
             ts = written[path] if counted.ts is None else counted.ts
             model = masked_name(plain_name(counted.usage.model or ""))

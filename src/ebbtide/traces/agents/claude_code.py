@@ -10,7 +10,7 @@ over, but for compactions and costs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 from zlib import crc32
@@ -18,9 +18,10 @@ from zlib import crc32
 from ebbtide.bounded import Bounded
 from ebbtide.events.event import Event, Message, ModelCall, ModelPart, Notice, NoticeKind, Stop, ToolCall
 from ebbtide.events.model_call_id import CallId, Prompt
-from ebbtide.events.usage import Usage
+from ebbtide.events.usage import Usage, rows_by_model
 from ebbtide.traces.agents.session_sniffing import CLAUDE_SPEAKERS
 from ebbtide.traces.records.calls_once import CallsOnce, is_same_prompt, nameless_call, prompt_of, raise_to
+from ebbtide.traces.records.claude_totals import take_total
 from ebbtide.traces.records.fields import (
     count,
     dollars,
@@ -34,14 +35,8 @@ from ebbtide.traces.records.fields import (
 )
 from ebbtide.traces.records.injected_words import persons_words
 from ebbtide.traces.records.joining import OpenCalls, Seen
-from ebbtide.traces.records.provider_usage import anthropic_usage, has_spent, reported, total
+from ebbtide.traces.records.provider_usage import anthropic_usage, has_spent, reported
 
-_COUNTS = {  # of a model's usage in a result, by the field of `Usage`
-    "input_tokens": "inputTokens",
-    "output_tokens": "outputTokens",
-    "cache_read_tokens": "cacheReadInputTokens",
-    "cache_write_tokens": "cacheCreationInputTokens",
-}
 _SYNTHETIC = "<synthetic>"  # the model of what the harness writes in the name of one
 _NO_ANSWER = "No response requested."  # what it writes where nothing was asked
 _STOPS = {"end_turn": Stop.END, "stop_sequence": Stop.END, "tool_use": Stop.CALLS, "max_tokens": Stop.LENGTH}
@@ -124,11 +119,7 @@ class ClaudeCodeReader:
                 events = self._user(value, message, chain, ts)
             return events
         if kind in ("cost-state", "result"):
-            session = identifier(value.get("sessionId") or value.get("session_id")) or ""
-            totals = self._totals.setdefault(session, {})
-            for usage in _totals_of(value):
-                # Each one stands for the whole session up to it.
-                raise_to(totals.setdefault(usage.model or "", Usage(model=usage.model)), usage)
+            take_total(self._totals, value)
             if kind == "result" and value.get("subtype") == "success":
                 self._end_turn("")
         elif kind == "system" and value.get("subtype") in _AFTER_TURN:
@@ -159,7 +150,7 @@ class ClaudeCodeReader:
         """What was still open, and what the session states that all of it took."""
         events = [event for chain in tuple(self._answers) for event in self._flushed(chain)]
         events += self._calls.finish()
-        stated = _sums(self._totals.values())
+        stated = rows_by_model(row for models in self._totals.values() for row in models.values())
         if stated:
             total = Notice(kind=NoticeKind.TOTAL, ts=self._ts, source="result", stated=stated)
             return [*events, total]
@@ -342,40 +333,6 @@ def _known_prompt(usage: Usage) -> Prompt:
 def _goes_on(answer: _OpenCall, usage: Usage, ts: float | None) -> bool:
     """Whether a line with the id of an open answer is of it: a masked id is that of many."""
     return ts == answer.ts or is_same_prompt(prompt_of(answer.usage), prompt_of(usage))
-
-
-def _totals_of(value: Mapping[str, Any]) -> list[Usage]:
-    """What a line states of its whole session, by model.
-
-    The cost of the whole counts where models do not share it among themselves, and then alone: the tokens of
-    a session file are those of its lines, and those of sub-agents may be in other files.
-    """
-    if value.get("type") == "cost-state":
-        cost = dollars(value.get("totalCostUSD"))
-        return [] if cost is None else [Usage(cost_usd=cost)]
-    models = {name: mapping(usage) for name, usage in mapping(value.get("modelUsage")).items()}
-    cost = dollars(value.get("total_cost_usd"))
-    if not models:
-        return [] if cost is None else [Usage(cost_usd=cost)]
-    rows = []
-    for name, usage in models.items():
-        counts: dict[str, Any] = {key: count(usage.get(field)) for key, field in _COUNTS.items()}
-        rows.append(Usage(model=name, cost_usd=dollars(usage.get("costUSD")), **counts))
-    unpriced = [row for row in rows if row.cost_usd is None]
-    if len(unpriced) == 1 and cost is not None:
-        unpriced[0].cost_usd = max(0.0, cost - sum(row.cost_usd or 0.0 for row in rows))
-    elif unpriced and cost is not None:
-        rows.append(Usage(cost_usd=cost))
-    return rows
-
-
-def _sums(sessions: Iterable[Mapping[str, Usage]]) -> tuple[Usage, ...]:
-    """What sessions state, by model over all of them."""
-    sums: dict[str, list[Usage]] = {}
-    for models in sessions:
-        for name, usage in models.items():
-            sums.setdefault(name, []).append(usage)
-    return tuple(replace(total(usages), model=name or None) for name, usages in sums.items())
 
 
 def _marks_of(content: object) -> str:

@@ -11,11 +11,11 @@ from typing import Any, Final
 
 from ebbtide.events.event import Event, Message, ModelCall, Notice, NoticeKind, Stop, ToolCall
 from ebbtide.events.model_call_id import CallId
-from ebbtide.events.usage import Usage
+from ebbtide.events.usage import Usage, total
 from ebbtide.traces.records.calls_once import CallsOnce
 from ebbtide.traces.records.fields import count, identifier, mapping, seconds, shown, text
 from ebbtide.traces.records.joining import OpenCalls
-from ebbtide.traces.records.provider_usage import disjoint_usage, reported, total
+from ebbtide.traces.records.provider_usage import disjoint_usage, reported
 
 _PLAN: Final = "premium requests"  # a plan pays for requests: their tokens have no price
 

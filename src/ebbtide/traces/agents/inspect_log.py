@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ebbtide.events.event import Event, Message, ModelCall, Notice, NoticeKind, ToolCall
-from ebbtide.events.usage import Usage, possible_part
+from ebbtide.events.usage import Usage, possible_part, total
 from ebbtide.traces.agents.trajectory_sniffing import (
     INSPECT_HEADER,
     INSPECT_SAMPLE,
@@ -33,7 +33,7 @@ from ebbtide.traces.records.fields import (
     text,
 )
 from ebbtide.traces.records.joining import OpenCalls, Seen
-from ebbtide.traces.records.provider_usage import anthropic_usage, disjoint_usage, reported, total
+from ebbtide.traces.records.provider_usage import anthropic_usage, disjoint_usage, reported
 from ebbtide.traces.records.time_order import TimeOrder
 from ebbtide.traces.records.usage_accounts import UsageLedger
 

@@ -19,7 +19,7 @@ from typing import Any
 from ebbtide.bounded import Bounded
 from ebbtide.errors import TranscriptError
 from ebbtide.events.event import Event, Message, ModelCall, Notice, NoticeKind, ToolCall
-from ebbtide.events.usage import Usage, possible_part
+from ebbtide.events.usage import Usage, possible_part, total
 from ebbtide.traces.agents.session_sniffing import is_openhands_event, openhands_events, openhands_run
 from ebbtide.traces.input.json_value import json_value
 from ebbtide.traces.input.source import readable
@@ -36,7 +36,7 @@ from ebbtide.traces.records.fields import (
     text,
 )
 from ebbtide.traces.records.joining import OpenCalls, Seen
-from ebbtide.traces.records.provider_usage import has_spent, has_tokens, openai_usage, reported, total
+from ebbtide.traces.records.provider_usage import has_spent, has_tokens, openai_usage, reported
 from ebbtide.traces.records.usage_accounts import RunningTotal, UsageLedger
 
 

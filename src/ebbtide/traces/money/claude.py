@@ -11,12 +11,14 @@ from ebbtide.budget.ledger.call_ledger import SightedCall
 from ebbtide.events.model_call_id import CallId
 from ebbtide.traces.money.file_calls import FileCalls
 from ebbtide.traces.records.calls_once import nameless_call
+from ebbtide.traces.records.claude_totals import take_total
 from ebbtide.traces.records.fields import dollars, identifier, mapping, seconds, text
 from ebbtide.traces.records.provider_usage import anthropic_usage, has_spent
 
 _SYNTHETIC = "<synthetic>"
 _SERVER = "mcp__"
 _STATED = b'"cost-state"'
+_RESULTS = (b'{"type":"result"', b'{"type": "result"')
 
 
 class _Block(msgspec.Struct, gc=False):
@@ -52,7 +54,6 @@ class _Line(msgspec.Struct, gc=False):
     parent_tool_use_id: Any = None
     isSidechain: Any = None  # noqa: N815
     costUSD: Any = None  # noqa: N815
-    totalCostUSD: Any = None  # noqa: N815
     attributionSkill: Any = None  # noqa: N815
     message: _Message | None = None
     data: _Data | None = None
@@ -79,7 +80,7 @@ def add_calls(found: FileCalls, lines: Iterable[bytes]) -> None:
     """
     latest: dict[CallId, _Mark] = {}
     for raw in lines:
-        if b'"usage"' not in raw and found.began is not None and _STATED not in raw:
+        if b'"usage"' not in raw and found.began is not None and not _states(raw):
             continue
         line = _decoded(raw)
         if line is None:
@@ -100,11 +101,16 @@ def add_calls(found: FileCalls, lines: Iterable[bytes]) -> None:
                 if held.timestamp is None:
                     held.timestamp = line.timestamp
                 _add(found, latest, held, agent, line)
-        elif kind == "cost-state" and (cost := dollars(line.totalCostUSD)) is not None:
-            found.stated[identifier(line.sessionId) or ""] = cost
+        elif kind in ("cost-state", "result"):
+            take_total(found.stated, msgspec.json.decode(raw))
             found.stated_at = seconds(line.timestamp) or _latest(found)
         elif kind == "user" and line.toolUseResult and b"agentId" in raw:
             _add_result(found, line)
+
+
+def _states(raw: bytes) -> bool:
+    """Returns True if a line may state what all of its session took."""
+    return _STATED in raw or raw.startswith(_RESULTS)
 
 
 def _add(found: FileCalls, latest: dict[CallId, _Mark], held: _Held, agent: str | None, line: _Line) -> None:
@@ -210,7 +216,7 @@ def _lenient(raw: bytes) -> _Line | None:
         return None
     names = ("type", "timestamp", "sessionId", "requestId", "request_id", "agentId", "parent_tool_use_id")
     line = _Line()
-    for name in (*names, "isSidechain", "costUSD", "totalCostUSD", "attributionSkill"):
+    for name in (*names, "isSidechain", "costUSD", "attributionSkill"):
         setattr(line, name, value.get(name))
     line.message = _message(value.get("message"))
     data = mapping(value.get("data"))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from ebbtide.budget.ledger.call_ledger import SightedCall
-from ebbtide.budget.tally import Tally
 from ebbtide.events.event import Event, Notice
 from ebbtide.events.model_call_id import CallId
 from ebbtide.events.usage import Usage
 from ebbtide.traces.money.file_calls import FileCalls
 from ebbtide.traces.reading import open_trace
+from ebbtide.traces.records.calls_once import AMOUNTS
 
 
 def read_calls(path: str, thread: str) -> FileCalls:
@@ -22,40 +22,52 @@ def read_calls(path: str, thread: str) -> FileCalls:
         TranscriptError: It cannot be read.
     """
     found = FileCalls(calls=[], models={}, thread=thread)
-    tally = Tally()
+    places: dict[CallId, int] = {}
     for number, event in enumerate(open_trace(path, is_named=False, is_growing=True)):
         if not isinstance(event, Event):
             continue
         if found.began is None:
             found.began = event.ts
         if event.usage is not None:
-            tally.spend(event.usage)
-            _add(found, event.usage, event, event.call or CallId.at(thread, number))
+            call = _sighted(event.usage, event, event.call or CallId.at(thread, number))
+            if call is None:
+                continue
+            place = places.setdefault(call.id, len(found.calls))
+            if place == len(found.calls):
+                found.calls.append(call)
+            else:
+                found.calls[place] = _grown(found.calls[place], call)
         elif isinstance(event, Notice) and event.stated is not None:
-            tally.settle(event.stated)
-            if tally.settlement is not None:
-                # A total that is stated counts as far as it is more than the calls.
-                for place, item in enumerate(tally.settlement.remainders):
-                    _add(found, item.usage, event, CallId.at(thread, f"{number} {place}"))
+            # A session is known by its first call, in copies too.
+            name = str(found.calls[0].id) if found.calls else thread
+            found.stated[name] = {usage.model or "": usage for usage in event.stated}
+            found.stated_at = event.ts
     return found
 
 
-def _add(found: FileCalls, usage: Usage, event: Event, call_id: CallId) -> None:
+def _grown(call: SightedCall, growth: SightedCall) -> SightedCall:
+    """A call with what a later event states that it took beyond what the events before did."""
+    amounts = {}
+    for name in AMOUNTS:
+        before, more = getattr(call, name), getattr(growth, name)
+        amounts[name] = before if more is None else more + (before or 0)
+    return call._replace(**amounts)
+
+
+def _sighted(usage: Usage, event: Event, call_id: CallId) -> SightedCall | None:
     if usage.tokens is None and usage.cost_usd is None:
-        return
-    found.calls.append(
-        SightedCall(
-            call_id,
-            event.ts,
-            usage.model,
-            usage.tier,
-            usage.input_tokens,
-            usage.output_tokens,
-            usage.cache_read_tokens,
-            usage.cache_write_tokens,
-            usage.reasoning_tokens,
-            usage.cache_write_1h_tokens,
-            usage.cost_usd,
-            agent=event.agent,
-        )
+        return None
+    return SightedCall(
+        call_id,
+        event.ts,
+        usage.model,
+        usage.tier,
+        usage.input_tokens,
+        usage.output_tokens,
+        usage.cache_read_tokens,
+        usage.cache_write_tokens,
+        usage.reasoning_tokens,
+        usage.cache_write_1h_tokens,
+        usage.cost_usd,
+        agent=event.agent,
     )

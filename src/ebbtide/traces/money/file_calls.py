@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from ebbtide.budget.ledger.call_ledger import SightedCall
-from ebbtide.budget.ledger.call_price import StatedCost
+from ebbtide.events.usage import Usage
 from ebbtide.traces.records.codex_thread import CodexThread
 
 
@@ -22,7 +22,7 @@ class FileCalls(msgspec.Struct, gc=False):
         tier: The tier of the service, likewise.
         total: Tokens of the whole thread so far, where lines count so.
         models: Models of sub-agents by their ids.
-        stated: Dollars that sessions state of the whole, by their ids: the latest counts.
+        stated: What sessions state of the whole, by their ids and by model, `""` for all models.
         stated_at: When the latest of them was stated.
     """
 
@@ -35,10 +35,5 @@ class FileCalls(msgspec.Struct, gc=False):
     tier: str | None = None
     total: list[int] | None = None
     models: dict[str, str] = {}
-    stated: dict[str, float] = {}
+    stated: dict[str, dict[str, Usage]] = {}
     stated_at: float | None = None
-
-    @property
-    def stated_cost(self) -> StatedCost | None:
-        """The cost of all of it, as the file states it; None where it states nothing."""
-        return StatedCost(self.stated_at, sum(self.stated.values())) if self.stated else None

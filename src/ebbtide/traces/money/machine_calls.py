@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import BinaryIO
 
 from ebbtide.budget.ledger.call_ledger import CallLedger, CallPlace, CountedCall
-from ebbtide.budget.ledger.call_price import StatedCost, settled
+from ebbtide.budget.ledger.call_price import StatedTotals, settled
 from ebbtide.budget.prices import Prices
 from ebbtide.errors import TranscriptError
 from ebbtide.traces.input.lines import LineSplitter
@@ -37,7 +37,7 @@ class MachineCalls:
     Attributes:
         ledger: Every call once.
         places: The files, as the ledger knows them, by path.
-        stated: What files state that all of their calls cost.
+        stated: What files state that all of their calls took.
         unread: Files that cannot be read, and why.
         empty: Sessions in which no call is recorded.
     """
@@ -45,7 +45,7 @@ class MachineCalls:
     def __init__(self) -> None:
         self.ledger = CallLedger()
         self.places: dict[str, CallPlace] = {}
-        self.stated: dict[CallPlace, StatedCost] = {}
+        self.stated = StatedTotals()
         self.unread: dict[str, str] = {}
         self.empty: set[str] = set()
 
@@ -68,7 +68,7 @@ class MachineCalls:
         Args:
             prices: Prices of tokens.
         """
-        return settled(self.ledger.calls(), self.stated, prices)
+        return settled(self.ledger.calls(), self.stated.by_place(), prices)
 
     def _read(self, files: list[SessionFile], cache: MoneyCache) -> None:
         known: list[tuple[SessionFile, KnownFile, SessionOrigin]] = []
@@ -89,8 +89,7 @@ class MachineCalls:
             project = of_agent[root].project if root in of_agent else None
             place = place_of(file, item, root, project or origin.project)
             self.places[file.path] = place
-            if (stated := item.found.stated_cost) is not None:
-                self.stated[place] = stated
+            self.stated.add(place, item.found.stated_at, item.found.stated)
             if not item.found.calls:
                 self.empty.add(root)
             sight = self.ledger.sight

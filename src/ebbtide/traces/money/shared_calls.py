@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from ebbtide.budget.ledger.call_ledger import CallLedger, CallPlace
+from ebbtide.budget.ledger.call_price import StatedTotals
 from ebbtide.budget.ledger.inherited_calls import InheritedCalls, inherited_in
 from ebbtide.traces.input.lines import LineSplitter
 from ebbtide.traces.input.source import STDIN, unpacked_pieces
@@ -19,7 +20,7 @@ from ebbtide.traces.reading import open_trace
 
 _READERS: Final = {"claude-code": claude.add_calls, "codex": codex.add_calls}
 
-_BY_EVENTS: Final = frozenset({"opencode"})  # whose forks copy calls too
+_BY_EVENTS: Final = frozenset({"opencode", "pi", "copilot-cli"})  # whose copies and forks name calls
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +31,12 @@ class SharedCalls:
         ledger: The calls.
         inherited: What runs inherit from others among them, or from a thread that is not among them; one that
             inherits nothing is left out. The run of a file is its path.
+        stated: What files state of their sessions.
     """
 
     ledger: CallLedger
     inherited: dict[str, InheritedCalls]
+    stated: StatedTotals
 
     @classmethod
     def of(cls, paths: Sequence[Path]) -> SharedCalls:
@@ -56,11 +59,13 @@ class SharedCalls:
         Args:
             files: Each with its place; files with one run inherit nothing from each other.
         """
-        ledger = CallLedger()
+        ledger, stated = CallLedger(), StatedTotals()
         for place, found in files:
+            stated.add(place, found.stated_at, found.stated)
             for call in found.calls:
                 ledger.sight(place, call)
-        return cls(ledger, inherited_in(ledger.calls(), ledger.absent(), attrgetter("run")))
+        inherited = inherited_in(ledger.calls(), ledger.absent(), attrgetter("run"), stated)
+        return cls(ledger, inherited, stated)
 
 
 def _calls_of(path: Path) -> FileCalls | None:
@@ -69,15 +74,27 @@ def _calls_of(path: Path) -> FileCalls | None:
         return None
     try:
         form = open_trace(path, is_named=False, is_growing=True).format.name
-        if form in _BY_EVENTS:
-            return read_calls(str(path), str(path))
-        adding = _READERS.get(form)
-        if adding is None:
-            return None
-        found, splitter = FileCalls(calls=[], models={}), LineSplitter()
-        for piece in unpacked_pieces(path):
-            adding(found, splitter.feed(piece))
-        adding(found, splitter.finish())
+        return calls_of(str(path), form) if form in _READERS or form in _BY_EVENTS else None
     except Exception:  # noqa: BLE001 - whoever reads it says why, and the other files are read
         return None
-    return found
+
+
+def calls_of(path: str, form: str) -> FileCalls:
+    """The calls of a file.
+
+    Args:
+        path: A trace.
+        form: The name of its format.
+
+    Raises:
+        TranscriptError: It cannot be read.
+    """
+    adding = _READERS.get(form)
+    if adding is None or path == STDIN:
+        return read_calls(path, path)
+    found, splitter = FileCalls(calls=[], models={}), LineSplitter()
+    for piece in unpacked_pieces(path):
+        adding(found, splitter.feed(piece))
+    adding(found, splitter.finish())
+    # What early versions wrote, and what an agent prints, has other lines.
+    return found if found.calls else read_calls(path, path)

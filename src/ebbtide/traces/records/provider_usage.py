@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ebbtide.events.provider_usage import ANTHROPIC, OPENAI, UsageShape, shape_of, tier_of
-from ebbtide.events.usage import CLASSES, COUNTS, Usage
+from ebbtide.events.usage import CLASSES, Usage
 from ebbtide.traces.records.fields import count, mapping
 
 _EMPTY = Usage()
@@ -99,16 +99,6 @@ def has_tokens(usage: Usage) -> bool:
 def has_spent(usage: Usage | None) -> bool:
     """Whether there are tokens or a cost above 0."""
     return usage is not None and bool(usage.tokens or usage.cost_usd)
-
-
-def total(usages: list[Usage]) -> Usage:
-    """The sum over model calls; what none of them reports is not known."""
-    whole = Usage()
-    for name in (*COUNTS, "cost_usd"):
-        amounts = [amount for usage in usages if (amount := getattr(usage, name)) is not None]
-        if amounts:
-            setattr(whole, name, sum(amounts))
-    return whole
 
 
 def _shaped(shape: UsageShape, report: Mapping[str, Any]) -> Usage:

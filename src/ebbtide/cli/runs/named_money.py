@@ -1,0 +1,95 @@
+"""The money of files that somebody named, by any key, each call once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ebbtide.budget.ledger.call_ledger import CallLedger, CallPlace
+from ebbtide.budget.ledger.call_price import StatedTotals, settled
+from ebbtide.budget.prices import Prices
+from ebbtide.cli.exits import Exit
+from ebbtide.cli.runs.ci.check_format import CheckFormat
+from ebbtide.cli.runs.ignoring import run_patterns
+from ebbtide.cli.runs.money import SessionMoney
+from ebbtide.cli.runs.money_options import MoneyOptions
+from ebbtide.cli.runs.money_screen import print_money
+from ebbtide.cli.runs.session_filter import SessionFilter
+from ebbtide.cli.runs.trace_files import TraceFiles
+from ebbtide.cli.terminal import warn
+from ebbtide.errors import TranscriptError
+from ebbtide.supervision.run_options import RunOptions
+from ebbtide.traces.input.source import STDIN
+from ebbtide.traces.money.file_calls import FileCalls
+from ebbtide.traces.money.shared_calls import calls_of
+from ebbtide.traces.reading import open_trace
+from ebbtide.traces.sessions.session_family import started_by
+from ebbtide.traces.sessions.session_origin import AGENT_OF_FORMAT, origin_at, root_session
+
+
+def show_named_money(
+    names: Sequence[str], options: RunOptions, wanted: MoneyOptions, *, form: CheckFormat, everything: bool
+) -> Exit:
+    """Print what files cost, by what is wanted; of one alone with the files of what its session started.
+
+    Args:
+        names: Files, folders, or ``-``.
+        options: By what they are priced, and whether secrets are masked.
+        wanted: By what to sum.
+        form: What to print.
+        everything: Show every row.
+
+    Returns:
+        `Exit.BAD_INPUT` where a file that was named is unreadable.
+
+    Raises:
+        TranscriptError: None of them can be read.
+    """
+    traces, _ = TraceFiles.of(names).without(run_patterns())
+    ledger, stated = CallLedger(), StatedTotals()
+    empty: set[str] = set()
+    errors: list[TranscriptError] = []
+    for path in traces.files if traces.several or not traces.files else _tree_of(traces.files[0]):
+        try:
+            place, found = _read(path)
+        except TranscriptError as error:
+            errors.append(error)
+            continue
+        stated.add(place, found.stated_at, found.stated)
+        if not found.calls:
+            empty.add(place.session)
+        for call in found.calls:
+            ledger.sight(place, call)
+    if errors and len(errors) == len(traces.files):
+        raise errors[0]
+    prices = options.prices or Prices()
+    calls = settled(ledger.calls(), stated.by_place(), prices)
+    money = SessionMoney(calls, prices, empty=empty, timezone=options.timezone)
+    print_money(money, SessionFilter(), wanted, options, form=form, everything=everything)
+    unread = [error for error in errors if error.source in traces.from_arguments]
+    for error in unread:
+        warn(f"{error.source}: UNREADABLE: {error.what.splitlines()[0]}")
+    return Exit.BAD_INPUT if unread else Exit.DONE
+
+
+def _tree_of(path: str) -> list[str]:
+    """A file, and those beside it of what its session started."""
+    if path == STDIN:
+        return [path]
+    try:
+        form = open_trace(path, is_growing=True).format.name
+    except TranscriptError:
+        return [path]
+    return [path, *(str(file) for file, _ in started_by(Path(path), form))]
+
+
+def _read(path: str) -> tuple[CallPlace, FileCalls]:
+    """The calls of a file, and its place."""
+    form = "" if path == STDIN else open_trace(path, is_growing=True).format.name
+    found = calls_of(path, form)
+    origin = None if path == STDIN else origin_at(path, form)
+    agent = AGENT_OF_FORMAT[form].value if form in AGENT_OF_FORMAT else form
+    if origin is None:
+        return CallPlace(path, found.began, path, path, None, agent), found
+    root = root_session(origin, {origin.id: origin})
+    return CallPlace(path, found.began, path, root, origin.project, agent), found
