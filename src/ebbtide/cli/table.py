@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
 
 from ebbtide.cli.terminal import Line, cell_width, columns, plain
 
@@ -33,6 +34,39 @@ class Table:
         self._broken = (len(headers) - 1,) if broken is None else broken
         self._least = least
         self._gap = gap
+
+    @classmethod
+    def fitting(
+        cls,
+        columns: Mapping[str, Sequence[str | Line]],
+        width: int,
+        *,
+        optional: Sequence[str],
+        last: int,
+        right: Collection[str],
+        **settings: Any,
+    ) -> Table:
+        """Returns a table of columns by their headers, without those for which there is no room.
+
+        Args:
+            columns: The cells of each.
+            width: Columns of the terminal.
+            optional: Headers of the columns that may be left out, the least important first.
+            last: Columns of the terminal that the last one needs.
+            right: Headers of the columns that are set to the right.
+            **settings: As for the class.
+        """
+        headers = list(columns)
+        for left_out in ("", *optional):
+            headers = [header for header in headers if header != left_out]
+            table = cls(
+                *headers, right=[headers.index(each) for each in right if each in headers], **settings
+            )
+            for row in zip(*map(columns.__getitem__, headers), strict=True):
+                table.add(*row)
+            if table.room(width) >= last:
+                break
+        return table
 
     def add(self, *cells: str | Line | Sequence[Line]) -> None:
         """Adds a row. A text may hold anything; a cell may have several lines."""

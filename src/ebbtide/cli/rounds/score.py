@@ -249,7 +249,6 @@ _CURVE_ROWS = 5
 _TABLE_ROUNDS = 24
 _MARGIN = 7
 _AGENT = 20  # characters of a name
-_LEAST = 4  # columns of a name
 _QUOTE = 70  # characters
 _QUOTES = 2
 
@@ -343,12 +342,14 @@ def _rounds(rounds: Sequence[RoundSummary], width: int) -> Iterator[Line]:
         "readiness": [_graded(item.action_readiness, item.readiness_classification) for item in visible],
         "signal": [Line(item.signal, SIGNAL_STYLES[item.signal]) for item in visible],
     }
-    names = [name for name, cells in columns.items() if name not in ("agent", "alike") or any(cells)]
-    right = [at for at, name in enumerate(names) if name in ("round", "claims", "new")]
-    broken = [at for at, name in enumerate(names) if name in ("agent", "does")]
-    table = Table(*names, right=right, broken=broken, least=_LEAST)
-    for row in zip(*(columns[name] for name in names), strict=True):
-        table.add(*row)
+    table = Table.fitting(
+        {name: cells for name, cells in columns.items() if name not in ("agent", "alike") or any(cells)},
+        width,
+        optional=("does", "claims"),
+        last=len(Signal.CONTINUE),
+        right=("round", "claims", "new"),
+        broken=(),
+    )
     yield from table.lines(width)
 
 

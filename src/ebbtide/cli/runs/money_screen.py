@@ -198,17 +198,15 @@ def _table(title: str, rows: Sequence[tuple[str, MoneySums]], width: int, *, eve
     cells = [{**_amounts(sums), title: name} for name, sums in visible]
     if not cells:
         return [Line("There are no calls of models.")]
-    longest = max(cell_width(plain(name)) for name, _ in visible)
-    names = list(cells[0])
-    # What there is no room for, the least important first.
-    for name in (None, "tokens", "calls"):
-        if name is not None:
-            names.remove(name)
-        table = Table(*names, right=range(len(names) - 1), least=NARROWEST)
-        for row in cells:
-            table.add(*(row[each] for each in names))
-        if table.room(width) >= min(longest, _LAST):
-            break
+    *amounts, _ = names = list(cells[0])
+    table = Table.fitting(
+        {name: [row[name] for row in cells] for name in names},
+        width,
+        optional=("tokens", "calls"),
+        last=min(max(cell_width(plain(name)) for name, _ in visible), _LAST),
+        right=amounts,
+        least=NARROWEST,
+    )
     return [*table.lines(width), *more_rows(len(rows) - len(visible))]
 
 
