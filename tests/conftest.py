@@ -36,6 +36,10 @@ settings.register_profile(
     phases=(Phase.explicit, Phase.generate),
 )
 
+# A shell that starts a job in the background has it ignore Ctrl-C, and so would every process of a test.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 BROWSER = next(
     (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))),
     None,
