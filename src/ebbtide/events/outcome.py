@@ -111,8 +111,7 @@ _STRONG_HINTS: Final = (
 _STATUS: Final = re.compile(r"[45]\d\d")
 #: What a short answer says in words.
 _WEAK: Final = LatePattern(
-    # "Don't ask" at the head of a sentence is an order to the agent.
-    r"\b(?:(?:can|could|would|did|does|(?<=\w )do)(?: ?not|n't) (?!need|any|only|yet been|produce)"
+    r"\b(?:(?:can|could|would|did|does|do)(?: ?not|n't) (?!need|any|only|yet been|produce)"
     r"|cannot|unable to|failed|fails|failure|error|exception|invalid|denied|refused|forbidden|unauthori[sz]ed"
     r"|timed? ?out|rejected|not (?:found|exist|allowed|permitted|supported|available|authori[sz]ed|possible|"
     r"recogni[sz]ed|valid|enough|defined|installed|clickable|visible|interactable|reachable)|no such|"
