@@ -1,12 +1,13 @@
 """What an event costs, in time and memory, however long the chain; and what it costs elsewhere.
 
-    python -m benchmarks.speed.monitor [--events N]
+    python -m benchmarks.speed.monitor [--data DIR] [--events N]
 
 Streams are made by a seeded generator. Calls are made in blocks of a few hundred, and only the monitor's
 part is timed, by the processor time of the thread: calls that were just made are what an agent hands over.
 `flat` mixes six tools with one to three flat arguments, all calls new, answers of about fifty characters;
 `text` has one text argument; `nested` has lists of objects; `known` draws from 400 calls; `stuck` repeats
-one call.
+one call. `recorded runs` are those of coding agents in data/runs, each with a fresh watcher: long answers,
+messages and usage. There the median run is told, and the mean of all events.
 """
 
 from __future__ import annotations
@@ -16,14 +17,18 @@ import gc
 import random
 import time
 import tracemalloc
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from statistics import median
 from typing import Any
 
-from benchmarks.loop_peers import installed, packages
-from benchmarks.measure import setup, write_result
+from benchmarks.loop_peers import Watcher, installed, packages
+from benchmarks.measure import add_data_option, data_folder, setup, write_result
+from ebbtide import DegradedEventWarning, TranscriptError, open_trace
 from ebbtide.divergence.monitor import LoopMonitor
-from ebbtide.events.event import ToolCall
+from ebbtide.events.event import Event, ToolCall
+from ebbtide.supervision.supervisor import Supervisor
 
 _BLOCK = 250
 
@@ -87,6 +92,40 @@ def cost_us(see: Callable[[ToolCall], object], make: Make, first: int, events: i
     return round(median(blocks), 2)
 
 
+def recorded_runs(data: Path) -> Iterator[list[Event]]:
+    """The events of each run of data/runs that can be read."""
+    for path in sorted((data / "runs").rglob("*.gz")):
+        try:
+            events = [event for event in open_trace(path) if isinstance(event, Event)]
+        except TranscriptError:
+            continue
+        if events:
+            yield events
+
+
+def cost_of_runs_us(make_watcher: Callable[[], Watcher], runs: list[list[Event]]) -> dict[str, float]:
+    """Microseconds an event: the median run, and the mean of all events."""
+    costs, total = [], 0.0
+    gc.collect()
+    gc.disable()
+    for events in runs:
+        see = make_watcher()
+        begin = time.thread_time()
+        for event in events:
+            see(event)
+        taken = time.thread_time() - begin
+        total += taken
+        costs.append(taken / len(events) * 1e6)
+    gc.enable()
+    return {"median_run": round(median(costs), 2), "mean": round(total / sum(map(len, runs)) * 1e6, 2)}
+
+
+def supervisor() -> Watcher:
+    """The whole of a watch: loops, convergence and limits in one verdict."""
+    run = Supervisor()
+    return lambda event: run.record(event).ends
+
+
 def memory_kb(make: Make, events: int) -> tuple[float, int]:
     """Memory of one monitor after `events`, and its size as bytes."""
     gc.collect()
@@ -104,8 +143,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
+    add_data_option(parser)
     parser.add_argument("--events", type=int, default=1_000_000, help="length of the longest chain")
-    longest = parser.parse_args().events
+    options = parser.parse_args()
+    longest, data = options.events, data_folder(options.data)
+    warnings.simplefilter("ignore", DegradedEventWarning)
     ours: dict[str, Any] = {}
     for name, make in streams().items():
         cost = cost_us(LoopMonitor().update, make, 0, 20_000)
@@ -128,6 +170,12 @@ def main() -> None:
         peers[name] = {count: cost_us(make_watcher(), flat, 0, count) for count in (1_000, 3_000)}
         costs = ", ".join(f"{cost:.2f} over {count:,} events" for count, cost in peers[name].items())
         print(f"{name:24} us an event: {costs}")
+    runs = list(recorded_runs(data))
+    on_runs = {}
+    for name, make_watcher in {"supervisor": supervisor, **installed()}.items():
+        on_runs[name] = cost_of_runs_us(make_watcher, runs)
+        cost = on_runs[name]
+        print(f"{name:24} us an event of recorded runs: {cost['median_run']:.2f} (mean {cost['mean']:.2f})")
     write_result(
         "speed-monitor",
         {
@@ -135,6 +183,7 @@ def main() -> None:
             "growth_us": growth,
             "growth_bytes": len(monitor.to_bytes()),
             "peers_us": peers,
+            "recorded_runs_us": {"runs": len(runs), "events": sum(map(len, runs)), **on_runs},
             "setup": setup(*packages()),
         },
     )
