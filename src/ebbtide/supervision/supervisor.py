@@ -247,8 +247,9 @@ class Supervisor(EngineState):
                 verdict = run.judgement.answer(chain)
                 if verdict.ends:
                     return verdict
-                if run.alerts is not None and (depth := run.monitor.depth_of(call)) is not None:
-                    alert = run.alerts.one_more_agent(depth)
+                alerts = run.alerts
+                if alerts is not None and (depth := run.monitor.depth_of(call)) is not None:
+                    alert = alerts.one_more_agent(depth)
                     if alert is not None:
                         return run.judgement.limit_verdict(alert)
                 signal = run.monitor.loop_of(call)

@@ -28,7 +28,7 @@ from ebbtide.events.run_outcome import FAILURES
 from ebbtide.events.tool_policy import ToolPolicies
 from ebbtide.events.transcript import Round
 from ebbtide.profile import Profile
-from ebbtide.supervision.facts import DryRoundFacts, LimitFacts
+from ebbtide.supervision.facts import DryRoundFacts, LimitFacts, LoopFacts
 from ebbtide.supervision.ladder import Action, Cause
 from ebbtide.supervision.rounds import ReadRound
 from ebbtide.supervision.summary.call_reviewer import CallReviewer
@@ -343,7 +343,7 @@ class RunRecorder:
             ignored=len(self._ignored),
             rounds=tuple(sorted(self._points, key=lambda point: point.event)),
             converged=None if signal is None else signal.value,
-            open_loop=_open_loop(snapshot.active),
+            open_loop=_open_loop(snapshot.active, at_limit=_is_at_limit(ending.ending, highest)),
             saving=self._saving(),
             steps=self._steps.listed(),
             decisions=self._decisions.listed() if self._decisions else (),
@@ -436,9 +436,24 @@ class RunRecorder:
         return Saving(verdict=self._stretches[0].verdict, after=after) if after.events else None
 
 
-def _open_loop(active: Iterable[Verdict]) -> str | None:
-    """Returns the kind of a loop that is to end the run: one that a model cannot mend before others."""
-    loops = [verdict for verdict in active if verdict.cause is Cause.DIVERGENCE and verdict.ends]
+def _is_at_limit(ending: EndKind, highest: Verdict) -> bool:
+    """Returns True if a limit ended a run: that of its harness, or a hard one."""
+    return ending is EndKind.LIMIT or (highest.cause is Cause.LIMIT and highest.action is Action.STOP)
+
+
+def _open_loop(active: Iterable[Verdict], *, at_limit: bool) -> str | None:
+    """Returns the kind of a loop that goes on at the end: one that a model cannot mend before others.
+
+    Args:
+        active: What holds at the end.
+        at_limit: True if a limit ended the run: then a suspicion that went on after it was reported counts.
+    """
+    loops = [
+        verdict
+        for verdict in active
+        if verdict.cause is Cause.DIVERGENCE
+        and (verdict.ends or (at_limit and isinstance(verdict.facts, LoopFacts) and verdict.facts.goes_on))
+    ]
     return (
         max(loops, key=lambda verdict: (is_for_a_person(verdict.kind), verdict.rank)).kind if loops else None
     )
