@@ -10,6 +10,7 @@ import msgspec
 from ebbtide.cli.runs.run_screen import word_style
 from ebbtide.report import wording
 from ebbtide.supervision.summary.headline import Course
+from ebbtide.supervision.summary.idle_sessions import SessionSpan
 from ebbtide.supervision.summary.run_summary import RunSummary
 
 _Number = TypeVar("_Number", int, float)
@@ -29,6 +30,7 @@ class SessionRow(msgspec.Struct, frozen=True, gc=False, array_like=True):
         why: One sentence: what went wrong, or else where its money went.
         badness: What is smaller comes first, among those of one saving.
         ignored: Findings that were left out since somebody wants it so.
+        span: What a loop over sessions depends on.
     """
 
     source: str
@@ -41,6 +43,7 @@ class SessionRow(msgspec.Struct, frozen=True, gc=False, array_like=True):
     why: str
     badness: tuple[float, int, int, float, int, str]
     ignored: int
+    span: SessionSpan
 
     @classmethod
     def of(cls, summary: RunSummary) -> SessionRow:
@@ -57,6 +60,7 @@ class SessionRow(msgspec.Struct, frozen=True, gc=False, array_like=True):
             why=(summary.bill.sentence if went_well else "") or summary.reason,
             badness=wording.badness(summary),
             ignored=summary.ignored,
+            span=SessionSpan.of(summary),
         )
 
     @property

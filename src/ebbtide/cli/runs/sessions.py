@@ -38,6 +38,7 @@ from ebbtide.errors import TranscriptError
 from ebbtide.report.plurals import count
 from ebbtide.report.wording import folder_of
 from ebbtide.supervision.run_options import RunOptions
+from ebbtide.supervision.summary.idle_sessions import idle_sessions
 from ebbtide.supervision.summary.run_summary import RunSummary
 from ebbtide.supervision.summary.run_tree import with_trees
 from ebbtide.text.redaction import redact
@@ -211,8 +212,10 @@ def _by_importance(paths: Sequence[str], money: SessionMoney) -> list[str]:
 
 
 def _waste_wire(rows: Sequence[SessionRow]) -> dict[str, Any]:
+    loops = idle_sessions(row.span for row in rows)
     return {
         "runs": len(rows),
+        "idle_sessions": [{**dataclasses.asdict(loop), "sentence": loop.sentence} for loop in loops],
         "wasted_usd": total(rows, lambda row: row.wasted_usd),
         "avoidable_usd": total(rows, lambda row: row.avoidable_usd),
     }
@@ -279,7 +282,13 @@ def waste_screen(rows: Sequence[SessionRow], width: int, *, everything: bool = F
         everything: Show every file.
     """
     most = None if everything else ROWS
-    return [Line(), *Line(_waste_sentence(rows), "bold").wrap(width), *_worst(rows, width, most=most)]
+    loops = [
+        part
+        for loop in idle_sessions(row.span for row in rows)
+        for part in Line.safe(loop.sentence, "red").wrap(width)
+    ]
+    waste = Line(_waste_sentence(rows), "bold").wrap(width)
+    return [Line(), *waste, *loops, *_worst(rows, width, most=most)]
 
 
 def _waste_sentence(rows: Sequence[SessionRow]) -> str:

@@ -31,6 +31,7 @@ _SHOWN: Final = 80  # characters of a message or a call
 _NOTICED_S: Final = 1.0  # a shorter wait is none
 _PAUSE_S: Final = 300.0
 _WAITS: Final = (Effect.WAIT, Effect.POLL)
+_LOOKS: Final = (Effect.READ, Effect.CLOCK, *_WAITS)
 _CODE: Final = re.compile(
     r"\W*(?:exit(?:ed with)? code|<argument>)\W*-?\d+\W*", re.IGNORECASE
 )  # which says no reason
@@ -48,7 +49,7 @@ class FactCounter:
         self._failures: Counter[str] = Counter()  # by tool
         self._messages: Counter[str] = Counter()  # by template
         self._examples: dict[str, str] = {}
-        self._lookups = 0
+        self._lookups = self._deeds = 0
         self._looks: Counter[Key] = Counter()
         self._titles: dict[Key, str] = {}
         self._waits: dict[str, float] = {}
@@ -101,6 +102,8 @@ class FactCounter:
             self._fail(call, outcome)
         elif loops.same_since > loops.repetition.answers.latest_change and loops.effect is Effect.READ:
             self._look(call)
+        elif loops.effect not in _LOOKS and not call.error:
+            self._deeds += 1
 
     def _fail(self, call: ToolCall, outcome: CallOutcome | None) -> None:
         self._failed += 1
@@ -173,6 +176,7 @@ class FactCounter:
                 pauses=self._pauses,
                 pause_seconds=self._pause_seconds,
             ),
+            deeds=self._deeds,
         )
 
 

@@ -133,9 +133,11 @@ class RunFacts:
         failures: Calls that failed.
         lookups: Repeated look-ups of what had not changed.
         waiting: Time in which nothing happened.
+        deeds: Calls that changed something, or may have: their effect is not known.
     """
 
     coverage: Coverage = field(default_factory=Coverage)
     failures: FailedCalls = field(default_factory=FailedCalls)
     lookups: Lookups = field(default_factory=Lookups)
     waiting: Waiting = field(default_factory=Waiting)
+    deeds: int = 0
