@@ -433,7 +433,10 @@ def test_the_plugin_has_the_hooks_of_the_installer() -> None:
     place = PLACES["claude"]
     hooks = json.loads((folder / "hooks" / "hooks.json").read_text())["hooks"]
     handler = {"type": "command", "command": "ebbtide-hook claude", "timeout": place.timeout}
-    assert hooks == {event: [{"hooks": [handler]}] for event in place.events}
+    assert hooks == {
+        event: [{**({"matcher": tools} if tools else {}), "hooks": [handler]}]
+        for event, tools in place.events.items()
+    }
     manifest = json.loads((folder / ".claude-plugin" / "plugin.json").read_text())
     assert manifest["version"] == ebbtide.__version__
 
