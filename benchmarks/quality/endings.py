@@ -59,20 +59,24 @@ def kind_of(label: str | None) -> EndKind | None:
 def real(data: Path) -> Iterator[tuple[dict[str, Any], RunSummary]]:
     """The real runs that a reader labelled."""
     for row in json.loads((LABELS / "real.json").read_text(encoding="utf-8")):
-        path = data / row["file"]
-        if row["at"] is None:
-            try:
-                yield row, check(path)
-            except EbbtideError:
-                yield row, check_events([])
-        elif row["file"].startswith("loops/"):
-            yield row, check_events(_steps(_episodes(path)[row["at"]]))
-        else:
-            messages = json.loads(path.read_text(encoding="utf-8"))[row["at"]]["traj"]
-            with tempfile.TemporaryDirectory() as folder:
-                one = Path(folder) / "run.json"
-                one.write_text(json.dumps(messages), encoding="utf-8")
-                yield row, check(one)
+        try:
+            yield row, real_summary(row, data)
+        except EbbtideError:
+            yield row, check_events([])
+
+
+def real_summary(row: dict[str, Any], data: Path) -> RunSummary:
+    """The summary of a real run that a reader labelled."""
+    path = data / row["file"]
+    if row["at"] is None:
+        return check(path)
+    if row["file"].startswith("loops/"):
+        return check_events(_steps(_episodes(path)[row["at"]]))
+    messages = json.loads(path.read_text(encoding="utf-8"))[row["at"]]["traj"]
+    with tempfile.TemporaryDirectory() as folder:
+        one = Path(folder) / "run.json"
+        one.write_text(json.dumps(messages), encoding="utf-8")
+        return check(one)
 
 
 def _episodes(path: Path) -> list[dict[str, Any]]:

@@ -115,8 +115,8 @@ AGENT = {
             "failed.nothing",
             r"no (?:relevant |matching |suitable |useful )?(?:results?|answer|data|information|solution"
             r"|match(?:es)?|records?|documents?|access)"
-            r" (?:could be|was|were|is|are|has been|available|to)(?: \w+)?(?: (?:found|available"
-            r"|returned))?|i (?:do not|don't) know(?! if| whether| how you| which)"
+            r" (?:(?:could be|was|were|is|are|has been|have been)(?: \w+)? (?:found|available|returned)"
+            r"|available|is possible|to)|i (?:do not|don't) know(?! if| whether| how you| which)"
             r"|(?:do not|don't|does not|doesn't) have (?:enough (?:information|data|context)|access"
             r"|the (?:necessary |required )?(?:permissions?|information|tools?|data|ability))"
             r"|no (?:fix|changes?|progress|solution|workaround|further progress|answer|conclusion"
@@ -133,10 +133,6 @@ AGENT = {
             r"| has been| have been)",
         ),
         at_start("failed.apology-but", r"(?:sorry|i'm sorry|i am sorry|i apologi[sz]e|apologies|my apologies),? but\b"),
-        anywhere(
-            "failed.other-language",
-            r"konnte (?:\w+ ){0,3}nicht|n\u00e3o consegui|no (?:pude|he podido)|n'ai pas (?:pu|r\u00e9ussi)",
-        ),
         at_start(
             "failed.result",
             r"(?:result|status|verdict|outcome|evaluation|score|your score \(.{1,30}\)|reward"
@@ -234,10 +230,6 @@ AGENT = {
             "finished.work-done",
             rf"{_WORK}(?: \w+){{0,4}}? (?:is|are|was|were|has been|have been|'s|has|have|looks|should be) {_ADVERBS}{_DONE}",
         ),
-        anywhere(
-            "finished.did",
-            rf"(?:i|we)(?:'ve| have|'ve)? {_ADVERBS}{_DID}",
-        ),
         at_start("finished.did-it", rf"{_ADVERBS}{_DID}\b"),
         anywhere(
             "finished.tests",
@@ -255,14 +247,6 @@ AGENT = {
             r"|erledigt|listo|hecho|terminado|completado|termin[\u00e9e]|c'est fait|pronto|feito|fatto"
             r"|gotowe|klaar|\u0433\u043e\u0442\u043e\u0432\u043e)(?=\W|\Z)(?! (?:with (?:the )?(?:first"
             r"|part|step|phase)|so far|\d+ of|half))",
-        ),
-        anywhere(
-            "finished.other-language",
-            r"(?:ist|sind|wurde|wurden) (?:\w+ ){0,3}(?:fertig|erledigt|abgeschlossen|behoben)|(?:est|sont"
-            r"|a \u00e9t\u00e9|ont \u00e9t\u00e9) (?:\w+ ){0,2}(?:termin\u00e9e?s?|corrig\u00e9e?s?"
-            r"|faite?s?)|(?:est\u00e1|est\u00e1n|ha sido|han sido) (?:\w+ ){0,2}(?:list[oa]s?"
-            r"|terminad[oa]s?|completad[oa]s?|corregid[oa]s?)|(?:est\u00e1|foi"
-            r"|foram) (?:\w+ ){0,2}(?:pront[oa]s?|conclu\u00edd[oa]s?|corrigid[oa]s?)",
         ),
         anywhere(
             "finished.successful",
@@ -287,16 +271,6 @@ AGENT = {
 }
 
 _ENDS = ("finished.terminate", "finished.marked", "finished.final-answer", "finished.tests")
-#: The same in scripts that write no spaces, where a report stands inside of a word.
-UNSPACED = (
-    anywhere("failed.unspaced", r"\w*(?:\u3067\u304d\u307e\u305b\u3093|\u65e0\u6cd5|\u5931\u8d25)\w*"),
-    anywhere(
-        "finished.unspaced",
-        r"\w*(?:\u5df2\u5b8c\u6210|\u5b8c\u6210\u4e86|\u5df2\u7ecf\u5b8c\u6210|\u4fee\u590d\u4e86"
-        r"|\u5b8c\u4e86\u3057\u307e\u3057\u305f|\uc644\ub8cc)\w*",
-    ),
-)
-
 #: What the program around an agent prints; it asks nobody, and announces nothing.
 HARNESS = {
     "limit": AGENT["limit"],
@@ -321,7 +295,6 @@ PERSON = {
             r"request interrupted by user|interrupted by (?:the )?user|keyboardinterrupt"
             r"|user (?:cancelled|canceled|aborted|stopped)",
         ),
-        at_start("interrupted.stop", r"(?<!#)(?:please )?(?:stop|cancel|abort|halt)(?: (?:it|this|that|now|right there|everything|the run))?\W*\Z"),
     ),
     "failed": (
         anywhere(
@@ -337,7 +310,6 @@ PERSON = {
             r"| again)?\W*\Z|you (?:broke|forgot|missed|ignored|didn't)|(?:is|are) (?:still )?(?:red"
             r"|down)|(?:isn't|not) (?:done|fixed|finished|solved)",
         ),
-        at_start("failed.person-no", r"no+[,.!]? (?:that|this|it|you|still|don't|not|wrong)|wrong\b|nope\b"),
     ),
     "finished": (
         anywhere("finished.person-ends", r"(?<!#)#+(?:stop|end|done)#+|\[(?:stop|end|done)\]"),
@@ -377,9 +349,6 @@ NOT_YET = (
             r"|hardly|barely|almost|nearly|partly|partially|half|yet to|far from|don't|doesn't|didn't",
         ),
 )
-#: What follows a report in its sentence and takes it back.
-NOT_ALL = (anywhere("open.part", r"so far|yet|for now|except|apart from|other than|of \d+|out of \d+|but (?:not|there|the|it"
-            r"|i|we|one|two|still)|however|although|remain(?:s|ing)?|to go|left"),)
 
 #: What an agent says it is about to do: work goes on.
 GOES_ON = (
@@ -420,13 +389,6 @@ AFTER_OTHERS = (
 
 #: An offer of more, which asks nothing of the person: the work was handed over before it.
 OFFER = (
-    # What is proposed and asked hands the work back, where nothing else is reported.
-    anywhere(
-        "offer.proposal",
-        r"(?:would|do) you (?:like|want)(?: me)?(?: to)? (?:(?:also|help|more|explain|elaborate|see"
-            r"|know|continue with|add)\b|.{0,40}(?:more|further|another|else|as well|too|also)\b)"
-            r"|(?:want|like) me to (?:also|explain|elaborate)",
-    ),
     anywhere(
         "offer.more",
         r"anything (?:else|more)|any (?:other|further|more|additional|questions)|(?:is there"
@@ -438,14 +400,4 @@ OFFER = (
             r"|see|spot|notice|face|encounter)|there(?:'s| is| are)|anything|i can|any|something)"
             r"|does (?:that|this|it) (?:help|make sense|answer|clear|clarify|sound)",
     ),
-)
-
-#: What marks a failure as a remark beside work that is done.
-CAVEATS = (
-    at_start("caveat.note", r"(?:note|caveat|nb|one (?:thing|caveat|note)|known (?:issue|limitation)s?|warning|limitations?)\b"),
-    anywhere(
-        "caveat.unrelated",
-        r"pre-?existing|unrelated|already (?:failing|broken|failed)|before (?:my|this|the) changes?"
-            r"|separate(?:ly)? from|not (?:related|caused)|out of scope",
-        ),
 )

@@ -58,13 +58,9 @@ _TABLES = {
     Speaker.PERSON: _table(outcome_rules.PERSON),
     Speaker.HARNESS: _table(outcome_rules.HARNESS),
 }
-_UNSPACED = PhraseTable(outcome_rules.UNSPACED, lower=True)
 _NOT_YET = PhraseTable(outcome_rules.NOT_YET, lower=True)
-_NOT_ALL = PhraseTable(outcome_rules.NOT_ALL, lower=True)
 _DID = "finished.did-it"
-_PROPOSAL = "handed_back.proposal"
 _OFFERS = frozenset(rule.id for rule in outcome_rules.OFFER)
-_CAVEAT = PhraseTable(outcome_rules.CAVEATS, lower=True)
 _AFTER_OTHERS = PhraseTable(outcome_rules.AFTER_OTHERS, lower=True)
 _CHOICE = re.compile(
     r",? or (?:should|shall|do|would|can|may) (?:i|we|you)\b"
@@ -117,14 +113,12 @@ def _agent(text: str, speaker: Speaker) -> OutcomeReading | None:
     itself gives up, waits or goes on counts against that.
     """
     turn = [sentence for part in _parts(text) for sentence in _prose(part)]
-    length, setback, signal, proposal = len(turn), None, None, None
+    length, setback, signal = len(turn), None, None
     for number, sentence in enumerate(reversed(turn)):
         reading = _report(sentence, speaker, number, length)
         if reading is None:
             continue
-        if reading.rule == _PROPOSAL:
-            proposal = reading
-        elif reading.rule in outcome_rules.SIGNALS:
+        if reading.rule in outcome_rules.SIGNALS:
             signal = signal or reading
         elif reading.outcome is RunOutcome.FINISHED:
             return setback if setback is not None and _outweighs(setback, number) else reading
@@ -132,7 +126,7 @@ def _agent(text: str, speaker: Speaker) -> OutcomeReading | None:
             setback = reading
             if reading.outcome in (RunOutcome.HANDED_BACK, RunOutcome.GOING_ON):
                 break
-    return setback or signal or proposal
+    return setback or signal
 
 
 def _outweighs(setback: OutcomeReading, finished: int) -> bool:
@@ -153,12 +147,8 @@ def _report(sentence: Sentence, speaker: Speaker, number: int, length: int) -> O
     """
     lowered = folded(sentence.text)
     matches = _TABLES[speaker].matches(lowered)
-    if not lowered.isascii():
-        matches += _UNSPACED.matches(lowered)
-    offer = next((match for match in matches if match.rule.id in _OFFERS), None)
-    if offer is not None and _CHOICE.search(lowered) is None:
-        proposes = offer.rule.id == "offer.proposal" and number < _ASKING_END and _asks(lowered)
-        return _reading(RunOutcome.HANDED_BACK, _PROPOSAL, sentence, speaker) if proposes else None
+    if any(match.rule.id in _OFFERS for match in matches) and _CHOICE.search(lowered) is None:
+        return None
     if _asks(lowered):
         at_end = number < _ASKING_END
         return _reading(RunOutcome.HANDED_BACK, "handed_back.question", sentence, speaker) if at_end else None
@@ -177,7 +167,7 @@ def _report(sentence: Sentence, speaker: Speaker, number: int, length: int) -> O
         of_program = outcome is RunOutcome.LIMIT or hit.rule.id in outcome_rules.WHOLE_TURNS
         if in_the_middle or (of_program and length > _WHOLE):
             return None
-        if outcome is RunOutcome.FAILED and (not _is_said(sentence) or _CAVEAT.first(lowered) is not None):
+        if outcome is RunOutcome.FAILED and not _is_said(sentence):
             return None
     return _reading(outcome, hit.rule.id, sentence, speaker)
 
@@ -227,11 +217,7 @@ def _weightiest(matches: list[PhraseMatch], lowered: str) -> PhraseMatch | None:
 def _taken_back(match: PhraseMatch, lowered: str) -> bool:
     if match.rule.id in _UNCONDITIONAL:
         return False
-    before = _CLAUSE.split(lowered[: match.start])[-1]
-    if _NOT_YET.first(before) is not None:
-        return True
-    after = _CLAUSE.split(lowered[match.end :], maxsplit=1)[0]
-    return _outcome(match) is RunOutcome.FINISHED and _NOT_ALL.first(after) is not None
+    return _NOT_YET.first(_CLAUSE.split(lowered[: match.start])[-1]) is not None
 
 
 def _reading(outcome: RunOutcome, rule: str, sentence: Sentence, speaker: Speaker) -> OutcomeReading:
