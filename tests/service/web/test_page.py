@@ -123,6 +123,41 @@ def test_a_run_that_goes_on_is_not_told_as_if_it_were_over(empty_service, opened
         assert empty_service.get("/v1/runs/live/summary")["headline"] == "FINISHED"
 
 
+WATCH_WORDS = """() => {
+  window.differing = [];
+  const look = () => {
+    const frame = document.querySelector("#report iframe:not(.is-next)");
+    const said = frame && frame.contentDocument && frame.contentDocument.querySelector(".verdict .badge");
+    const pill = document.querySelector("#word .badge");
+    if (said && pill && said.textContent !== pill.textContent) {
+      window.differing.push(`${pill.textContent} above ${said.textContent}`);
+    }
+    requestAnimationFrame(look);
+  };
+  look();
+}"""
+
+
+def test_a_run_and_its_report_say_one_word_at_any_time(empty_service, opened) -> None:
+    """While it goes on, is stuck, is stopped and goes on again: never two words on one screen."""
+    empty_service.send("live", *turns(1, 2))
+    with opened(empty_service, "/runs/live") as (page, _):
+        page.wait_for_selector("html[data-reports]")
+        page.evaluate(WATCH_WORDS)
+        report = page.frame_locator("#report iframe:not(.is-next)")
+        badge = report.locator(".verdict .badge")
+        expect(badge).to_have_text("GOING ON")
+        empty_service.send("live", *turns(5, 4))
+        expect(badge).to_have_text("STUCK", timeout=WITHIN_MS)
+        expect(report.locator("main")).to_contain_text("12 events", timeout=10_000)
+        empty_service.client.post("/v1/runs/live/end")
+        expect(page.locator("#state")).to_contain_text("It ended ", timeout=WITHIN_MS)
+        expect(report.locator("main")).to_contain_text("It ended on", timeout=10_000)
+        assert page.locator("#word .badge").text_content() == badge.text_content()
+        assert empty_service.get("/v1/runs/live")["words"] == badge.text_content()
+        assert page.evaluate("window.differing") == []
+
+
 def test_filters_stand_in_the_address(empty_service, opened) -> None:
     """What is chosen is there after a reload, holds for news too, and is said where nothing fits."""
     empty_service.send("a", *turns(1, 5), project="billing", agent="x")

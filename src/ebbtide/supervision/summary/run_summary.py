@@ -350,8 +350,13 @@ class RunSummary:
 
     @property
     def words(self) -> str:
-        """First and second word: "FINISHED, NOISY"; one word where the second would say nothing."""
+        """First and second word: "FINISHED, NOISY"; one word where the second would say nothing.
+
+        Of a run that is not over it is one word, which is kept with each of its events.
+        """
         word, second = self.headline, self.course
+        if not self.over:
+            return word.value
         return f"{word.value}, {second.value}" if second in SECOND[word] else word.value
 
     @property

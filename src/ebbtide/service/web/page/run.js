@@ -7,6 +7,7 @@ const REST_MS = 4000; // between two reports
 const id = decodeURIComponent(location.pathname.slice("/runs/".length));
 const part = (name) => document.getElementById(name);
 let shown = { key: null, events: -1 };
+let reported = shown; // what was shown when the report in the frame was asked for
 let latest = null; // the run as it was heard of last
 let silentAfter = Infinity;
 let frame = null;
@@ -40,6 +41,20 @@ function show(run) {
   }
   if (run.events !== shown.events || key !== shown.key) drawReport();
   shown = { key, events: run.events };
+  agree();
+}
+
+// The run and its report say one word: that of whichever knows more.
+function agree() {
+  const said = frame && frame.contentDocument.querySelector(".verdict .badge");
+  const pill = part("word").firstElementChild;
+  if (!said || !pill) return;
+  const isNewer = reported.key === shown.key && reported.events >= shown.events;
+  const [from, to] = isNewer ? [said, pill] : [pill, said];
+  const tone = [...from.classList].find((name) => name.startsWith("tone-"));
+  to.textContent = from.textContent;
+  to.classList.remove(...[...to.classList].filter((name) => name.startsWith("tone-")));
+  if (tone) to.classList.add(tone);
 }
 
 // The next report takes the place of the one before when it is there, so that nothing jumps.
@@ -51,6 +66,7 @@ function drawReport() {
     const next = make("iframe", null, frame ? "is-next" : "");
     next.title = `Report of ${id}`;
     next.src = `${pathOf(id)}/report.html`;
+    const asked = shown;
     next.addEventListener("load", () => {
       const page = next.contentDocument;
       const fit = () => { next.style.height = `${page.documentElement.offsetHeight + 8}px`; };
@@ -58,7 +74,9 @@ function drawReport() {
       new ResizeObserver(fit).observe(page.documentElement);
       if (frame && frame !== next) frame.remove();
       frame = next;
+      reported = asked;
       next.className = "";
+      agree();
       document.documentElement.dataset.reports = String(Number(document.documentElement.dataset.reports || 0) + 1);
     });
     part("report").append(next);
