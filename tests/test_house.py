@@ -38,7 +38,8 @@ AT_MOST = {
     "files that a supervisor reaches, without detectors": 144,
     "docstrings that begin with What, Whether, How, Which or Where": 448,
     "imports inside functions": 161,
-    "options of the command line": 313,
+    # Three are of `ebbtide trust`: for whoever works in folders that others wrote.
+    "options of the command line": 316,
 }
 # Public names that tests and benchmarks alone use: none may be added.
 UNUSED = {
