@@ -66,9 +66,9 @@ def show_named_money(
     calls = settled(ledger.calls(), stated.by_place(), prices)
     money = SessionMoney(calls, prices, empty=empty, timezone=options.timezone)
     print_money(money, SessionFilter(), wanted, options, form=form, everything=everything)
-    unread = [error for error in errors if error.source in traces.from_arguments]
-    for error in unread:
-        warn(f"{error.source}: UNREADABLE: {error.what.splitlines()[0]}")
+    unread = [item for item in errors if item.source in traces.from_arguments]
+    for item in unread:
+        warn(f"{item.source}: UNREADABLE: {item.what.splitlines()[0]}")
     return Exit.BAD_INPUT if unread else Exit.DONE
 
 
