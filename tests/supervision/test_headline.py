@@ -6,11 +6,15 @@ import itertools
 
 import pytest
 
+from ebbtide.budget.limits import Limits
 from ebbtide.checking import check_events
+from ebbtide.divergence.detector_table import LOOPS
+from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.event import Message, ModelCall, Notice, NoticeKind, ToolCall
 from ebbtide.events.shipped_tools import shipped
 from ebbtide.report.wording import at_end
 from ebbtide.supervision.ladder import Action, Cause
+from ebbtide.supervision.run_options import RunOptions
 from ebbtide.supervision.summary.ending import EndingReader, EndKind
 from ebbtide.supervision.summary.headline import MEANINGS, SECOND, Course, Headline, course, headline
 from ebbtide.supervision.summary.recorder import RunRecorder
@@ -309,3 +313,32 @@ def test_a_summary_for_a_compaction_is_no_work_that_stops() -> None:
     summary = check_events([Message(text="Fix the build."), ModelCall(text=text)])
     assert summary.headline is Headline.FINISHED
     assert ended(summary.ending) == "It wrote the summary for a compaction."
+
+
+#: Of money alone, which the limit tells of, too; of many chains, none of which goes on; of all of a stretch.
+_NONE_OF_A_CHAIN = (
+    LoopKind.SPEND_RATE,
+    LoopKind.BUDGET_END,
+    LoopKind.SPEND_WITHOUT_NEWS,
+    LoopKind.ACROSS_CHAINS,
+    LoopKind.MONOTONY,
+)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in LOOPS if kind not in _NONE_OF_A_CHAIN])
+def test_a_loop_that_goes_on_until_a_limit_is_stuck(kind: LoopKind) -> None:
+    """Whether it is proven or suspected: what ended it does not say how it went."""
+    events = [LOOPS[kind].known_loop(number) for number in range(40)]
+    summary = check_events(events, RunOptions(limits=Limits(steps=30, when_unknown="allow")))
+    if kind in (LoopKind.HANDOFF_CYCLE, LoopKind.CONDENSATION):
+        assert summary.verdict.cause is not Cause.LIMIT  # it has no calls that a limit could count
+    else:
+        assert summary.headline in (Headline.STUCK, Headline.BLOCKED)
+
+
+def test_a_loop_that_was_left_before_the_limit_is_none_of_it() -> None:
+    """A suspicion that ended in new answers, and then a limit."""
+    loop = [LOOPS[LoopKind.SAME_ANSWER].known_loop(number) for number in range(12)]
+    work = [ToolCall(name=f"read {n % 7}", args={"n": n}, result=f"page {n * 7919}") for n in range(30)]
+    summary = check_events([*loop, *work], RunOptions(limits=Limits(steps=40)))
+    assert summary.headline is Headline.LIMIT
