@@ -3,7 +3,8 @@
     python -m benchmarks.quality.incidents [--data DIR] [--case ID ...]
 
 An incident is spoken of where a verdict asks for more than to go on; in time where that verdict comes at or
-before the last event that a careful person needs. A healthy twin must bring none.
+before the last event that a careful person needs. So is one whose last words the record contradicts: the
+agent hears of that before it ends. A healthy twin must bring none.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import Any
 
 from benchmarks.measure import add_data_option, data_folder, setup, write_result
 from ebbtide.checking import new_recorder
+from ebbtide.claims.sentences import is_refuted
 from ebbtide.errors import EbbtideError
 from ebbtide.supervision.ladder import Action, Cause
 from ebbtide.supervision.run_options import RunOptions
@@ -73,6 +75,8 @@ def words_of(path: Path) -> tuple[list[Word], RunSummary | None]:
         for finding in summary.findings
         if finding.kind not in {word.kind for word in words}
     ]
+    if is_refuted(summary.claims):
+        words.append(Word("claim", Action.NUDGE, number, None))
     return words, summary
 
 
