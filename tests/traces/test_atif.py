@@ -7,8 +7,11 @@ from typing import Any
 
 import pytest
 
+from ebbtide.budget.prices import Prices
+from ebbtide.checking import check
 from ebbtide.events.event import Event, Notice, ToolCall, title
 from ebbtide.events.usage import Usage
+from ebbtide.supervision.run_options import RunOptions
 
 
 @pytest.fixture
@@ -163,3 +166,14 @@ def test_a_list_of_trajectories(read_data: Callable[..., Any]) -> None:
     trace, events = read_data(json.dumps(wire).encode())
     assert trace.format.name == "atif"
     assert [call.chain_id for call in events] == ["run 1", "s", "run 3"]
+
+
+def test_the_stated_cost_is_the_cost_of_steps_that_state_tokens_alone(samples: Path) -> None:
+    """Of the run and of its bill, whatever the list prices of these tokens are."""
+    wire = json.loads((samples / "atif.json").read_text())
+    prices = Prices({"*": {"input": 300.0, "output": 300.0, "cache_read": 30.0}}, public=False)
+    summary = check(samples / "atif.json", RunOptions(prices=prices))
+    assert summary.spent.cost_usd == pytest.approx(wire["final_metrics"]["total_cost_usd"], abs=1e-12)
+    assert summary.bill.total.cost_usd == summary.spent.cost_usd
+    assert summary.bill.stated is not None
+    assert summary.bill.stated.cost_usd == wire["final_metrics"]["total_cost_usd"]

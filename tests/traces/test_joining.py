@@ -1,7 +1,10 @@
 """Calls and results joined, usage counted once, totals compared, times put in order."""
 
-from ebbtide.events.event import Notice, NoticeKind, ToolCall
+from ebbtide.budget.prices import Prices
+from ebbtide.checking import check_events
+from ebbtide.events.event import ModelCall, Notice, NoticeKind, ToolCall
 from ebbtide.events.usage import Usage, total
+from ebbtide.supervision.run_options import RunOptions
 from ebbtide.traces.records.calls_once import CallsOnce
 from ebbtide.traces.records.joining import OpenCalls, Seen
 from ebbtide.traces.records.provider_usage import (
@@ -70,6 +73,18 @@ def test_the_rest_of_a_total() -> None:
     assert rest == (Notice(kind=NoticeKind.TOTAL, usage=Usage(input_tokens=2, output_tokens=0), ts=1.0),)
     assert ledger.rest(Usage(input_tokens=5, cost_usd=0.2)) == ()
     assert ledger.rest(Usage()) == ()
+
+
+def test_dollars_of_a_run_are_the_cost_of_calls_that_state_tokens_alone() -> None:
+    """The total is stated, so that the list price of these tokens is no cost beside it."""
+    ledger = UsageLedger()
+    call = ledger.add(ModelCall(text="", usage=Usage(model="m", input_tokens=1_000_000)))
+    (total,) = ledger.rest(Usage(input_tokens=1_500_000, cost_usd=0.7))
+    prices = Prices({"m": {"input": 2.0, "output": 2.0}}, public=False)
+    spent = check_events([call, total], RunOptions(prices=prices)).spent
+    assert (spent.cost_usd, spent.tokens.input, spent.unpriced) == (0.7, 1_500_000, 0)
+    # Of one of several runs in a file nobody knows what all of them took.
+    assert ledger.rest(Usage(cost_usd=0.9), chain_id="second")[0].stated is None
 
 
 def test_classes_do_not_overlap() -> None:

@@ -168,11 +168,10 @@ class Tally(State):
                 run.model_calls += 1
         if ts is not None and (self.latest_ts is None or ts > self.latest_ts):
             self.at(ts)
-        usage = event.usage
-        if usage is not None:
-            self.spend(usage, ts, by_model=kind is ModelCall)
-        elif kind is Notice and event.stated is not None:  # type: ignore[attr-defined] # `kind` is its class
+        if kind is Notice and event.stated is not None:  # type: ignore[attr-defined] # `kind` is its class
             self.settle(event.stated, ts, source=event.source or "")  # type: ignore[attr-defined] # likewise
+        elif event.usage is not None:
+            self.spend(event.usage, ts, by_model=kind is ModelCall)
 
     def add_round(self) -> None:
         """Counts a round that somebody handed over: an event that took nothing."""

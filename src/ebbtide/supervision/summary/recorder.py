@@ -202,9 +202,11 @@ class RunRecorder:
             self._hold(event, number)
         review = self._reviewer.review(event, loops) if isinstance(event, ToolCall) else None
         self._facts.see(event, loops, review)
-        self._bill.add(event, number, None if event.usage is None else tally.last_cost, review)
         if isinstance(event, Notice) and event.stated is not None and tally.settlement is not None:
+            self._bill.add(replace(event, usage=None), number, None)
             self._bill.settle(event, tally.settlement)
+        else:
+            self._bill.add(event, number, None if event.usage is None else tally.last_cost, review)
         repetition = loops.repetition
         is_news = review is not None and repetition.calls == repetition.answers.latest_news
         if isinstance(event, ToolCall) and self._is_setback(event, review, loops):

@@ -28,7 +28,12 @@ def read_calls(path: str, thread: str) -> FileCalls:
             continue
         if found.began is None:
             found.began = event.ts
-        if event.usage is not None:
+        if isinstance(event, Notice) and event.stated is not None:
+            # A session is known by its first call, in copies too.
+            name = str(found.calls[0].id) if found.calls else thread
+            found.stated[name] = {usage.model or "": usage for usage in event.stated}
+            found.stated_at = event.ts
+        elif event.usage is not None:
             call = _sighted(event.usage, event, event.call or CallId.at(thread, number))
             if call is None:
                 continue
@@ -37,11 +42,6 @@ def read_calls(path: str, thread: str) -> FileCalls:
                 found.calls.append(call)
             else:
                 found.calls[place] = _grown(found.calls[place], call)
-        elif isinstance(event, Notice) and event.stated is not None:
-            # A session is known by its first call, in copies too.
-            name = str(found.calls[0].id) if found.calls else thread
-            found.stated[name] = {usage.model or "": usage for usage in event.stated}
-            found.stated_at = event.ts
     return found
 
 

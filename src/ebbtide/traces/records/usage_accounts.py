@@ -37,6 +37,7 @@ class UsageLedger:
 
     def __init__(self) -> None:
         self._sums: dict[str, float] = {}
+        self._has_unpriced = False  # tokens whose cost their events do not state
 
     def add(self, event: _AnyEvent) -> _AnyEvent:
         """Count an event; it is given back."""
@@ -45,12 +46,15 @@ class UsageLedger:
                 amount = getattr(usage, key)
                 if amount is not None:
                     self._sums[key] = self._sums.get(key, 0) + amount
+            self._has_unpriced = self._has_unpriced or (usage.has_tokens and usage.stated_cost is None)
         return event
 
     def rest(self, totals: Usage, **fields: Any) -> tuple[Notice, ...]:
         """A notice of a total: what the totals have beyond the events, if anything.
 
-        A total of 0 is kept where no event reports that amount.
+        A total of 0 is kept where no event reports that amount. Dollars that are stated of a whole run some
+        of whose calls state tokens alone are the cost of these tokens too: the notice states the whole then,
+        so that it is held against what the calls cost.
 
         Args:
             totals: The totals that the trace states.
@@ -69,4 +73,6 @@ class UsageLedger:
         usage.drop_impossible_parts()
         if usage == Usage():
             return ()
+        if self._has_unpriced and totals.stated_cost is not None and not fields.get("chain_id"):
+            fields |= {"stated": (totals,), "source": "total"}
         return (self.add(Notice(kind=NoticeKind.TOTAL, usage=usage, **fields)),)
