@@ -4,7 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ebbtide.checking import check_events
 from ebbtide.divergence.detectors.speech import Chant
+from ebbtide.events.event import ModelCall, Stop
 from ebbtide.profile.divergence import LoopRules
 
 BLOCK = "I have added the logs and verified the file, so the task is done. "
@@ -79,3 +81,12 @@ def test_a_stream_without_a_boundary_takes_no_room(sign: str) -> None:
         assert len(chant.to_state()[1]) <= 1_100
     if sign != "`":
         assert chant.feed("\n" + "on and on we go " * 60, end=True) is not None
+
+
+@pytest.mark.parametrize("block", ["the item is here, ", "- the item is here\n", "| one | two |\n"])
+def test_a_text_that_is_cut_while_it_repeats_is_a_loop(block: str) -> None:
+    """Rows of markup too, where the limit of the output cut them; a list that is whole is none."""
+    cut = check_events([ModelCall(text=f"Here it is.\n{block * 1_420}", stop=Stop.LENGTH)])
+    assert [finding.kind for finding in cut.findings] == ["chanting"]
+    whole = check_events([ModelCall(text=f"Here it is.\n{block * 30}", stop=Stop.END)])
+    assert bool(whole.findings) is (block[0] == "t")

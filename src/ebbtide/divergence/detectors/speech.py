@@ -16,7 +16,7 @@ from ebbtide.divergence.cycles import CycleDetector
 from ebbtide.divergence.loop_registry import Finding
 from ebbtide.divergence.moment import Moment
 from ebbtide.divergence.signals import LoopKind, Measurement, Unit
-from ebbtide.events.event import Event, ModelCall, ModelPart, Notice, NoticeKind
+from ebbtide.events.event import Event, ModelCall, ModelPart, Notice, NoticeKind, Stop
 from ebbtide.events.identity import UNKNOWN, Key, key_of
 from ebbtide.profile.divergence import LoopRules
 
@@ -28,6 +28,7 @@ _LINE = 1_000  # characters of one line that are kept while it streams
 _LONGEST_WORD = 256  # characters from which what streams without a boundary is data: it breaks a chant
 _END = 600  # characters at the end of a message that show whether to look for one
 _LONGEST_READ = 100_000  # characters at the end of a message in which a chant is looked for
+_ROWS = 20  # equal rows of markup at a limit of the output that are a chant: a list has not that many
 _TELLS = ("I ", "I've ", "I\u2019ve ", "Address: ")  # how messages begin that may tell an action
 _OPENING = 8  # characters of that which are kept: they tell whether it opens a fence
 
@@ -38,11 +39,17 @@ def may_tell(text: str | None, agent: str | None) -> bool:
 
 
 class Chant:
-    """Reads a text in pieces and says how many copies of a block it ends in."""
+    """Reads a text in pieces and says how many copies of a block it ends in.
 
-    __slots__ = ("_cycles", "_fenced", "_line", "_position", "period", "words")
+    Args:
+        rules: Of which size.
+        with_markup: Whether markup counts as words.
+    """
 
-    def __init__(self, rules: LoopRules) -> None:
+    __slots__ = ("_cycles", "_fenced", "_line", "_position", "_with_markup", "period", "words")
+
+    def __init__(self, rules: LoopRules, *, with_markup: bool = False) -> None:
+        self._with_markup = with_markup
         self._cycles = CycleDetector(max_period=rules.chant_period, copies=rules.chant_copies or 4)
         self.reset()
 
@@ -78,12 +85,12 @@ class Chant:
 
     def _read_line(self, copies: int | None, *, whole: bool) -> int | None:
         line = self._line
-        if _FENCE.match(line):
+        if _FENCE.match(line) and not self._with_markup:
             if whole:
                 self._fenced = not self._fenced
                 self._cycles.reset()
             return None
-        if self._fenced or _MARKUP.match(line):
+        if self._fenced or (_MARKUP.match(line) and not self._with_markup):
             self._cycles.reset()
             self._position = len(line)
             return None
@@ -178,7 +185,8 @@ class Speech(Detector):
                 return self._stream(event.text, moment.number) if event.text else None
             if not moment.text or event.error:
                 return None  # what stands in the place of an answer was said by nobody
-            return self._message(moment.key, moment.text, event.text or "", moment.number)
+            is_cut = event.stop is Stop.LENGTH
+            return self._message(moment.key, moment.text, event.text or "", moment.number, is_cut=is_cut)
         if isinstance(event, Notice) and event.kind is NoticeKind.COMPACTION:
             return self._condensation(moment.number)
         return None
@@ -199,7 +207,7 @@ class Speech(Detector):
             begins=self.condensed == least,
         )
 
-    def _message(self, key: Key, words: str, text: str, event: int) -> Finding | None:
+    def _message(self, key: Key, words: str, text: str, event: int, *, is_cut: bool) -> Finding | None:
         """A whole message or thought.
 
         Args:
@@ -207,6 +215,7 @@ class Speech(Detector):
             words: Its words in small letters, with a blank between.
             text: The text itself.
             event: Number of the event.
+            is_cut: Whether the limit of its output cut it: then rows of markup that repeat are a chant too.
         """
         finding = self._take(key, self._rules.messages, event)
         if finding or len(text) < self._rules.chant_words // 2:  # fewer characters than words that it takes
@@ -219,6 +228,10 @@ class Speech(Detector):
             if end and _may_chant(words, text[:end], most, longest):
                 chant = Chant(self._rules)
                 copies = chant.feed(text[max(0, end - _LONGEST_READ) : end], end=True)
+                if copies is None and is_cut:
+                    chant = Chant(self._rules, with_markup=True)
+                    copies = chant.feed(text[max(0, end - _LONGEST_READ) : end], end=True)
+                    copies = copies if copies is not None and copies >= _ROWS else None
                 if copies is not None:
                     return self._chanting(chant, copies, self._rules.chant_words // 2, event)
         self._chants = False
