@@ -66,3 +66,30 @@ def test_the_end_of_a_turn_says_how_the_run_ended(text: str, outcome: RunOutcome
     reading = read_outcome(text)
     assert reading is not None
     assert reading.outcome is outcome
+
+
+@pytest.mark.parametrize(
+    "end",
+    ["Here's a summary of the changes:\n- one flag\n- one test", "Done.", "All changes made:\n- `a.py`"],
+)
+def test_the_words_that_are_quoted_say_what_is_done(end: str) -> None:
+    """An announcement of a list, or one bare word, gives way to the report before it."""
+    reading = read_outcome(f"I ran the linter. All 42 tests pass now. {end}")
+    assert reading is not None
+    assert reading.outcome is RunOutcome.FINISHED
+    assert reading.text == "All 42 tests pass now."
+
+
+BARE = {
+    "Done.": "Done.",
+    "Fixed. The cast hid the error.": "Fixed. The cast hid the error.",
+    "Both pass. Here's a summary of the changes:\n- one flag": "Both pass. Here's a summary of the changes:",
+}
+
+
+@pytest.mark.parametrize(("text", "quoted"), BARE.items(), ids=BARE)
+def test_a_bare_report_is_quoted_with_its_neighbour(text: str, quoted: str) -> None:
+    """Where no other sentence reports what is done."""
+    reading = read_outcome(text)
+    assert reading is not None
+    assert reading.text == quoted

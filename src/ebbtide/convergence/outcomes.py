@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ebbtide.convergence import outcome_rules
 from ebbtide.events.run_outcome import RunOutcome
@@ -27,6 +27,7 @@ _SHOWN = 160  # characters of the sentence that is kept as evidence
 _ASKING_END = 2  # sentences at the end of a turn among which a question is put to somebody
 _END = 3  # sentences at the end of a turn that say how it ended, where they say anything of that
 _WHOLE = 3  # sentences of a turn that may be what the program around an agent printed
+_BARE = 2  # words of a report that does not say what is done
 _SHORT = 6  # sentences of a turn that has no middle
 _REQUEST_WORDS = 25  # a longer message of a person asks for something, whatever it thanks for
 
@@ -121,12 +122,44 @@ def _agent(text: str, speaker: Speaker) -> OutcomeReading | None:
         if reading.rule in outcome_rules.SIGNALS:
             signal = signal or reading
         elif reading.outcome is RunOutcome.FINISHED:
-            return setback if setback is not None and _outweighs(setback, number) else reading
+            if setback is not None and _outweighs(setback, number):
+                return setback
+            if _tells(reading):
+                return reading
+            return _telling(turn[: -number - 1], speaker) or _with_neighbour(
+                reading, turn, length - number - 1
+            )
         elif setback is None:
             setback = reading
             if reading.outcome in (RunOutcome.HANDED_BACK, RunOutcome.GOING_ON):
                 break
     return setback or signal
+
+
+def _telling(turn: list[Sentence], speaker: Speaker) -> OutcomeReading | None:
+    """Returns the latest report of a turn that says what is done; None if none does."""
+    length = len(turn)
+    for number, sentence in enumerate(reversed(turn)):
+        reading = _report(sentence, speaker, number, length)
+        if reading is not None and reading.outcome is RunOutcome.FINISHED and _tells(reading):
+            return reading
+    return None
+
+
+def _with_neighbour(reading: OutcomeReading, turn: list[Sentence], place: int) -> OutcomeReading:
+    """Returns a report that does not say what is done with the sentence before or after it, which may."""
+    first = place - 1 if reading.text.endswith(":") else place
+    words = " ".join(sentence.text for sentence in turn[max(0, first) : first + 2])
+    return replace(reading, text=one_line(words, _SHOWN))
+
+
+def _tells(reading: OutcomeReading) -> bool:
+    """Returns True if a report says what is done: "Fixed." and "Here's a summary:" leave that to others."""
+    return (
+        not reading.text.endswith(":")
+        and len(reading.text.split()) > _BARE
+        and reading.rule not in outcome_rules.SIGNALS
+    ) or reading.speaker is not Speaker.MODEL
 
 
 def _outweighs(setback: OutcomeReading, finished: int) -> bool:

@@ -121,7 +121,7 @@ def _ended(ending: RunEnding) -> str:
         case "notice":
             sentence = "The harness reported an error"
         case "empty":
-            return "Its last answer is empty."
+            return "Its last answer has no words."
         case "summary":
             return "It wrote the summary for a compaction."
         case "stopped":
