@@ -231,3 +231,11 @@ def test_threads_may_copy_while_others_record() -> None:
     finally:
         stop.set()
         thread.join()
+
+
+@pytest.mark.parametrize("name", ["stop", "text", "part", "error", "usage"])
+def test_a_call_of_a_model_may_lack_any_field(name: str) -> None:
+    """A field that was deleted is one that was not stated."""
+    event = ModelCall(text="Let me look.")
+    delattr(event, name)
+    assert plain_event(event)[0].stop is None

@@ -75,7 +75,7 @@ def plain_event(event: _Event) -> tuple[_Event, tuple[str, ...]]:
             text=fields.text(),
             part=fields.label("part", ModelPart, ModelPart.WHOLE),
             error=fields.flag("error"),
-            stop=None if event.stop is None else fields.label("stop", Stop, Stop.END),
+            stop=None if getattr(event, "stop", None) is None else fields.label("stop", Stop, Stop.END),
             **common,
         )
     elif isinstance(event, Message):
