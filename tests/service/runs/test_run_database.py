@@ -332,3 +332,13 @@ def test_tables_of_somebody_else_are_left_alone(postgres_url: str) -> None:
         assert connection.execute("SELECT * FROM runs").fetchall() == []
         assert connection.execute("SELECT run_id FROM ebbtide_service.runs").fetchall() == [("a",)]
         database.close()
+
+
+def test_an_event_that_is_damaged_on_disk_is_named(tmp_path) -> None:
+    """A torn page can leave a row whose line is no JSON: that is an error of the store."""
+    database = RunDatabase(tmp_path / "runs.db")
+    item = run_event(ToolCall(name="ls", args={}, result="a", seq=1), Prices(), NOW)
+    database.append("a", [replace(item, line=item.line.replace(b"ls", b"\0"))], RunOrigin(), NOW).result()
+    with pytest.raises(StoreError, match="event 1 of run a is damaged"):
+        list(database.since("a", 0))
+    database.close()

@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 from ebbtide.database.group_writer import GroupWriter
 from ebbtide.database.session import Session
 from ebbtide.database.session_pool import SessionPool
+from ebbtide.errors import StoreError
 from ebbtide.events.event import Event
 from ebbtide.service.runs import statements
 from ebbtide.service.runs.latest_values import LatestValues
@@ -118,13 +119,23 @@ class RunDatabase:
         return self._writer.submit(write, size=size)
 
     def since(self, run_id: str, place: int, /) -> Iterator[tuple[int, Event]]:
-        """Yields the events of a run after a place, each with its own."""
+        """Yields the events of a run after a place, each with its own.
+
+        Raises:
+            StoreError: They cannot be read, or one of them is damaged.
+        """
         latest = place
         is_timed = False  # whether an event has stated its time: one that does not then has none
         while True:
             rows = self.read(statements.EVENTS_SINCE, (run_id, latest, _PAGE))
             for latest, at, line in rows:
-                event = stored_event(line)
+                try:
+                    event = stored_event(line)
+                except ValueError as error:
+                    raise StoreError(
+                        f"{self._place.name}: event {latest} of run {run_id} is damaged ({error}). "
+                        "Delete the run, or take a backup of the file"
+                    ) from error
                 if event.ts is not None:
                     is_timed = True
                 elif not is_timed:
