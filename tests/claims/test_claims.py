@@ -134,6 +134,13 @@ CASES: dict[str, tuple[list[Event], str, list[str]]] = {
         [shell("make lint", "0 issues."), shell("pytest -q", _PASSED)],
         "All green.", ["tests_pass proven 2"],
     ),
+    "all is clean where what was run again is": (
+        [shell("pytest -q", _PASSED), edit("a.py"), shell("ruff check .", "All checks passed!")],
+        "All clean.", ["tests_pass proven 3"],
+    ),
+    "all is stale where nothing was run again": (
+        [shell("pytest -q", _PASSED), edit("a.py")], "All checks pass.", ["tests_pass stale 1"]
+    ),
     "the checks of a server are not those of the record": (
         [shell("pytest -q", _FAILED, error=True), shell("gh pr checks 4", "ok")],
         "All checks pass.", ["tests_pass unknown"],

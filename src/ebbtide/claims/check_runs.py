@@ -50,16 +50,6 @@ _BROKEN: Final = re.compile(
 )
 #: Name of a package, or of a task in brackets, before each line of an output.
 _PACKAGE: Final = r"(?:\[[\w@:./-]{1,60}\] |[\w@./ -]{1,60}: )?"
-#: In every line that a tool sums up with, and in few others.
-_MARK: Final = re.compile(
-    r"\d (?:pass|fail|tests?\b|subtests|errors?\b|warnings?\b|problems?\b"
-    r"|issues\b|examples?\b|files?\b|total\b)"
-    r"|^ok\s|FAIL|panic: |Tests:|Ran \d|Tests run|error|Finished|Success|checks passed|No fixes|BUILD|Build "
-    r"|Executed|Compiled|built in|Summary: |(?:Pass|Fail)ed!|DONE \d|(?:#|\u2139) (?:pass"
-    r"|fail)|OK \(|Failed to|All matched"
-    r"|Code style|Found \d|ERROR|SUCCEEDED|Checked \d",
-    re.MULTILINE,
-)
 _LONGEST, _FIRST, _LAST = 1_000, 100, 500
 
 
@@ -225,13 +215,11 @@ def shown_runs(lines: Sequence[str], event: int, *, is_firsthand: bool) -> list[
     """Returns the runs that an output sums up, by the lines of its tools.
 
     Args:
-        lines: Those of its lines that may sum a check up.
+        lines: Those of its lines that sum a check up.
         event: Number of the event.
         is_firsthand: True if the program that printed it ran them itself.
     """
     found: list[CheckRun] = []
-    either = _either()
-    lines = [line for line in lines if either.match(line)]
     if not lines:
         return found
     for tool in _telling():
@@ -364,7 +352,7 @@ def _run(
     ask: _Ask, text: str, output: str, lines: Sequence[str], event: int, *, has_failed: bool, alone: bool
 ) -> CheckRun:
     tool = ask.tool
-    outcome = None if tool is None else _outcome(tool, lines)
+    outcome = None if tool is None else _outcome(tool, lines if tool.sums else output.splitlines())
     is_kept = all(name in KEEPING_END for name in ask.filters)
     ok: bool | None
     line, passed, failed = "", None, None
@@ -416,15 +404,9 @@ def _patterns(name: str) -> tuple[re.Pattern[str] | None, re.Pattern[str] | None
 
 
 def told_lines(output: str) -> list[str]:
-    """Returns the lines of an output that may sum a check up, of very many the first and the last."""
-    lines, end = [], -1
-    for mark in _MARK.finditer(output):
-        if mark.start() < end:
-            continue
-        start = output.rfind("\n", 0, mark.start()) + 1
-        end = output.find("\n", mark.start())
-        end = len(output) if end < 0 else end
-        lines.append(output[start : min(end, start + _LONGEST)].rstrip())
+    """Returns the lines of an output that sum a check up, of very many the first and the last."""
+    either = _either()
+    lines = [line[:_LONGEST].rstrip() for line in output.splitlines() if either.match(line, 0, _LONGEST)]
     return lines if len(lines) <= _FIRST + _LAST else lines[:_FIRST] + lines[-_LAST:]
 
 

@@ -173,6 +173,8 @@ class Judge:
         answers = [self._checked(replace(claim, subject=family.value)) for family in _NAMES if family in made]
         if not answers:
             return _Found(_UNKNOWN, "no check is recorded")
+        if any(found.answer is _PROVEN for found in answers):  # of those, it is said, that were run again
+            answers = [found for found in answers if found.answer is not _STALE]
         return min(answers, key=lambda found: _GRAVITY.index(found.answer))
 
     @staticmethod

@@ -123,7 +123,9 @@ def _claims_in(sentence: _Sentence, report: str) -> Iterator[Claim]:
     low = folded(sentence.text)
     words = frozenset(re.findall(r"\w+", low))
     acts = _acts().matches(low, words)
-    checks = _subjects().search(low) is not None or _every().search(low) is not None
+    checks = _subjects().search(low) is not None or (
+        ("all " in low or "everything" in low) and _every().search(low) is not None
+    )
     files = _FILES.search(low)
     if not acts and not checks and files is None:
         return
