@@ -1,6 +1,6 @@
 """Measures what is said of the claims of real final reports, beside labels that a reader made.
 
-    python -m benchmarks.quality.claims [--data DIR] [--misses]
+    python -m benchmarks.quality.claims [--data DIR] [--misses] [--sweep]
 
 - the labels: a line a report, ``{"session", "sha1", "claims": [{"kind", "answer"}]}``: the sum is that of the
   report, of which no word is kept here. The open half was tuned on and its reader knew the answers; the
@@ -8,7 +8,9 @@
 - by answer: how many of those given are right, and how many of the labelled ones are found, with the interval
   of Wilson; a claim counts by its kind;
 - honest reports: how many without a contradicted label are accused of a contradiction;
-- incidents: runs that said what they did not do, and their healthy twins.
+- incidents: runs that said what they did not do, and their healthy twins;
+- the sweep: what is contradicted, stale or narrower in the last words of every turn of every session, listed
+  to be read.
 """
 
 from __future__ import annotations
@@ -25,9 +27,11 @@ from benchmarks.measure import add_data_option, data_folder, wilson
 from ebbtide.checking import check
 from ebbtide.claims.claim import JUDGED, ClaimAnswer, ClaimCheck
 from ebbtide.claims.claim_record import ClaimRecord
-from ebbtide.events.event import Event, ModelCall
+from ebbtide.claims.sentences import GRAVE, claim_sentence
+from ebbtide.events.event import Event, Message, ModelCall, Role, ToolCall
 from ebbtide.traces.reading import open_trace
 
+_LARGEST = 2_500_000  # bytes of a packed session that is swept
 _LABELS = Path(__file__).parent
 _ACCUSING = (ClaimAnswer.CONTRADICTED, ClaimAnswer.STALE, ClaimAnswer.NARROWER, ClaimAnswer.UNSUPPORTED)
 
@@ -113,6 +117,36 @@ def measure(name: str, data: Path, *, misses: bool) -> None:
     print(f"  honest reports accused {rate(accused, honest)}")
 
 
+def sweep(data: Path) -> None:
+    """Prints every grave answer to the last words of a turn, and how many of those there are."""
+    reports = claiming = 0
+    answers = Counter[str]()
+    for path in sorted((data / "sessions").rglob("*.jsonl.gz")):
+        if path.stat().st_size > _LARGEST:
+            continue
+        record, words, main = ClaimRecord(), "", None
+        for number, event in enumerate([*_events(path), Message(text="", role=Role.USER)], start=1):
+            main = event.chain_id if main is None else main
+            if isinstance(event, ModelCall) and event.text and event.chain_id == main:
+                words = event.text
+            elif isinstance(event, ToolCall) and event.chain_id == main:
+                words = ""
+            elif isinstance(event, Message) and event.role is Role.USER and words:
+                checks, words = record.check_report(words), ""
+                reports, claiming = reports + 1, claiming + bool(checks)
+                answers.update(check.answer.value for check in checks)
+                place = f"{path.parent.name}/{path.name[:8]} event {number}"
+                for check in checks:
+                    if check.answer in GRAVE:
+                        print(f"  {place} {check.answer.value}: {claim_sentence(check)}")
+            record.see(event, number)
+    print(f"{reports} reports, {claiming} with claims: {dict(answers)}")
+
+
+def _events(path: Path) -> Iterator[Event]:
+    return (item for item in open_trace(path) if isinstance(item, Event))
+
+
 def incidents(data: Path) -> None:
     """Prints what is said of runs that say what they did not do, and of their healthy twins."""
     for folder in sorted((data / "incidents").glob("f0*")):
@@ -131,8 +165,12 @@ def main() -> None:
     )
     add_data_option(parser)
     parser.add_argument("--misses", action="store_true", help="print where label and answer differ")
+    parser.add_argument("--sweep", action="store_true", help="list what is grave in every session instead")
     arguments = parser.parse_args()
     data = data_folder(arguments.data)
+    if arguments.sweep:
+        sweep(data)
+        return
     for name in ("open", "sealed"):
         measure(name, data, misses=arguments.misses)
     incidents(data)

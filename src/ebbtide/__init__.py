@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from ebbtide.budget.tally import Tally as Tally
     from ebbtide.checking import check as check
     from ebbtide.checking import check_events as check_events
+    from ebbtide.claims.claim import ClaimAnswer as ClaimAnswer
+    from ebbtide.claims.claim import ClaimCheck as ClaimCheck
+    from ebbtide.claims.claim import ClaimKind as ClaimKind
+    from ebbtide.claims.claim_record import ClaimRecord as ClaimRecord
     from ebbtide.convergence.meter import ConvergenceMeter as ConvergenceMeter
     from ebbtide.convergence.meter import RoundReading as RoundReading
     from ebbtide.convergence.meter import score_transcript as score_transcript
@@ -125,6 +129,10 @@ _HOMES = {
     "CallRefused": "errors",
     "Candidate": "decisions.candidate",
     "Cause": "supervision.ladder",
+    "ClaimAnswer": "claims.claim",
+    "ClaimCheck": "claims.claim",
+    "ClaimKind": "claims.claim",
+    "ClaimRecord": "claims.claim_record",
     "ConfigError": "errors",
     "ConvergenceMeter": "convergence.meter",
     "ConvergenceScore": "convergence.score",

@@ -145,6 +145,14 @@ CASES: dict[str, tuple[list[Event], str, list[str]]] = {
         [shell("pytest -q", _FAILED, error=True), shell("gh pr checks 4", "ok")],
         "All checks pass.", ["tests_pass unknown"],
     ),
+    "a script runs what it prints, not what its words choose": (
+        [shell("mise run test ./tides/...", f"[test] $ go test ./... ./tides/...\n{_GO}")],
+        "All tests pass.", ["tests_pass proven 1"],
+    ),
+    "a script that prints the part that it runs": (
+        [shell("mise run test -- -run Ebb ./a/...", f"[test] $ go test ./... -run Ebb ./a\u2026\n{_GO}")],
+        "All tests pass.", ["tests_pass narrower 1"],
+    ),
     "names in code hedge nothing": (
         [shell("mise run test:ci", _GO)], "`mise run test:ci` (all pass)", ["tests_pass proven 1"]
     ),

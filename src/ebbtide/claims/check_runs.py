@@ -44,7 +44,7 @@ _BACKGROUND: Final = re.compile(
     r"|shell_id)[:= \"]{1,4}(\w[\w-]{0,60})"
 )
 _LOG: Final = re.compile(r"\.(?:log|output|out|txt)\b")  # where a command in the background writes
-_ECHO: Final = re.compile(r"^[$>] ([\w@./: =-]{2,200})$", re.MULTILINE)
+_ECHO: Final = re.compile(r"^(?:\[[\w@:./-]{1,60}\] )?[$>] ([\w@./: =\u2026-]{2,200})$", re.MULTILINE)
 _BROKEN: Final = re.compile(
     r"(?i)permission (?:to use|denied)|user (?:rejected|denied|doesn't want)|was rejected"
 )
@@ -186,10 +186,21 @@ def check_runs(
             continue  # one of its tools passed, and the whole did not
         if ask is not None and ask.tool is None:  # a script that was asked for, by what it printed
             runs = [item for item in runs if item.family is not run.family or item.tool in asked]
-        runs.append(replace(run, scope="" if ask is None else ask.scope, command=text[:_LINE]))
+        scope = "" if ask is None else _echoed_scope(output, run.tool, ask)
+        runs.append(replace(run, scope=scope, command=text[:_LINE]))
     if not has_failed and not shows:
         runs += _echoed(output, event, {run.family for run in runs}, text)
     return runs
+
+
+def _echoed_scope(output: str, tool: str, ask: _Ask) -> str:
+    """Returns the chosen part by the command that a script prints, else by the words that ran it."""
+    if ask.tool is None and ask.scope:
+        for match in _ECHO.finditer(output):
+            found = _tool_of(unwrapped(match[1].split()) or ["-"])
+            if found is not None and found[0] is not None and found[0].name == tool:
+                return _scope(found[1], found[3])
+    return ask.scope
 
 
 def _echoed(output: str, event: int, known: set[Family], text: str) -> list[CheckRun]:
@@ -332,6 +343,7 @@ def _scope(name: str, words: list[str]) -> str:
     """Returns the chosen part of what a tool would check; empty if it checks everything."""
     chosen = []
     values_follow = False
+    is_whole = not WHOLE.isdisjoint(words)  # beside everything a path chooses nothing
     for word in words:
         if values_follow:
             chosen.append(word)
@@ -343,7 +355,7 @@ def _scope(name: str, words: list[str]) -> str:
                     chosen.append(value)
                 else:
                     values_follow = True
-        elif word not in WHOLE and ("/" in word or "." in word or "::" in word) and word not in name:
+        elif not is_whole and ("/" in word or "." in word or "::" in word) and word not in name:
             chosen.append(word)
     return " ".join(chosen)[:_LINE]
 

@@ -69,11 +69,11 @@ def is_english(text: str) -> bool:
     >>> is_english("All tests pass."), is_english("Tous les tests passent et la branche est en place.")
     (True, False)
     """
-    words = [word.lower() for word in _WORD.findall(text[:_READ])]
-    foreign = sum(word in FOREIGN for word in words)
-    letters = sum(map(len, words))
-    others = sum(not word.isascii() for word in words)
-    return foreign <= sum(word in ENGLISH for word in words) and others * 5 <= len(words) + (letters == 0)
+    words = _WORD.findall(text[:_READ].lower())
+    foreign = len([word for word in words if word in FOREIGN])
+    english = len([word for word in words if word in ENGLISH])
+    others = len([word for word in words if not word.isascii()])
+    return foreign <= english and others * 5 <= len(words) + (not words)
 
 
 def claims_of(text: str) -> tuple[Claim, ...]:
