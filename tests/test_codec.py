@@ -202,6 +202,22 @@ def test_a_record_writes_itself():
     assert from_wire(Lap, to_wire(lap)) == Lap(start=Point(x=1), length=0.666667)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finish(Record):
+    _WIRE: ClassVar = "event * from=lap.start.x"
+
+    event: ClassVar = "FINISH"
+    lap: Lap | None
+    place: int = 1
+
+
+def test_a_record_names_all_fields_with_a_star():
+    """Beside them stand constants of its class and attributes of parts, which are None where the part is."""
+    lap = Lap(start=Point(x=1), length=6)
+    assert Finish(lap=lap).to_dict() == {"event": "FINISH", "lap": lap.to_dict(), "place": 1, "from": 1}
+    assert Finish(lap=None).to_dict() == {"event": "FINISH", "lap": None, "place": 1, "from": None}
+
+
 def test_nothing_may_be_missing_of_a_whole_record():
     """A default takes the place of no key that was lost."""
     assert from_whole_wire(Owner, {"name": "ann", "team": None}) == Owner(name="ann")

@@ -285,7 +285,8 @@ class Record:
     """A dataclass that writes itself in its wire form.
 
     `_WIRE` names the keys in their order, if they are not simply the fields: ``key`` or ``key=attribute``,
-    where an attribute is a field, a property or one of a part (``turn.number``).
+    where an attribute is a field, a property, a constant of the class, or one of a part (``turn.number``,
+    which is None where the turn is None). ``*`` stands for all fields.
     """
 
     __slots__ = ()
@@ -466,11 +467,17 @@ _WHOLE = Codec(is_whole=True)
 @cache
 def _record_writer(kind: type, wire: str, schema: int | None) -> _Convert:
     """Returns what writes a record under the keys of its wire form."""
-    fields = {name: _PLAIN.form_of(hint) for name, (_, hint) in _fields(kind).items()}
-    pairs = [word.partition("=") for word in wire.split() or fields]
+    fields = _fields(kind)
+    words = [name for word in wire.split() or "*" for name in (fields if word == "*" else (word,))]
+    pairs = [word.partition("=") for word in words]
     keys, names = [key for key, _, _ in pairs], [name or key for key, _, name in pairs]
-    writes = [(fields.get(name) or _property_form(kind, name)).write or _as_it_is for name in names]
+    forms = [
+        _PLAIN.form_of(fields[name][1]) if name in fields else _property_form(kind, name) for name in names
+    ]
+    writes = [form.write or _as_it_is for form in forms]
     items_of = _items_of(names)
+    if any("." in name for name in names):
+        items_of = partial(_at_paths, [name.split(".") for name in names])
 
     def write(record: Record) -> dict[str, Any]:
         table: dict[str, Any] = {} if schema is None else {"schema": schema}
@@ -482,10 +489,21 @@ def _record_writer(kind: type, wire: str, schema: int | None) -> _Convert:
 
 
 def _property_form(kind: type, name: str) -> As:
-    """Returns the form of what a property gives; of a part of a part, by what it is."""
-    if "." in name:
+    """Returns the form of what a property gives; of a constant or a part of a part, by what it is."""
+    attribute = getattr(kind, name, None)
+    if not isinstance(attribute, property):
         return As(_plain, _as_it_is)
-    return _PLAIN.form_of(get_type_hints(getattr(kind, name).fget, include_extras=True)["return"])
+    return _PLAIN.form_of(get_type_hints(attribute.fget, include_extras=True)["return"])
+
+
+def _at_paths(paths: list[list[str]], record: object) -> tuple[Any, ...]:
+    items = []
+    for path in paths:
+        item: Any = record
+        for name in path:
+            item = None if item is None else getattr(item, name)
+        items.append(item)
+    return tuple(items)
 
 
 def _plain(value: Any) -> Any:

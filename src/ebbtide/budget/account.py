@@ -6,11 +6,11 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import inf, isfinite
-from typing import Any
+from typing import Any, ClassVar
 
 from ebbtide.budget.limits import LimitKind, Limits, Missing, require_limits, uncounted
 from ebbtide.budget.tally import UNITS, Tally, units
-from ebbtide.codec import to_wire
+from ebbtide.codec import Record
 from ebbtide.errors import ConfigError, LimitExceeded, LimitUnknown
 
 #: What a call asks for, in this order; dollars in units. None where nobody knows.
@@ -30,7 +30,7 @@ FIRST_CALLS = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LimitWarning:
+class LimitWarning(Record):
     """Warning that a limit is near. It is given once a limit and scope.
 
     Args:
@@ -38,14 +38,14 @@ class LimitWarning:
         limit: The most that may be taken.
     """
 
+    _WIRE: ClassVar = "event_type severity *"
+    event_type: ClassVar = "LIMIT_WARNING"
+    severity: ClassVar = "warn"
+
     kind: LimitKind
     value: float
     limit: float
     scope: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """Returns the warning as an event."""
-        return {"event_type": "LIMIT_WARNING", "severity": "warn", **to_wire(self)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

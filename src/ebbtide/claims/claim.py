@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
-from ebbtide.codec import to_wire
+from ebbtide.codec import Record
 
 
 class ClaimKind(StrEnum):
@@ -71,7 +71,7 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ClaimCheck:
+class ClaimCheck(Record):
     """A claim with the answer of the record.
 
     Args:
@@ -93,11 +93,6 @@ class ClaimCheck:
     changed: int | None = None
     line: str = ""
     reason: str = ""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Returns the wire form."""
-        wire: dict[str, Any] = to_wire(self)
-        return wire
 
     @classmethod
     def from_dict(cls, wire: Mapping[str, Any]) -> ClaimCheck:

@@ -8,13 +8,13 @@ Source: rubric, "Composite stopping rule" (clause B05).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
-from ebbtide.codec import to_wire
+from ebbtide.codec import Record
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Composite:
+class Composite(Record):
     """Counts of consecutive rounds up to now for which each condition held; the names are those of the wire.
 
     Args:
@@ -24,6 +24,8 @@ class Composite:
         all_held_rounds: Rounds in which all three held.
         rounds_needed: Rounds that it takes (k).
     """
+
+    _WIRE: ClassVar = "* met"
 
     novelty_low_rounds: int = 0
     stability_high_rounds: int | None = None
@@ -52,7 +54,3 @@ class Composite:
             all_held_rounds=self.all_held_rounds + 1 if low and stable and not blocked else 0,
             rounds_needed=self.rounds_needed,
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Returns the counts in the wire form, and whether the rule is met."""
-        return {**to_wire(self), "met": self.met}

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import ClassVar, NamedTuple
 
+from ebbtide.codec import Record
 from ebbtide.convergence.outcomes import OutcomeReading, read_outcome
 from ebbtide.events.event import Event, Message, ModelCall, ModelPart, Phase, Role, ToolCall
 from ebbtide.events.run_outcome import RunOutcome
@@ -58,7 +59,7 @@ _CONTRACT = Contract(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LlmOutcome:
+class LlmOutcome(Record):
     """Outcome of work, by a model and by the rules.
 
     Args:
@@ -68,6 +69,8 @@ class LlmOutcome:
         usage: Usage of the model.
         by_rules: The latest of the same turns that says something to the rules; None if none does.
     """
+
+    _WIRE: ClassVar = "judge=outcome quote rules=by_rules.outcome rules_quote=by_rules.text"
 
     outcome: RunOutcome | None
     quote: str | None
@@ -80,15 +83,6 @@ class LlmOutcome:
         """True if the model and the rules differ. An outcome that nobody states counts as going on."""
         rules = RunOutcome.GOING_ON if self.by_rules is None else self.by_rules.outcome
         return self.outcome not in (None, rules)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Returns both labels, and the words that each goes by, in the wire form."""
-        return {
-            "judge": self.outcome,
-            "quote": self.quote,
-            "rules": None if self.by_rules is None else self.by_rules.outcome,
-            "rules_quote": None if self.by_rules is None else self.by_rules.text,
-        }
 
 
 def outcome_by_llm(items: Iterable[Event | Round], model: ChatModel) -> LlmOutcome:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import ClassVar
 
-from ebbtide.codec import to_wire
+from ebbtide.codec import Record
 
 
 class Layer(StrEnum):
@@ -40,7 +40,7 @@ class RuleFired:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Assessment:
+class Assessment(Record):
     """The assessment of a candidate by the gate.
 
     Args:
@@ -52,6 +52,9 @@ class Assessment:
         threshold: A candidate is refused where `noise` - `choice` reaches this, or a rule decides.
         profile: Name of the profile.
     """
+
+    _SCHEMA: ClassVar = 1
+    _WIRE: ClassVar = "keep reason primary=primary.id rules noise choice threshold profile"
 
     keep: bool
     primary: RuleFired | None
@@ -65,17 +68,3 @@ class Assessment:
     def reason(self) -> str | None:
         """The reason for a refusal, in one sentence; None if the candidate is kept."""
         return None if self.primary is None else self.primary.reason
-
-    def to_dict(self) -> dict[str, Any]:
-        """The wire form."""
-        return {
-            "schema": 1,
-            "keep": self.keep,
-            "reason": self.reason,
-            "primary": None if self.primary is None else self.primary.id,
-            "rules": list(map(to_wire, self.rules)),
-            "noise": self.noise,
-            "choice": self.choice,
-            "threshold": self.threshold,
-            "profile": self.profile,
-        }

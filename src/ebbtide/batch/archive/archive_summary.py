@@ -13,14 +13,14 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from math import fsum
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from ebbtide.batch.results.archive_counts import ArchiveCounts, BadRun
 from ebbtide.batch.results.result_parts import result_batches
 from ebbtide.batch.results.run_result import ResultStatus
 from ebbtide.budget.bill.bill import WASTED
 from ebbtide.claims.sentences import GRAVE
-from ebbtide.codec import to_wire
+from ebbtide.codec import Record
 from ebbtide.supervision.ladder import Action
 
 _WORST: Final = 100
@@ -135,7 +135,7 @@ class WorstRun:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ArchiveSummary:
+class ArchiveSummary(Record):
     """The summary of an archive's results.
 
     Args:
@@ -160,6 +160,12 @@ class ArchiveSummary:
         bad_runs: The first hundred that could not be checked.
         reports: All reports that claim something, in one line.
         reports_by: Those by ``agent``, ``model`` and ``project``, the most contradicted first.
+    """
+
+    _SCHEMA: ClassVar = 1
+    _WIRE: ClassVar = """
+        runs actions headlines events first_day last_day total saved_usd unpriced_calls waste
+        findings tools agents models weeks worst reports reports_by bad_runs
     """
 
     runs: Mapping[str, int]
@@ -196,28 +202,6 @@ class ArchiveSummary:
                 if row["status"] == ResultStatus.CHECKED:
                     fold.take(row)
         return fold.summary()
-
-    def to_dict(self) -> dict[str, Any]:
-        """The wire form."""
-        lines = ("waste", "findings", "tools", "agents", "models", "weeks", "worst")
-        return {
-            "schema": 1,
-            "runs": dict(self.runs),
-            "actions": dict(self.actions),
-            "headlines": dict(self.headlines),
-            "events": self.events,
-            "first_day": self.first_day,
-            "last_day": self.last_day,
-            "total": to_wire(self.total),
-            "saved_usd": self.saved_usd,
-            "unpriced_calls": self.unpriced_calls,
-            **{name: [to_wire(line) for line in getattr(self, name)] for name in lines},
-            "reports": to_wire(self.reports),
-            "reports_by": {
-                name: [to_wire(line) for line in lines] for name, lines in self.reports_by.items()
-            },
-            "bad_runs": [run._asdict() for run in self.bad_runs],
-        }
 
 
 @dataclass(slots=True)

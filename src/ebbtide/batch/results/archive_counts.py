@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from ebbtide.batch.results.run_result import ResultStatus
+from ebbtide.codec import Record
 
 #: The columns of results that are counted.
 COUNTED: Final = ["run_id", "source", "status", "action", "events", "error", "error_line"]
 _LISTED: Final = 100  # runs that could not be checked
 
 
-class BadRun(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class BadRun(Record):
     """A run that could not be checked, and why."""
 
     run_id: str | None

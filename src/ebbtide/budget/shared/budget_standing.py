@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf
-from typing import Any, Final, Self
+from typing import ClassVar, Final, Self
 
 from ebbtide.budget.shared.budget import Budget, BudgetScope, Period
 from ebbtide.budget.shared.budget_period import BudgetSpan
 from ebbtide.budget.shared.budget_store import SlotStanding
 from ebbtide.budget.tally import UNITS
-from ebbtide.codec import to_wire
+from ebbtide.codec import Record
 
 _SHORTEST_SHARE: Final = 0.02  # of a period: half an hour of a day, from which the rest is reckoned
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BudgetStanding:
+class BudgetStanding(Record):
     """The state of one budget in its present period.
 
     Args:
@@ -34,6 +34,8 @@ class BudgetStanding:
         projected_usd: Dollars that it will have taken by then, if it goes on as it has since it began; None
             where it never begins anew, or has just begun.
     """
+
+    _WIRE: ClassVar = "* left_usd"
 
     key: str
     scope: BudgetScope
@@ -83,10 +85,6 @@ class BudgetStanding:
         if self.limit_usd is None:
             return None
         return max(0.0, round((self.limit_usd - self.spent_usd - self.reserved_usd) * UNITS) / UNITS)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The standing as JSON."""
-        return {**to_wire(self), "left_usd": self.left_usd}
 
 
 def _projected(spent_usd: float, span: BudgetSpan, now: float) -> float | None:

@@ -206,7 +206,7 @@ def _wire(sweep: ArchiveSweep) -> dict[str, object]:
         "without_outcome": sweep.without_outcome,
         "without_run": sweep.without_run,
         **{status.value: sweep.statuses[status] for status in ResultStatus if status != ResultStatus.CHECKED},
-        "bad_runs": [run._asdict() for run in sweep.bad_runs],
+        "bad_runs": [run.to_dict() for run in sweep.bad_runs],
         "lines": [{**_setting(line), **to_wire(ended)} for line in sweep.lines for ended in line.ended],
     }
 

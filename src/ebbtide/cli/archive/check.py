@@ -104,7 +104,7 @@ def _summary(counts: ArchiveCounts, output: Path, *, resumed: int, seconds: floa
         "events": counts.events,
         "actions": {action.value: counts.actions[action] for action in Action},
         "seconds": round(seconds, 3),
-        "bad_runs": [run._asdict() for run in counts.bad_runs],
+        "bad_runs": [run.to_dict() for run in counts.bad_runs],
     }
 
 

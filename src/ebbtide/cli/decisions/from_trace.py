@@ -168,10 +168,9 @@ def _lines(filtered: FilteredTurns, width: int, *, refusals_too: bool) -> Iterat
             Disposition.PROPOSED,
         )
     )
-    reversals = sum(each.reverses is not None for each in filtered.candidates)
     counts = [f"{kept_count:,} kept", f"{refusals:,} refused", count(duplicates, "duplicate")]
     counts += [count(proposals, "open proposal")] if proposals else []
-    counts += [count(reversals, "possible reversal")] if reversals else []
+    counts += [count(filtered.reversals, "possible reversal")] if filtered.reversals else []
     counts += [f"{filtered.left_out:,} left out of turns with too many"] if filtered.left_out else []
     counts += [f"{count(filtered.cut, 'long turn')} cut"] if filtered.cut else []
     yield from Line(f"{', '.join(counts)}, in {count(filtered.turns, 'turn')}").wrap(width)

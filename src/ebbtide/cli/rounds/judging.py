@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from ebbtide.budget.prices import Prices
 from ebbtide.cli.table import Table, more_rows
 from ebbtide.cli.terminal import Line, plain
+from ebbtide.codec import Record
 from ebbtide.convergence.llm_outcome import LlmOutcome
 from ebbtide.convergence.llm_rounds import Disagreement, JudgedRound
 from ebbtide.errors import ConfigError
@@ -48,13 +49,18 @@ def open_judge(spec: str, prices: Prices) -> ChatModel:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JudgeBill:
+class JudgeBill(Record):
     """The cost of asking a model, apart from that of the run, and the answers that could not be used.
 
     Args:
         model: The model that was asked.
         usage: What the replies took.
         failures: Why the rules stand in, one an answer.
+    """
+
+    _WIRE: ClassVar = """
+        model replies=usage.replies questions_without_reply=unanswered
+        input_tokens=usage.input_tokens output_tokens=usage.output_tokens cost_usd=usage.cost_usd
     """
 
     model: str
@@ -78,17 +84,6 @@ class JudgeBill:
     def unanswered(self) -> int:
         """Questions without a reply. Whether they cost anything is not known."""
         return sum(failure.kind is FailureKind.ENDPOINT for failure in self.failures)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The wire form; null is unknown."""
-        return {
-            "model": self.model,
-            "replies": self.usage.replies,
-            "questions_without_reply": self.unanswered,
-            "input_tokens": self.usage.input_tokens,
-            "output_tokens": self.usage.output_tokens,
-            "cost_usd": self.usage.cost_usd,
-        }
 
     def lines(self, width: int) -> list[Line]:
         """Returns the lines for a person."""

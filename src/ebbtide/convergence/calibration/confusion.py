@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import ClassVar, Self
 
+from ebbtide.codec import Record
 from ebbtide.rate import Rate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Confusion:
+class Confusion(Record):
     """A yes-or-no answer against its labels.
 
     Args:
@@ -19,6 +20,8 @@ class Confusion:
         misses: No, and the label says yes.
         rejections: No, and the label says no.
     """
+
+    _WIRE: ClassVar = "agreement precision recall f1=_rounded_f1"
 
     hits: int = 0
     false_alarms: int = 0
@@ -70,11 +73,6 @@ class Confusion:
         """Harmonic mean of precision and recall, 0 to 1; 0 where nothing was found."""
         return 2 * self.hits / max(2 * self.hits + self.false_alarms + self.misses, 1)
 
-    def to_dict(self) -> dict[str, Any]:
-        """The wire form."""
-        return {
-            "agreement": self.agreement.to_dict(),
-            "precision": self.precision.to_dict(),
-            "recall": self.recall.to_dict(),
-            "f1": round(self.f1, 4),
-        }
+    @property
+    def _rounded_f1(self) -> float:
+        return round(self.f1, 4)

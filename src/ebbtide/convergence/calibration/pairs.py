@@ -11,8 +11,9 @@ import dataclasses
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
+from ebbtide.codec import Record
 from ebbtide.convergence.calibration.confusion import Confusion
 from ebbtide.convergence.calibration.curves import (
     CurvePoint,
@@ -36,15 +37,11 @@ _GRID = tuple(step / 20 for step in range(2, 20))  # 0.10, 0.15 ... 0.95
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GroupPrecision:
+class GroupPrecision(Record):
     """The precision of a threshold in one group of pairs."""
 
     group: str
     precision: Rate
-
-    def to_dict(self) -> dict[str, Any]:
-        """The wire form."""
-        return {"group": self.group, "precision": self.precision.to_dict()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +105,7 @@ class MeasureReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PairCalibration:
+class PairCalibration(Record):
     """Labelled pairs against the thresholds of a profile.
 
     Args:
@@ -122,6 +119,9 @@ class PairCalibration:
         fitted: The profile with the proposed thresholds; None where none is proposed.
     """
 
+    _WIRE: ClassVar = "kind profile=profile.name pairs same groups precision_at_least semantic measures"
+    kind: ClassVar = "pairs"
+
     profile: Profile
     pairs: int
     same: int
@@ -130,19 +130,6 @@ class PairCalibration:
     semantic: str | None
     measures: tuple[MeasureReport, ...]
     fitted: Profile | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """The wire form."""
-        return {
-            "kind": "pairs",
-            "profile": self.profile.name,
-            "pairs": self.pairs,
-            "same": self.same,
-            "groups": self.groups,
-            "precision_at_least": self.precision_at_least,
-            "semantic": self.semantic,
-            "measures": [report.to_dict() for report in self.measures],
-        }
 
 
 def calibrate_pairs(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
 from ebbtide.codec import Record
 from ebbtide.convergence.calibration.folds import fold_numbers
@@ -111,7 +111,7 @@ class StopFit(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StopCalibration:
+class StopCalibration(Record):
     """Labelled conversations against the stopping rule of a profile.
 
     Args:
@@ -125,6 +125,13 @@ class StopCalibration:
         fitted: The profile with the proposed settings; None where the current ones should stay.
     """
 
+    _WIRE: ClassVar = """
+        kind profile=profile.name transcripts stop_labels=stops go_on_labels=goes
+        low_below=profile.novelty.low_below low_rounds=profile.novelty.low_rounds current fit
+        verdict
+    """
+    kind: ClassVar = "transcripts"
+
     profile: Profile
     transcripts: int
     stops: int
@@ -133,22 +140,6 @@ class StopCalibration:
     fit: StopFit | None
     verdict: str
     fitted: Profile | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """The wire form."""
-        rules = self.profile.novelty
-        return {
-            "kind": "transcripts",
-            "profile": self.profile.name,
-            "transcripts": self.transcripts,
-            "stop_labels": self.stops,
-            "go_on_labels": self.goes,
-            "low_below": rules.low_below,
-            "low_rounds": rules.low_rounds,
-            "current": self.current.to_dict(),
-            "fit": self.fit.to_dict() if self.fit else None,
-            "verdict": self.verdict,
-        }
 
 
 def calibrate_stops(

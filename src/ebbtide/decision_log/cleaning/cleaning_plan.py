@@ -11,8 +11,9 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, ClassVar
 
+from ebbtide.codec import Record
 from ebbtide.decision_log.record.record import Decision
 from ebbtide.decision_log.record.wire import decision_document, from_wire, to_wire
 from ebbtide.decisions.assessment import Assessment
@@ -33,7 +34,7 @@ class Protection(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlannedRow:
+class PlannedRow(Record):
     """A row that the gate would have refused.
 
     Args:
@@ -45,6 +46,8 @@ class PlannedRow:
         state: Hash of the row, when the plan was made.
         protected: Why it stays all the same; None where it goes.
     """
+
+    _WIRE: ClassVar = "rule reason=assessment.reason *"
 
     id: str
     description: str
@@ -58,10 +61,6 @@ class PlannedRow:
     def rule(self) -> str:
         """The rule that refuses it."""
         return "" if self.assessment.primary is None else self.assessment.primary.id
-
-    def to_dict(self) -> dict[str, Any]:
-        """The wire form."""
-        return {"rule": self.rule, "reason": self.assessment.reason, **to_wire(self)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

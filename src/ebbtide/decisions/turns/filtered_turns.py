@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from ebbtide.codec import Record
 from ebbtide.decisions.assessment import Assessment
@@ -94,7 +94,7 @@ class FilteredCandidate(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FilteredTurns:
+class FilteredTurns(Record):
     """The candidates of a conversation, with their dispositions.
 
     Args:
@@ -105,29 +105,29 @@ class FilteredTurns:
         left_out: Sentences that state a choice and were not judged, since 32 of their turn stand before them.
     """
 
+    _SCHEMA: ClassVar = 1
+    _WIRE: ClassVar = "turns profile counts reversals cut left_out candidates"
+
     turns: int
     candidates: tuple[FilteredCandidate, ...]
     profile: str
     cut: int = 0
     left_out: int = 0
 
+    @property
+    def counts(self) -> dict[str, int]:
+        """Number of candidates by disposition."""
+        counts = Counter(each.disposition for each in self.candidates)
+        return {disposition.value: counts[disposition] for disposition in Disposition}
+
+    @property
+    def reversals(self) -> int:
+        """Number of candidates that reverse an earlier one."""
+        return sum(each.reverses is not None for each in self.candidates)
+
     def having(self, disposition: Disposition) -> tuple[FilteredCandidate, ...]:
         """The candidates with one disposition, in order."""
         return tuple(each for each in self.candidates if each.disposition is disposition)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The wire form."""
-        counts = Counter(each.disposition for each in self.candidates)
-        return {
-            "schema": 1,
-            "turns": self.turns,
-            "profile": self.profile,
-            "counts": {disposition.value: counts[disposition] for disposition in Disposition},
-            "reversals": sum(each.reverses is not None for each in self.candidates),
-            "cut": self.cut,
-            "left_out": self.left_out,
-            "candidates": [each.to_dict() for each in self.candidates],
-        }
 
 
 def turn_of(name: str) -> int:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final
 
+from ebbtide.codec import Record
 from ebbtide.service.alerts.alert_settings import AlertLevel
 from ebbtide.supervision.facts import BudgetFacts, LimitFacts
 from ebbtide.supervision.ladder import Action, Cause
@@ -21,7 +22,7 @@ _LONGEST: Final = 2000  # characters of a reason: Slack takes 3000 in a block
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Alert:
+class Alert(Record):
     """That a run needs a person.
 
     Args:
@@ -34,6 +35,9 @@ class Alert:
         at: When, in seconds since 1970.
         link: The page of the run.
     """
+
+    _SCHEMA: ClassVar = 1
+    _WIRE: ClassVar = "text *"
 
     level: AlertLevel
     run_id: str
@@ -49,10 +53,6 @@ class Alert:
     def text(self) -> str:
         """All of it in a line."""
         return f"{self._title}: {self.reason}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Returns the object that a command gets on its standard input."""
-        return {"schema": 1, "text": self.text, **asdict(self)}
 
     def message(self) -> dict[str, Any]:
         """Returns the message that a webhook gets, in the form of Slack.
