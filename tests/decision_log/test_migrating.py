@@ -126,9 +126,9 @@ def test_scripts_are_numbered(dialect):
     """The scripts have numbers without gaps, and each of them ends with a whole statement or a comment."""
     scripts = versions(LOG_SCHEMA, dialect)
     assert list(scripts) == [f"{number:04}" for number in range(1, len(scripts) + 1)]
-    for script in scripts.values():
-        text = script.read_text(encoding="utf-8")
-        rest = text.removeprefix("".join(statements(text)))
+    for of_version in scripts.values():
+        text = "".join(path.read_text(encoding="utf-8") for path in of_version).format_map(dialect.words)
+        rest = text.removeprefix("".join(statements(of_version, dialect)))
         assert all(not line or line.startswith("--") for line in rest.splitlines())
 
 
@@ -136,7 +136,10 @@ def test_every_script_is_of_a_version():
     """No script is passed over because of its name."""
     names = {path.name for path in LOG_SCHEMA.folder.iterdir()}
     assert names == {
-        path.name for dialect in (SQLITE, POSTGRESQL) for path in versions(LOG_SCHEMA, dialect).values()
+        path.name
+        for dialect in (SQLITE, POSTGRESQL)
+        for of_version in versions(LOG_SCHEMA, dialect).values()
+        for path in of_version
     }
 
 

@@ -1,16 +1,17 @@
 """The tables of a database, brought to the newest version: in one transaction, by one process at a time.
 
-A version is a script in the folder of a schema: ``0001_name.sql``, or ``0001_name.sqlite.sql`` and
-``0001_name.postgresql.sql`` where the databases need different words. A script of a release never changes;
-what comes later is a script of its own. Opening a store that is up to date asks for its version and no more.
+A version is a script in the folder of a schema, ``0001_name.sql``, with the words of `Dialect` in braces.
+Behind it stands what one database alone needs: ``0001_name.sqlite.sql``, ``0001_name.postgresql.sql``. A script
+of a release never changes; what comes later is a script of its own. Opening a store that is up to date asks
+for its version and no more.
 """
 
 from __future__ import annotations
 
 import contextlib
 import sqlite3
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -48,42 +49,65 @@ class Dialect:
         name: As the scripts have it.
         tables: A question for the names of all tables.
         begin: Begins the transaction, and waits until no other process migrates this schema.
+        words: Its words for what scripts have in braces: a ``number`` that the database gives to each row
+            (``number_once``: that it never gives again), the types ``int``, ``real`` and ``bytes``, and
+            ``no_rowid`` behind a table whose rows have no other number than their key.
     """
 
     name: str
     tables: str
     begin: tuple[str, ...]
+    words: Mapping[str, str] = field(hash=False)
 
 
 SQLITE = Dialect(
     name="sqlite",
     tables="SELECT name FROM sqlite_master WHERE type = 'table'",
     begin=("BEGIN IMMEDIATE",),
+    words={
+        "number": "INTEGER PRIMARY KEY",
+        "number_once": "INTEGER PRIMARY KEY AUTOINCREMENT",
+        "int": "INTEGER",
+        "real": "REAL",
+        "bytes": "BLOB",
+        "no_rowid": " WITHOUT ROWID",
+    },
 )
 POSTGRESQL = Dialect(
     name="postgresql",
     # Not to_regclass: it may answer from what this connection looked up before it waited for the lock.
     tables="SELECT relname FROM pg_class WHERE pg_table_is_visible(oid) AND relkind IN ('r', 'p')",
     begin=("BEGIN", "SELECT pg_advisory_xact_lock({lock})"),
+    words={
+        "number": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
+        "number_once": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
+        "int": "BIGINT",
+        "real": "DOUBLE PRECISION",
+        "bytes": "BYTEA",
+        "no_rowid": "",
+    },
 )
 
 
 @lru_cache
-def versions(schema: Schema, dialect: Dialect) -> dict[str, Path]:
-    """The script of each version, oldest first; this code reads and writes the last version."""
-    shared = {path.name[:4]: path for path in schema.folder.glob("*.sql") if path.name.count(".") == 1}
-    own = {path.name[:4]: path for path in schema.folder.glob(f"*.{dialect.name}.sql")}
-    return dict(sorted((shared | own).items()))
+def versions(schema: Schema, dialect: Dialect) -> dict[str, list[Path]]:
+    """Returns the scripts of each version, oldest first; this code reads and writes the last version."""
+    scripts: dict[str, list[Path]] = {}
+    for path in sorted(schema.folder.glob("*.sql"), key=lambda path: (path.name[:4], path.name.count("."))):
+        if path.name.count(".") == 1 or path.name.endswith(f".{dialect.name}.sql"):
+            scripts.setdefault(path.name[:4], []).append(path)
+    return scripts
 
 
-def statements(script: str) -> Iterator[str]:
-    """The statements of a script, with the comments above them."""
+def statements(scripts: Iterable[Path], dialect: Dialect) -> Iterator[str]:
+    """Yields the statements of a version, with the comments above them."""
     statement = ""
-    for line in script.splitlines(keepends=True):
+    lines = (line for path in scripts for line in path.read_text(encoding="utf-8").splitlines(keepends=True))
+    for line in lines:
         statement += line
         # A trigger has semicolons inside.
         if sqlite3.complete_statement(statement):
-            yield statement
+            yield statement.format_map(dialect.words)
             statement = ""
 
 
@@ -110,8 +134,8 @@ def bring_up(
             execute(statement.format(lock=schema.lock))
         # Another process may have done it all by the time that the lock is ours.
         pending = _pending(execute, schema, dialect, name, read_only=read_only, create=create)
-        for script in pending.values():
-            for statement in statements(script.read_text(encoding="utf-8")):
+        for scripts in pending.values():
+            for statement in statements(scripts, dialect):
                 execute(statement)
         if pending:
             table = schema.version_table
@@ -131,7 +155,7 @@ def bring_up(
 
 def _pending(
     execute: Execute, schema: Schema, dialect: Dialect, name: str, *, read_only: bool, create: bool
-) -> dict[str, Path]:
+) -> dict[str, list[Path]]:
     """The scripts that the store has not seen yet, by version, oldest first.
 
     Raises:
