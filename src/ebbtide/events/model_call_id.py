@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ebbtide.events.usage import Usage
+
 #: Tokens of a prompt: read anew, from a cache, into a cache; empty where none is stated.
 Prompt = tuple[int, ...]
+
+
+def prompt_of(usage: Usage) -> Prompt:
+    """Returns the sizes of the prompt of a call; what is not stated counts for nothing."""
+    return usage.input_tokens or 0, usage.cache_read_tokens or 0, usage.cache_write_tokens or 0
 
 
 class CallId(NamedTuple):

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from ebbtide.budget.ledger.call_ledger import CallPlace, CountedCall
 from ebbtide.budget.ledger.call_price import StatedTotals
-from ebbtide.events.model_call_id import CallId, Prompt
-from ebbtide.events.usage import Usage
+from ebbtide.events.model_call_id import CallId, Prompt, prompt_of
 
 # For types alone: the sum of money does not need the class of events.
 if TYPE_CHECKING:
@@ -85,8 +84,3 @@ def inherited_in(
         )
         for run, names in found.items()
     }
-
-
-def prompt_of(usage: Usage) -> Prompt:
-    """Returns the sizes of the prompt of a call."""
-    return usage.input_tokens or 0, usage.cache_read_tokens or 0, usage.cache_write_tokens or 0

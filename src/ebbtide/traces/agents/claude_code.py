@@ -17,10 +17,10 @@ from zlib import crc32
 
 from ebbtide.bounded import Bounded
 from ebbtide.events.event import Event, Message, ModelCall, ModelPart, Notice, NoticeKind, Stop, ToolCall
-from ebbtide.events.model_call_id import CallId, Prompt
+from ebbtide.events.model_call_id import CallId, prompt_of
 from ebbtide.events.usage import Usage, rows_by_model
 from ebbtide.traces.agents.session_sniffing import CLAUDE_SPEAKERS
-from ebbtide.traces.records.calls_once import CallsOnce, is_same_prompt, nameless_call, prompt_of, raise_to
+from ebbtide.traces.records.calls_once import CallsOnce, is_same_prompt, nameless_call, raise_to
 from ebbtide.traces.records.claude_totals import take_total
 from ebbtide.traces.records.fields import (
     count,
@@ -277,7 +277,7 @@ class ClaudeCodeReader:
         usage.model = text(result.get("resolvedModel")) or self._models.get(agent)
         sighting = self._once.sight(self._once.of_agent(agent, usage), usage, agent=agent)
         common: dict[str, Any] = {"chain_id": agent, "agent": agent, "ts": ts, "usage": sighting.growth}
-        common["call"] = CallId.at(f"agent {agent}", _known_prompt(usage))
+        common["call"] = CallId.at(f"agent {agent}", prompt_of(usage))
         if sighting.is_new:
             events.append(ModelCall(**common))
         elif has_spent(sighting.growth):
@@ -325,14 +325,9 @@ def _name_of(line: Mapping[str, Any], message: Mapping[str, Any]) -> str | None:
     return name if request is None else f"{name} {request}"
 
 
-def _known_prompt(usage: Usage) -> Prompt:
-    """The sizes of a prompt, as the identity of a result has them."""
-    return usage.input_tokens or 0, usage.cache_read_tokens or 0, usage.cache_write_tokens or 0
-
-
 def _goes_on(answer: _OpenCall, usage: Usage, ts: float | None) -> bool:
     """Whether a line with the id of an open answer is of it: a masked id is that of many."""
-    return ts == answer.ts or is_same_prompt(prompt_of(answer.usage), prompt_of(usage))
+    return ts == answer.ts or is_same_prompt(answer.usage, usage)
 
 
 def _marks_of(content: object) -> str:

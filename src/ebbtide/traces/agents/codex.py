@@ -19,11 +19,10 @@ from typing import Any, Final
 from ebbtide.errors import TranscriptError
 from ebbtide.events.event import Event, Message, ModelCall, Notice, NoticeKind, Stop, ToolCall
 from ebbtide.events.model_call_id import CallId
-from ebbtide.events.provider_usage import tier_of
 from ebbtide.events.usage import CLASSES, Usage
 from ebbtide.traces.agents.session_sniffing import CODEX_PRINTED, is_bare_codex_item
 from ebbtide.traces.input.json_value import json_value
-from ebbtide.traces.records.codex_thread import CodexThread
+from ebbtide.traces.records.codex_thread import TOTALS, CodexThread, codex_tier
 from ebbtide.traces.records.fields import (
     arguments,
     count,
@@ -45,8 +44,6 @@ _INJECTED = re.compile(
     r"|personality_|model_switch|token_budget|hook_)"
     r"|# AGENTS\.md instructions)"
 )
-_TIER_NAMES: Final = {"fast": "priority"}
-_TOTALS: Final = ("input_tokens", "cached_input_tokens", "output_tokens", "reasoning_output_tokens")
 _OVER = ("task_complete", "turn_complete")  # events that end a turn
 _MOST_TEXTS = 100  # messages of one answer
 
@@ -249,7 +246,7 @@ class CodexReader:
         self._counted = True
         self._turn += 1
         usage.model = self._model
-        usage.tier = tier_of(_TIER_NAMES.get(tier, tier) if isinstance(tier, str) else None)
+        usage.tier = codex_tier(tier)
         call = None if name is None else CallId.at(thread, name)
         events: list[Event] = [ModelCall(**self._answer.take(), ts=self._ts, usage=usage, call=call)]
         if rest is not None:
@@ -278,7 +275,7 @@ class CodexReader:
 def _name_of(total: object) -> str | None:
     """The total of a thread after a call, which no other call of it has; None where none is stated."""
     counts = mapping(total)
-    return " ".join(str(count(counts.get(key)) or 0) for key in _TOTALS) if counts else None
+    return " ".join(str(count(counts.get(key)) or 0) for key in TOTALS) if counts else None
 
 
 def _rest(whole: Usage, before: Usage, usage: Usage) -> Usage | None:

@@ -9,20 +9,12 @@ import msgspec
 
 from ebbtide.budget.ledger.call_ledger import SightedCall
 from ebbtide.events.model_call_id import CallId
-from ebbtide.events.provider_usage import tier_of
 from ebbtide.traces.money.file_calls import FileCalls
-from ebbtide.traces.records.codex_thread import CodexThread
+from ebbtide.traces.records.codex_thread import TOTALS, CodexThread, codex_tier
 from ebbtide.traces.records.fields import count, identifier, mapping, seconds, text
 from ebbtide.traces.records.provider_usage import openai_usage
 
 _WANTED = (b'"token_count"', b'"turn_context"', b'"session_meta"', b'"thread_settings_applied"')
-_TIERS = {"fast": "priority"}
-_TOTALS = (
-    "input_tokens",
-    "cached_input_tokens",
-    "output_tokens",
-    "reasoning_output_tokens",
-)
 
 
 class _Payload(msgspec.Struct, gc=False):
@@ -74,7 +66,7 @@ def add_calls(found: FileCalls, lines: Iterable[bytes]) -> None:
             settings = mapping(payload.thread_settings)
             found.model = text(settings.get("model")) or found.model
             if "service_tier" in settings:
-                found.tier = _tier(settings["service_tier"])
+                found.tier = codex_tier(settings["service_tier"])
         elif payload.type == "token_count":
             _add(found, payload, seconds(line.timestamp))
 
@@ -93,15 +85,15 @@ def _add(found: FileCalls, payload: _Payload, ts: float | None) -> None:
     last, total = mapping(info.get("last_token_usage")), mapping(info.get("total_token_usage"))
     if not last or not total:
         return
-    whole = [count(total.get(name)) or 0 for name in _TOTALS]
+    whole = [count(total.get(name)) or 0 for name in TOTALS]
     before = found.total
     if whole == before:
         return
     found.total = whole
     found.codex = found.codex or CodexThread(began=found.began)
     found.codex.has_counts = True
-    own = [count(last.get(name)) or 0 for name in _TOTALS]
-    tier = _tier(payload.service_tier) or found.tier
+    own = [count(last.get(name)) or 0 for name in TOTALS]
+    tier = codex_tier(payload.service_tier) or found.tier
     name = " ".join(map(str, whole))
     if any(own):
         _append(found, name, own, ts, tier)
@@ -113,7 +105,7 @@ def _add(found: FileCalls, payload: _Payload, ts: float | None) -> None:
 
 
 def _append(found: FileCalls, name: str, amounts: list[int], ts: float | None, tier: str | None) -> None:
-    usage = openai_usage(dict(zip(_TOTALS, amounts, strict=True)))
+    usage = openai_usage(dict(zip(TOTALS, amounts, strict=True)))
     thread = found.codex or CodexThread()
     found.calls.append(
         SightedCall(
@@ -129,7 +121,3 @@ def _append(found: FileCalls, name: str, amounts: list[int], ts: float | None, t
             is_replay=thread.replays(ts),
         )
     )
-
-
-def _tier(value: object) -> str | None:
-    return tier_of(_TIERS.get(value, value)) if isinstance(value, str) else None

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from ebbtide.events.model_call_id import CallId
+from ebbtide.events.model_call_id import CallId, Prompt, prompt_of
 from ebbtide.events.usage import COUNTS, Usage
 
 AMOUNTS: Final = (*COUNTS, "cost_usd")  #: fields of `Usage` that add up
-Prompt = tuple[int | None, ...]  #: tokens of a prompt: read anew, from the cache, into the cache
+_Sizes = tuple[int | None, ...]  # of a prompt, as `Prompt`, but None where one is not stated
 
 
 class Sighting(NamedTuple):
@@ -32,16 +32,16 @@ class _Call:
 
     name: str
     usage: Usage
-    prompt: Prompt
+    prompt: _Sizes
     first_ts: float | None
     last_ts: float | None
 
-    def is_same(self, prompt: Prompt, ts: float | None) -> bool:
+    def is_same(self, prompt: _Sizes, ts: float | None) -> bool:
         """Whether a record under the same name is of this call: by the size of its prompt, or its time.
 
         A recorder that masks ids gives one name to all: then both differ.
         """
-        if is_same_prompt(self.prompt, prompt):
+        if _agree(self.prompt, prompt):
             return True
         if ts is None or self.first_ts is None or self.last_ts is None:
             return ts is self.first_ts
@@ -70,7 +70,7 @@ class CallsOnce:
             ts: When, in seconds.
             agent: The sub-agent that made it, by its id.
         """
-        prompt = prompt_of(usage)
+        prompt = _sizes_of(usage)
         if name is None:
             if ts is None or not usage.has_tokens:
                 return Sighting(None, is_new=True, growth=usage)
@@ -81,7 +81,7 @@ class CallsOnce:
             own = name if not variants else f"{name} {ts} {prompt}"
             variants.append(_Call(own, _copied(usage), prompt, ts, ts))
             if agent is not None and any(prompt):
-                self._prompts.setdefault((agent, prompt), name)
+                self._prompts.setdefault((agent, prompt_of(usage)), name)
             return Sighting(own, is_new=True, growth=usage)
         if ts is not None:
             call.first_ts = ts if call.first_ts is None else min(ts, call.first_ts)
@@ -102,8 +102,12 @@ class CallsOnce:
         return self._prompts.get((agent, prompt), f"{agent} {prompt}")
 
 
-def prompt_of(usage: Usage) -> Prompt:
-    """The sizes of the prompt; None where one is not stated."""
+def is_same_prompt(one: Usage, other: Usage) -> bool:
+    """Returns True if the sizes of two prompts agree, as far as both are stated."""
+    return _agree(_sizes_of(one), _sizes_of(other))
+
+
+def _sizes_of(usage: Usage) -> _Sizes:
     return usage.input_tokens, usage.cache_read_tokens, usage.cache_write_tokens
 
 
@@ -116,11 +120,10 @@ def nameless_call(ts: float | None, usage: Usage) -> CallId | None:
     """
     if ts is None or not usage.has_tokens:
         return None
-    return CallId(f"{ts} {tuple(size or 0 for size in prompt_of(usage))}")
+    return CallId(f"{ts} {prompt_of(usage)}")
 
 
-def is_same_prompt(one: Prompt, other: Prompt) -> bool:
-    """Whether the sizes of two prompts agree, as far as both are stated."""
+def _agree(one: _Sizes, other: _Sizes) -> bool:
     return all(a is None or b is None or a == b for a, b in zip(one, other, strict=True))
 
 

@@ -1,11 +1,25 @@
-"""The thread of a Codex rollout, and the counts that it replays of the thread that it is a fork of."""
+"""The counts of a Codex rollout: their names and tier, their thread, and those that a fork replays."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Final
 
+from ebbtide.events.provider_usage import tier_of
+
+#: The names of the counts; all of one record together name the call.
+TOTALS: Final = ("input_tokens", "cached_input_tokens", "output_tokens", "reasoning_output_tokens")
+_TIER_NAMES: Final = {"fast": "priority"}
 _AT_ONCE_S: Final = 1.0  # in which a fork writes down what came before; no model answers so soon
+
+
+def codex_tier(name: object) -> str | None:
+    """Returns the tier of the service that a record names; None for the standard one.
+
+    >>> codex_tier("fast"), codex_tier("auto"), codex_tier(None)
+    ('priority', None, None)
+    """
+    return tier_of(_TIER_NAMES.get(name, name)) if isinstance(name, str) else None
 
 
 @dataclass(slots=True)
