@@ -1,9 +1,9 @@
 """The tables of a database, brought to the newest version: in one transaction, by one process at a time.
 
 A version is a script in the folder of a schema, ``0001_name.sql``, with the words of `Dialect` in braces.
-Behind it stands what one database alone needs: ``0001_name.sqlite.sql``, ``0001_name.postgresql.sql``. A script
-of a release never changes; what comes later is a script of its own. Opening a store that is up to date asks
-for its version and no more.
+Behind it stands what one database alone needs: ``0001_name.sqlite.sql``, ``0001_name.postgresql.sql``. A
+script of a release never changes; what comes later is a script of its own. Opening a store that is up to date
+asks for its version and no more.
 """
 
 from __future__ import annotations
