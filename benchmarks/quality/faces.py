@@ -87,7 +87,7 @@ def facts_of(summary: RunSummary) -> Facts:
     return {
         "words": summary.words,
         "end": summary.ending.ending.value,
-        "how": ended(summary.ending),
+        "how": ended(summary.ending, refused=summary.facts.failures.refused),
         "reason": summary.reason,
         "at the end": wording.at_end(summary),
         "latest": summary.latest.action.value,
@@ -143,9 +143,10 @@ def _screen(path: Path, summary: RunSummary) -> Facts:
     text = "\n".join(lines)
     facts: Facts = {"words": lines[0].partition("  ")[0], "reason": _within(summary.reason, text)}
     facts["claims"] = _claims_within(summary, text)
-    for sentence in (ended(summary.ending), wording.at_end(summary)):
+    how = ended(summary.ending, refused=summary.facts.failures.refused)
+    for sentence in (how, wording.at_end(summary)):
         if sentence is not None:
-            facts["how" if sentence == ended(summary.ending) else "at the end"] = _within(sentence, text)
+            facts["how" if sentence == how else "at the end"] = _within(sentence, text)
     return facts
 
 
