@@ -199,8 +199,8 @@ def cases(data: Path) -> Iterator[Case]:
     for path in sorted(set(files)):
         if path.stat().st_size <= _LARGEST and not path.name.endswith((".md", "outcomes.json", ".meta.json")):
             named = path.relative_to(data).as_posix() if path.is_relative_to(data) else ""
-            label = labels.get(path.name.partition(".")[0]) or labels.get(named)
-            yield Case(path.name, partial(check, path, is_alone=False), label)
+            read_as = labels.get(path.name.partition(".")[0]) or labels.get(named)
+            yield Case(path.name, partial(check, path, is_alone=False), read_as)
     for path in sorted((ROOT / "tests" / "scenarios").glob("*.jsonl.gz")):
         for scenario in read_scenarios(path):
             yield Case(scenario.id, partial(check_events, scenario.events))
