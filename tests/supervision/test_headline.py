@@ -14,6 +14,7 @@ from ebbtide.events.event import Message, ModelCall, Notice, NoticeKind, ToolCal
 from ebbtide.events.shipped_tools import shipped
 from ebbtide.report.wording import at_end
 from ebbtide.supervision.ladder import Action, Cause
+from ebbtide.supervision.run_options import RunOptions
 from ebbtide.supervision.summary.ending import EndingReader, EndKind
 from ebbtide.supervision.summary.headline import MEANINGS, SECOND, Course, Headline, course, headline
 from ebbtide.supervision.summary.recorder import RunRecorder
