@@ -6,7 +6,7 @@ BASE := $(VENV)/.base
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: prices release help demo test lint types layers wheel tests test-sdks test-spark test-adapters test-exporters test-agents
+.PHONY: prices release help demo test lint types layers wheel tests test-sdks test-spark test-adapters test-exporters test-agents campaign
 
 help:
 	@echo "make demo   install the package without its extras, and check a sample of runs: takes seconds"
@@ -16,6 +16,7 @@ help:
 	@echo "make test-agents   let the hooks watch the real coding agents, installed by npm"
 	@echo "make test-spark   check archives and streams on a real Spark, installed for it"
 	@echo "make release   build the package, and check it as PyPI and its users will"
+	@echo "make campaign   attack the product with seeds of its own, bounded in time (SEEDS='1 2 3')"
 	@echo "make prices   take over the newest public prices"
 	@echo "make test-sdks   read usage from answers of every provider's SDK, installed for it"
 
@@ -56,6 +57,11 @@ release: $(READY)
 # The same for what exports spans of OpenTelemetry.
 test-exporters: $(READY)
 	$(BIN)/python tests/service/otlp/record_exports.py --minutes $(MINUTES)
+
+# Each seed of each attack takes so many minutes; what is found is in benchmarks/results/campaign-*.json.
+SEEDS ?= 1 2 3
+campaign: $(READY)
+	$(BIN)/python -m benchmarks.campaign all --seed $(SEEDS) --minutes $(MINUTES)
 
 # The table of public prices that the package ships, from the newest genai-prices.
 prices: $(READY)

@@ -3,11 +3,11 @@
 import gzip
 import random
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from benchmarks.campaign.inputs import mutations
 from ebbtide.checking import check
 from ebbtide.errors import EbbtideError
 
@@ -15,37 +15,6 @@ _ROUNDS = 6  # mutations of each file
 _SEED = 12
 _LONGEST = 200_000  # bytes of a file that is mutated
 _MOST_SECONDS = 10
-_SPLICES = (
-    b"\0" * 64,
-    b"\xff\xfe",
-    b"[" * 3_000,
-    b'{"a":' * 3_000,
-    b"\n",
-    b'"',
-    b"\\ud800",
-    b"1e999",
-    b"null",
-    b"-",
-)
-
-
-def mutations(data: bytes, chance: random.Random, count: int) -> Iterator[bytes]:
-    """The data with a cut, a splice, a repeated stretch or changed bytes, one to three of them at once."""
-    for _ in range(count):
-        mutant = bytearray(data)
-        for _ in range(chance.randint(1, 3)):
-            at = chance.randrange(len(mutant) + 1)
-            to = min(len(mutant), at + chance.choice((1, 10, 1_000)))
-            kind = chance.randrange(4)
-            if kind == 0:
-                del mutant[at : to if chance.random() < 0.7 else None]
-            elif kind == 1:
-                mutant[at:to] = chance.choice(_SPLICES)
-            elif kind == 2:
-                mutant[at:at] = mutant[at:to]
-            else:
-                mutant[at:to] = chance.randbytes(to - at)
-        yield bytes(mutant)
 
 
 def escapes(path: Path, chance: random.Random, count: int, folder: Path) -> list[str]:
