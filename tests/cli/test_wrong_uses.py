@@ -58,7 +58,7 @@ WRONG: list[tuple[str, str]] = [
         "check --agent cladue",
         (
             "Invalid value for '--agent' / '-a': 'cladue' is none of claude, codex, gemini, opencode, mini, "
-            "copilot, pi; did you mean claude?"
+            "copilot, pi, qwen, kimi, antigravity; did you mean claude?"
         ),
     ),
     (
@@ -146,7 +146,7 @@ WRONG: list[tuple[str, str]] = [
         f"check --limits DIR/limits.toml {STUCK}",
         (
             "DIR/limits.toml: limits.stpes: no such limit; did you mean steps? There are cost_usd, tokens, "
-            "steps, llm_calls, tool_calls, retries, wall_s, warn_at, when_unknown, lease_s"
+            "steps, llm_calls, tool_calls, retries, wall_s, max_agents, max_depth, warn_at, when_unknown, lease_s"
         ),
     ),
     (

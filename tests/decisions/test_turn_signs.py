@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ebbtide.decisions.gate.choice_rules import CHOICES
@@ -201,6 +201,7 @@ def every_sentence_read(turn: str) -> tuple[TurnCandidate, ...]:
 
 @settings(max_examples=300)
 @given(st.one_of(SENTENCES, WORDS))
+@example("a*I'd propose ")
 def test_sentences_that_are_left_unread_have_no_candidate(turn: str) -> None:
     """Reading only the sentences with the words of a choice finds what reading all of them finds."""
     assert candidates_of(turn) == every_sentence_read(turn)

@@ -32,6 +32,7 @@ _QUOTED = re.compile(r"\n[ \t]*>[> \t]*")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-f]{4})|([nrtbf])|(.))", re.DOTALL)
 _NESTED = 3  # JSON in a text of JSON in a text of JSON
 _MARKS = str.maketrans("", "", "*_`~")
+_BLANKS = str.maketrans("*_`~", "    ")
 # What stands before a cue: any words.
 _LEAD = re.compile(
     r"\A(?:\(\?P<choice>\[\^[^\]]*\]\{\d+,\d+\}\??\)\??(?:,\? \?)?|\(\?:\[\\w-\]\+ \)\{\d,\d\})"
@@ -101,7 +102,11 @@ def _weaker(rules: Iterable[PhraseRule]) -> PhraseTable:
 
 
 def _read(lowered: str) -> str:
-    return " ".join(_readings(lowered).translate(_MARKS).split())
+    text = _readings(lowered)
+    plain = text.translate(_MARKS)
+    if plain != text:  # a mark may stand within a word, or between two
+        plain = f"{plain}\n{text.translate(_BLANKS)}"
+    return " ".join(plain.split())
 
 
 def _readings(lowered: str) -> str:
