@@ -146,7 +146,8 @@ WRONG: list[tuple[str, str]] = [
         f"check --limits DIR/limits.toml {STUCK}",
         (
             "DIR/limits.toml: limits.stpes: no such limit; did you mean steps? There are cost_usd, tokens, "
-            "steps, llm_calls, tool_calls, retries, wall_s, max_agents, max_depth, warn_at, when_unknown, lease_s"
+            "steps, llm_calls, tool_calls, retries, wall_s, max_agents, max_depth, warn_at, when_unknown, "
+            "lease_s"
         ),
     ),
     (
