@@ -340,7 +340,7 @@ class _RunShare:
         """Returns the event, without its usage where another run owns that call."""
         if isinstance(event, Notice) and event.stated is not None and self._inherited.is_stated_elsewhere:
             return dataclasses.replace(event, stated=None)
-        if isinstance(event, Round) or event.call is None or event.usage is None:
+        if not isinstance(event, Event) or event.call is None or event.usage is None:
             return event
         is_growth = isinstance(event, Notice) and event.call in self._calls
         if not is_growth and not self._inherited.has(event):

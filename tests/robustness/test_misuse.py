@@ -108,3 +108,17 @@ def test_tallies_and_prices_copy(way: Any) -> None:
     assert (twin.tokens, tally.tokens, run.tokens) == (15, 10, 10)
     assert way(prices).cost(Usage(model="m", input_tokens=1_000_000)) == 1.0
     assert way(prices)._models is not prices._models
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda: ebbtide.LoopMonitor().depth_of({"name": "Task"}),  # type: ignore[arg-type]
+        lambda: ebbtide.Tally().settle([[]]),  # type: ignore[arg-type]
+        lambda: ebbtide.Tally().settle((3,)),  # type: ignore[arg-type]
+    ],
+)
+def test_what_is_no_record_is_named(use) -> None:
+    """A value of another class is refused by name, and not where a field of it is missing."""
+    with pytest.raises(TypeError, match=": expected [A-Za-z]+, not "):
+        use()

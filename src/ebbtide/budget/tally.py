@@ -266,6 +266,9 @@ class Tally(State):
             ts: The time, in seconds.
             source: The record that states it.
         """
+        expect("stated", stated, tuple)
+        for row in stated:
+            expect("stated", row, Usage)
         run = self if self.run is None else self.run
         settled = settle(stated, run.by_model, self._prices, ts=ts, source=source)
         self.settlement = run.settlement = settled

@@ -229,6 +229,7 @@ class LoopMonitor(EngineState):
 
     def depth_of(self, call: ToolCall) -> int | None:
         """Returns the level of the agent that a call would start; None where it starts none."""
+        expect("call", call, ToolCall)
         policy = self._tools.get(call.name)
         starts = policy is not None and policy.order_of(call.args) is not None
         return self._session.tree.depth_below(call.chain_id) if starts else None
