@@ -120,5 +120,5 @@ def test_tallies_and_prices_copy(way: Any) -> None:
 )
 def test_what_is_no_record_is_named(use) -> None:
     """A value of another class is refused by name, and not where a field of it is missing."""
-    with pytest.raises(TypeError, match=": expected [A-Za-z]+, not "):
+    with pytest.raises(TypeError, match=r": expected [A-Za-z]+, not "):
         use()
