@@ -29,7 +29,7 @@ from benchmarks.quality.run_sets import SETS, RecordedRun, chat_turns
 from benchmarks.quality.scenario_files import read_scenarios
 from ebbtide.divergence.monitor import LoopMonitor, find_loops
 from ebbtide.events.event import ModelCall
-from ebbtide.events.told_actions import told_action
+from ebbtide.events.stated_actions import stated_action
 from ebbtide.supervision.supervisor import Supervisor
 from ebbtide.traces.chats.autogen_messages import Group
 
@@ -87,7 +87,7 @@ def rounds_of(history: Sequence[dict[str, Any]]) -> list[LedgerRound]:
         if ledger is None:
             continue
         chain = monitor.chain("")
-        steps = 0 if chain is None or chain.told.calls is None else chain.told.calls.steps
+        steps = 0 if chain is None or chain.stated.calls is None else chain.stated.calls.steps
         rounds.append(
             LedgerRound(
                 number=len(rounds),
@@ -170,7 +170,7 @@ def live(data: Path) -> dict[str, Any]:
             {"runs": 0, "reported": 0, "kinds": Counter[str](), "actions": Counter[str]()},
         )
         row["actions"].update({supervisor.record(event).action.value for event in events})
-        kinds = {signal.kind.value for signal in find_loops(events) if signal.is_told}
+        kinds = {signal.kind.value for signal in find_loops(events) if signal.is_stated}
         row["kinds"].update(kinds)
         row["reported"] += bool(kinds)
         row["runs"] += 1
@@ -180,7 +180,7 @@ def live(data: Path) -> dict[str, Any]:
 
 
 def _tells(event: object) -> bool:
-    return isinstance(event, ModelCall) and told_action(event.text or "") is not None
+    return isinstance(event, ModelCall) and stated_action(event.text or "") is not None
 
 
 def others(data: Path) -> dict[str, Any]:
@@ -195,9 +195,9 @@ def others(data: Path) -> dict[str, Any]:
             row = result.setdefault(f"{name}: {run.group}", {"runs": 0, "telling": 0, "reported": 0})
             row["runs"] += 1
             row["telling"] += any(
-                isinstance(event, ModelCall) and told_action(event.text or "") for event in run.events
+                isinstance(event, ModelCall) and stated_action(event.text or "") for event in run.events
             )
-            row["reported"] += any(signal.is_told for signal in find_loops(run.events))
+            row["reported"] += any(signal.is_stated for signal in find_loops(run.events))
     for row in result.values():
         row["interval"] = wilson(row["reported"], row["runs"])
     return result

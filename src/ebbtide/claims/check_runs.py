@@ -172,7 +172,7 @@ def check_runs(
     # A script that was not asked for checks sums them up in its last lines; a hook of git may print more.
     hooked = any(command.words[0] == "git" for command in commands)
     output = readable(result if asks or hooked else result[-_END:])
-    lines = told_lines(output)
+    lines = stated_lines(output)
     runs = [
         _run(ask, text, output, lines, event, has_failed=has_failed, alone=len(asks) == 1) for ask in asks
     ]
@@ -415,7 +415,7 @@ def _patterns(name: str) -> tuple[re.Pattern[str] | None, re.Pattern[str] | None
     return sums, failed
 
 
-def told_lines(output: str) -> list[str]:
+def stated_lines(output: str) -> list[str]:
     """Returns the lines of an output that sum a check up, of very many the first and the last."""
     either = _either()
     lines = [line[:_LONGEST].rstrip() for line in output.splitlines() if either.match(line, 0, _LONGEST)]

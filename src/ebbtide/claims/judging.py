@@ -185,10 +185,10 @@ class Judge:
         failed = next((run for run in beside if run.ok is False), None)
         if failed is not None and not claim.is_part:
             return failed
-        told = [run for run in runs if run.ok is not None]
+        known = [run for run in runs if run.ok is not None]
         last = beside[-1]
-        if last.ok is None and claim.is_part and told:
-            return told[-1]
+        if last.ok is None and claim.is_part and known:
+            return known[-1]
         return last
 
     def _changed_after(self, last: CheckRun, runs: Sequence[CheckRun]) -> int | None:
@@ -292,14 +292,14 @@ class Judge:
     def _healthy(self, claim: Claim) -> _Found:
         probes = {run.scope: run for run in self._record.probes}
         named = [run for address, run in probes.items() if _HEALTH.search(address)] or list(probes.values())
-        told = [run for run in named if run.ok is not None]
-        if not told:
+        known = [run for run in named if run.ok is not None]
+        if not known:
             return _Found(_UNKNOWN, "no answer of a service is recorded")
-        passed = [run for run in told if run.ok]
-        last = (passed or told)[-1]
+        passed = [run for run in known if run.ok]
+        last = (passed or known)[-1]
         if not passed and not self._is_open and not self._record.agents:
             return _Found(_CONTRADICTED, "no service answered well", last.event, line=last.line)
-        if not passed or len(passed) < len(told):
+        if not passed or len(passed) < len(known):
             return _Found(_UNKNOWN, "not all addresses answered", last.event, line=last.line)
         return _Found(_PROVEN, "it answered", last.event, line=last.line)
 

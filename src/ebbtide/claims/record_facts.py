@@ -22,7 +22,7 @@ from ebbtide.claims.check_runs import (
     commands_of,
     readable,
     shown_runs,
-    told_lines,
+    stated_lines,
 )
 from ebbtide.claims.probes import probes_of
 from ebbtide.events.event import Event, Message, Notice, NoticeKind, Phase, ToolCall
@@ -86,7 +86,7 @@ class RecordFacts:
         if any(words in text[:400] for words in _CONTINUED):
             self.is_partial = True
         if _PASTED.search(text[:_LONGEST]):
-            self.runs.extend(shown_runs(told_lines(readable(text)), self.events, is_firsthand=False))
+            self.runs.extend(shown_runs(stated_lines(readable(text)), self.events, is_firsthand=False))
 
     def _call(self, call: ToolCall) -> None:
         args = call.args
@@ -97,7 +97,7 @@ class RecordFacts:
         if call.name in _AGENTS:
             self.agents += 1
             if result:
-                self.runs.extend(shown_runs(told_lines(readable(result)), self.events, is_firsthand=False))
+                self.runs.extend(shown_runs(stated_lines(readable(result)), self.events, is_firsthand=False))
             return
         command = _command(args)
         if command is not None:

@@ -43,8 +43,8 @@ from ebbtide.divergence.detectors.spend import (
     known_spend_without_news,
 )
 from ebbtide.divergence.detectors.stagnation import Stagnation, known_stagnation
+from ebbtide.divergence.detectors.stated import Stated, known_ground, known_order
 from ebbtide.divergence.detectors.sweep import Sweeps, known_covered_range, known_sweep
-from ebbtide.divergence.detectors.told import Told, known_ground, known_order
 from ebbtide.divergence.detectors.turns import Turns, known_cycle, known_repeat
 from ebbtide.divergence.detectors.undone import Undone, known_undone_change
 from ebbtide.divergence.detectors.waiting import Waits, known_wait
@@ -536,15 +536,15 @@ DETECTORS: Final = (
         ),
     ),
     DetectorRow(
-        name="told",
-        make=Told,
+        name="stated",
+        make=Stated,
         sees=Sees.TOLD,
         forgets=(Restart.TASK,),
         loops=(
             LoopRow(
                 kind=LoopKind.KNOWN_GROUND,
                 settings=("known_ground",),
-                needs=("told_actions",),
+                needs=("stated_actions",),
                 sentence="{n} steps that led nowhere new ({tools})",
                 nudge="The last steps went over known ground: no new search, no new page.",
                 known_loop=known_ground,
@@ -552,7 +552,7 @@ DETECTORS: Final = (
             LoopRow(
                 kind=LoopKind.REPEATED_ORDER,
                 settings=("same_orders", "shared_words"),
-                needs=("told_actions",),
+                needs=("stated_actions",),
                 sentence="nearly the same {tools}, {n} times, and nothing new came of it",
                 nudge="The same order again will not bring another result.",
                 known_loop=known_order,

@@ -37,7 +37,7 @@ class Finding:
         measure: What was measured, where that is more than the count.
         step: Further counts from one report to the next; None is half of `at`, but two at least.
         is_proof: Whether nothing but a loop explains it.
-        is_told: Whether its calls were told, and not recorded.
+        is_stated: Whether its calls were stated, and not recorded.
     """
 
     kind: LoopKind
@@ -54,7 +54,7 @@ class Finding:
     measure: Measurement | None = None
     step: int | None = None
     is_proof: bool = True
-    is_told: bool = False
+    is_stated: bool = False
 
 
 @dataclass(slots=True, kw_only=True)
@@ -86,7 +86,7 @@ class Loop:
     tools: tuple[str, ...] = ()
     members: frozenset[Key] = frozenset()
     is_proof: bool = True
-    is_told: bool = False
+    is_stated: bool = False
 
 
 #: What a detector gives for an event that it explains, and at which nothing is to be reported.
@@ -172,7 +172,7 @@ class LoopRegistry(State):
         loop.last = now
         loop.last_event = event
         loop.members = finding.members
-        loop.is_proof, loop.is_told = finding.is_proof, finding.is_told
+        loop.is_proof, loop.is_stated = finding.is_proof, finding.is_stated
         if finding.count < loop.next_at:
             return loop, False
         loop.reports += 1

@@ -18,7 +18,7 @@ from ebbtide.divergence.detectors.same_tool import SameTool
 from ebbtide.divergence.detectors.spawns import Spawns
 from ebbtide.divergence.detectors.speech import Speech
 from ebbtide.divergence.detectors.spend import Spend
-from ebbtide.divergence.detectors.told import Told
+from ebbtide.divergence.detectors.stated import Stated
 from ebbtide.divergence.detectors.wake_ups import WakeUps
 from ebbtide.divergence.loop_registry import Finding, Loop
 from ebbtide.divergence.moment import Command, Moment, looks_at_rest
@@ -210,7 +210,7 @@ class LoopState(State):
         self._talk = self._listeners(row for row in DETECTORS if row.sees is Sees.TALK)
         self._spawns = self._detector(Spawns)
         self._begun = {}
-        self.told = self._detector(Told)
+        self.stated = self._detector(Stated)
         self.spend = self._detector(Spend)
         self.hand_offs = self._detector(HandOffs)
         self.wake_ups = self._detector(WakeUps)
@@ -287,7 +287,7 @@ class LoopState(State):
         """Take an event that is no call of a tool, and say what it shows."""
         event = moment.event
         if isinstance(event, ModelCall):
-            told = self.told.see(moment)  # before the words: a call that is told ends what was said before it
+            stated = self.stated.see(moment)  # before the words: a stated call ends what was said before it
             self.has_spoken = True
             words = None
             if event.text is not None and event.part is not ModelPart.CHUNK:
@@ -295,7 +295,7 @@ class LoopState(State):
             if words:
                 moment.key = key_of(event.part.value, words)
             moment.text = words or None
-            return _explain(moment, self._talk) or told
+            return _explain(moment, self._talk) or stated
         if isinstance(event, Message):
             self._message(event)
             return _explain(moment, self._talk)

@@ -380,7 +380,7 @@ def _signal(chain: LoopState, loop: Loop, event: Event, measure: Measurement | N
         tokens=None if tally.tokens is None else tally.tokens - loop.tokens_before,
         measure=measure,
         is_proof=loop.is_proof,
-        is_told=loop.is_told,
+        is_stated=loop.is_stated,
         latest_call=_shown(event),
     )
 

@@ -23,7 +23,7 @@ class Wiring(StrEnum):
     """What a known loop showed."""
 
     FIRES = "fires"
-    OFF = "off"  #: it is ignored, or needs a budget or told actions, and the configuration has none
+    OFF = "off"  #: it is ignored, or needs a budget or stated actions, and the configuration has none
     SILENT = "silent"  #: the configuration does not see this kind of loop
     BROKEN = "broken"  #: the monitor failed on it
 

@@ -35,7 +35,7 @@ class LoopKind(StrEnum):
     INJECTION = "injection"  #: the harness puts the same words in again, and nothing is done between
     REFUSALS = "refusals"  #: a service that has too much to do is asked again at once
     NO_ANSWERS = "no_answers"  #: the service of the model brings errors in place of answers
-    IDLE_ANSWERS = "idle_answers"  #: a person asks to go on, and is only told that it begins
+    IDLE_ANSWERS = "idle_answers"  #: a person asks to go on, and only hears that it begins
     HANDED_DOWN = "handed_down"  #: an agent starts others with the very order that it was given
     DEEP_TREE = "deep_tree"  #: agents start agents, many levels deep
     SPAWNED_AGAIN = "spawned_again"  #: agents are started with orders that were given before
@@ -103,7 +103,7 @@ class LoopSignal:
         measure: What was measured, where the rule measures more than it counts.
         is_proof: Whether the same call gave the same answer with nothing in between that may have changed it;
             else it is a suspicion.
-        is_told: Whether its calls were read in what agents tell, and not recorded.
+        is_stated: Whether its calls were read in what agents state, and not recorded.
         latest_call: The latest call, cut.
     """
 
@@ -125,5 +125,5 @@ class LoopSignal:
     tokens: int | None = None
     measure: Measurement | None = None
     is_proof: bool = True
-    is_told: bool = False
+    is_stated: bool = False
     latest_call: str = ""

@@ -62,8 +62,8 @@ class ChainSnapshot:
         chain_id: The chain.
         calls: Calls that were counted.
         calls_since_news: Of those, the ones since the last new answer.
-        cost_usd: Spent so far; None where no cost was told.
-        tokens: Tokens of all classes so far; None where none were told.
+        cost_usd: Spent so far; None where no cost was stated.
+        tokens: Tokens of all classes so far; None where none were stated.
         usd_last_hour: Spent over the last hour of the chain's own clock.
         unreadable: Calls whose arguments or answer could not be read; they match nothing.
         spend_faults: Costs and token counts that were no numbers, negative or infinite; they count as
@@ -105,7 +105,7 @@ class MonitorSnapshot(Record):
         chains: Its chains, the one that was silent longest first.
         degraded: Events that could not be read in full, or at all.
         last_fault: What was wrong with the latest of them.
-        duplicates: Events that were told twice, and counted once.
+        duplicates: Events that were recorded twice, and counted once.
         dropped_chains: Chains that made room for others.
     """
 

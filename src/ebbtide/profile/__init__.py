@@ -157,6 +157,6 @@ Profile.DEFAULT = Profile(
     stop=StopRules(needs_witness=True),
     decisions=GateRules(weighs=True, refuse_at=0.75, short_words=2),
     duplicates=DuplicateRules.DEFAULT,
-    divergence=LoopRules(shipped_tools=True, told_actions=True),
+    divergence=LoopRules(shipped_tools=True, stated_actions=True),
 )
 _BUILT_IN = {profile.name: profile for profile in (Profile.SPEC, Profile.DEFAULT)}

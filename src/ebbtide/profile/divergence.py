@@ -85,7 +85,7 @@ class LoopRules:
         usd_without_news: Spending since the last new answer above which it is reported.
         tokens_without_news: Tokens since the last new answer above which it is reported, of events whose cost
             is not known. A token read from a cache counts as a tenth: that is its usual price.
-        told_actions: True if actions that agents narrate count, where nobody recorded their calls.
+        stated_actions: True if actions that agents narrate count, where nobody recorded their calls.
         shipped_tools: True if the shipped declarations of tools hold where the user's say nothing.
 
     Source: divergence spec, section 5; the numbers are ours, see docs/divergence.md.
@@ -146,7 +146,7 @@ class LoopRules:
     usd_per_hour: float | None = 30.0
     usd_without_news: float | None = 1.0
     tokens_without_news: int | None = 200_000
-    told_actions: bool = False
+    stated_actions: bool = False
     shipped_tools: bool = False
 
     def __post_init__(self) -> None:
@@ -154,7 +154,7 @@ class LoopRules:
             value = getattr(self, part.name)
             if value is None and "None" in str(part.type):
                 continue
-            if part.name in ("shipped_tools", "told_actions"):
+            if part.name in ("shipped_tools", "stated_actions"):
                 flag(part.name, value)
             elif str(part.type).startswith("int"):
                 whole(

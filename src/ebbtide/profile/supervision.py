@@ -40,7 +40,7 @@ RULES: Final[Mapping[str, str]] = {
     "injection": "The harness puts the same words in again and again, and nothing is done between.",
     "refusals": "A service that has too much to do is asked again at once.",
     "no_answers": "The service of the model brings errors in place of answers.",
-    "idle_answers": "A person asks to go on, and is only told that it begins.",
+    "idle_answers": "A person asks to go on, and only hears that it begins.",
     "handed_down": "An agent starts others with the very order that it was given.",
     "deep_tree": "Agents start agents, many levels deep.",
     "spawned_again": "Agents are started with orders that were given before.",

@@ -45,7 +45,7 @@ class Judgement:
     Args:
         profile: Thresholds.
         shadow: Whether nothing is to be done about any of it.
-        listener: Told of everything that is reported.
+        listener: Called with everything that is reported.
 
     Attributes:
         run: The verdicts that are about the run as a whole.
@@ -127,14 +127,14 @@ class Judgement:
     def loop_verdict(self, signal: LoopSignal, chain: ChainState | None, *, goes_on: bool) -> Verdict:
         """A loop, or spending, as a verdict."""
         cause = Cause.SPENDING if signal.kind in SPENDING else Cause.DIVERGENCE
-        answers_known = chain is None or signal.is_told or chain.answers_known(signal.tools)
+        answers_known = chain is None or signal.is_stated or chain.answers_known(signal.tools)
         facts = LoopFacts(signal=signal, answers_known=answers_known, goes_on=goes_on)
         proves = (
             signal.is_proof
             or cause is Cause.SPENDING
             or (
                 signal.kind in _EQUAL_CALLS
-                and not signal.is_told
+                and not signal.is_stated
                 and signal.copies >= SUSPECT_TIMES * signal.threshold
             )
         )

@@ -109,7 +109,7 @@ class RunState:
                 chain.fresh_answer(loops)
         elif isinstance(event, ModelCall):
             self._model_call(chain, event)
-            if not idle_calls and repetition.calls and repetition.event == loops.event:  # it told a call
+            if not idle_calls and repetition.calls and repetition.event == loops.event:  # it states a call
                 chain.fresh_answer(loops)
         elif isinstance(event, Message):
             self._message(chain, event, loops)
@@ -201,7 +201,7 @@ class RunState:
     def conclude(self, chain: ChainState) -> None:
         """Nothing more comes: a conversation is judged by all its rounds, whoever spoke.
 
-        Not before its end, since a person who goes on talking has not been told anything; and not where
+        Not before its end, since a person who goes on talking has heard nothing; and not where
         somebody asks before each call of the model, since a person who answers a verdict has overruled it.
         """
         rounds = chain.rounds

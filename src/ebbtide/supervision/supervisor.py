@@ -54,7 +54,7 @@ class Supervisor(EngineState):
         shadow: Report everything, and have nothing done about it: `check_before_model` allows.
         embedder: Turns the semantic level of the conversation on.
         eager_rounds: Rounds that are read although no verdict can depend on them, for a report.
-        listener: Told of everything that is reported.
+        listener: Called with everything that is reported.
 
     >>> supervisor = Supervisor()
     >>> for _ in range(3):

@@ -22,7 +22,7 @@ from ebbtide.supervision.facts import (
 _NAMED = 3  # tools of one turn that are named
 _TOOL = 40  # characters of a tool's name
 
-_TOLD = "as the agent tells it"
+_STATED = "as the agent tells it"
 _UNKNOWN_NUDGE = "The same calls were made again and again."
 _WAY_OUT = "Try something else, or say what is missing and finish."
 
@@ -126,7 +126,7 @@ def loop(signal: LoopSignal, copies: int, *, answers_known: bool = True) -> str:
     if not answers_known:
         text = text.replace("{same} answers", "no answers known").replace("{same} answer", "no answers known")
     text = text.format(tools=listed(signal.tools) or "a call", n=f"{copies:,}", same="same")
-    return f"{text}, {_TOLD}" if signal.is_told else text
+    return f"{text}, {_STATED}" if signal.is_stated else text
 
 
 def evidence(signal: LoopSignal) -> str:

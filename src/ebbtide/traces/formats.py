@@ -1,4 +1,4 @@
-"""Which formats there are, how each is told, and where that stands which reads it.
+"""Which formats there are, how each is known, and where that stands which reads it.
 
 To add one: a function that tells it by the first records, in the `sniffing` of its folder, a reader, and a
 row in `FORMATS`. A reader is loaded when the first document of its format comes.

@@ -165,7 +165,7 @@ def open_trace(
     is_named: bool = True,
     is_growing: bool = False,
 ) -> Trace:
-    """The run in a file of any known format, told by its content.
+    """The run in a file of any known format, known by its content.
 
     Args:
         path: A file, compressed with gzip or not; a folder of OpenHands with one event a file; a session in
@@ -221,7 +221,7 @@ def load_events(path: str | os.PathLike[str]) -> list[Event]:
 
 
 def load(path: str | os.PathLike[str], *, unit: RoundUnit = RoundUnit.TURN) -> Transcript:
-    """The conversation in a file of any known format, told by its content.
+    """The conversation in a file of any known format, known by its content.
 
     Args:
         path: A file, compressed with gzip or not; ``-`` for standard input.

@@ -27,7 +27,7 @@ _WORTH_A_CLAUSE: Final = 0.08  # of the bill
 _SUGGESTIONS: Final = 3
 _BOUNDARIES: Final = 12  # requests whose new session is tried
 _LEAST_CALLS: Final = 10  # that read earlier work again
-_HANDOVER: Final = 2_000  # tokens that a new session is told of the one before
+_HANDOVER: Final = 2_000  # tokens that a new session reads of the one before
 _LARGE_INSTRUCTIONS: Final = (0.25, 8_000)  # of the bill, and tokens
 _WRITES: Final = (TokenClass.CACHE_WRITE, TokenClass.CACHE_WRITE_1H)
 _FEW: Final = 3  # events that are named together
@@ -262,7 +262,7 @@ def _keeps_for_an_hour(bill: Bill) -> bool:
 
 
 def _cache_advice(bill: Bill) -> Iterator[Suggestion]:
-    """What to do about calls that missed the cache, where that can be told: not for each of them."""
+    """What to do about calls that missed the cache, where that is known: not for each of them."""
     misses = bill.misses
     if misses.after_pauses and misses.longest_pause_s is not None:
         several = "up to " if misses.after_pauses > 1 else ""

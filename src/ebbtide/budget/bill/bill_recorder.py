@@ -41,7 +41,7 @@ _LEAST_MISS: Final = 1_024  # tokens; caches hold no smaller part
 _MISS_SHARE: Final = 0.05  # of what was in the cache; less is an error of counting
 _COMPACTION: Final = 2_000  # tokens
 _TITLED: Final = 400  # characters of an answer from which on its call is named in full
-_PAUSE_S: Final = 300.0  # how long a cache lasts that is not told otherwise
+_PAUSE_S: Final = 300.0  # how long a cache lasts where nothing else is stated
 _LONG_PAUSE_S: Final = 3_600.0  # and one that was written for an hour
 _FEW_WORDS: Final = 200  # characters beside a list of tasks; more are a report
 _EXCERPT: Final = 80  # characters of a refusal
@@ -95,7 +95,7 @@ class BillRecorder:
     """Takes the events of a run in order, each with what it was counted with.
 
     Args:
-        prices: What tokens cost, so that the cost of a call can be told by class.
+        prices: What tokens cost, so that the cost of a call can be shown by class.
         zone: By whose calendar a day begins; None takes that of this machine.
     """
 

@@ -16,7 +16,7 @@ _MOST_CHARACTERS: Final = 8  # a token, of texts with many spaces
 _USUAL_CHARACTERS: Final = 4  # a token, of prose and code
 _LEAST_CHARACTERS: Final = 1  # a token, of digits, signs and rare scripts
 _WRAPPING: Final = 60  # tokens that the form of a message adds
-_SHARE_OF_HIDDEN: Final = 0.2  # less than so much of a first context is told from an error of the estimate
+_SHARE_OF_HIDDEN: Final = 0.2  # less than so much of a first context is known from an error of the estimate
 
 
 def is_understated(output: int, characters: int | None) -> bool:

@@ -20,7 +20,7 @@ from ebbtide.text.excerpt import one_line
 
 LARGE_TOKENS: Final = 5_000  #: a larger answer is one whose reading again is worth a word
 _LONG_CARRIED: Final = 10  # calls that read it
-_NAMES: Final = 2_000  # tools, files and requests that are told apart
+_NAMES: Final = 2_000  # tools, files and requests that are kept apart
 _OTHERS: Final = "others"
 _TOTALS: Final = "a sum that is stated at the end"
 _NO_CALL: Final = "spending that no call states"

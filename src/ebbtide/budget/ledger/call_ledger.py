@@ -360,7 +360,7 @@ class CallLedger:
 
 
 class _Namesakes:
-    """Calls that a recorder gave one name: told apart by the sizes of their prompts, and by their times."""
+    """Calls that a recorder gave one name: kept apart by the sizes of their prompts, and by their times."""
 
     __slots__ = ("_by_prompt", "_by_time")
 

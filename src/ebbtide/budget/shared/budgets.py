@@ -250,7 +250,7 @@ class Budgets:
         raise StoreError(f"the clock of the store of budgets does not stand still at {now:.0f}")
 
     def charge(self, cost_usd: float | None, *, charge_id: str | None = None) -> BudgetReservation:
-        """Charge what was spent without a reservation; a store that is away is told later.
+        """Charge what was spent without a reservation; a store that is away hears of it later.
 
         Args:
             cost_usd: Dollars. None where nobody knows: as much is charged as a call of unknown cost sets

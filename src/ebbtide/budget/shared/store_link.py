@@ -1,4 +1,4 @@
-"""The way to a store that may be away: what it could not be told is told later."""
+"""The way to a store that may be away: what did not reach the store reaches it later."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def export(
 
     The name decides the format: madr for a folder, jsonl or json for a file.
     """
-    kind = kind or _told(to)
+    kind = kind or _kind_of(to)
     states = tuple(status or ()) or (_IN_FORCE if kind is WriteFormat.MADR else _WITH_TEXT)
     with place.open() as log:
         if status is None and kind is WriteFormat.MADR:
@@ -115,7 +115,7 @@ def import_files(
     )
 
 
-def _told(to: Path | None) -> WriteFormat:
+def _kind_of(to: Path | None) -> WriteFormat:
     if to is None:
         return WriteFormat.JSON
     if to.suffix == ".json":

@@ -23,7 +23,7 @@ class SessionRow(msgspec.Struct, frozen=True, gc=False, array_like=True):
         source: The file, by the name that may be shown.
         cost: Its cost in words.
         cost_usd: The same in dollars; None where it is not known.
-        wasted_usd: Dollars that bought nothing; None where that cannot be told.
+        wasted_usd: Dollars that bought nothing; None where that is not known.
         avoidable_usd: Dollars that could have been saved beside them, likewise.
         verdict: Its headline.
         style: The style of that.
@@ -70,7 +70,7 @@ class SessionRow(msgspec.Struct, frozen=True, gc=False, array_like=True):
 
 
 def wasted_usd(summary: RunSummary) -> float | None:
-    """Dollars of a run that bought nothing; None where that cannot be told."""
+    """Dollars of a run that bought nothing; None where that is not known."""
     return None if summary.course is Course.UNKNOWN else summary.bill.wasted.cost_usd
 
 

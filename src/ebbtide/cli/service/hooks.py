@@ -55,9 +55,9 @@ InProject = Annotated[
 def install(
     agent: Agent,
     in_project: InProject = False,
-    shadow: Annotated[bool, Option("--shadow", help="Record only: the agent is told nothing.")] = False,
+    shadow: Annotated[bool, Option("--shadow", help="Record only: the agent hears nothing.")] = False,
     stop: Annotated[
-        bool, Option("--stop", help="End a run that is stuck. Without it, the model is told, no more.")
+        bool, Option("--stop", help="End a run that is stuck. Without it, the model hears of it, no more.")
     ] = False,
     with_statusline: Annotated[
         bool, Option("--statusline", help="Show cost and verdict in the status line of Claude Code.")

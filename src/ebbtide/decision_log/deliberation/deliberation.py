@@ -46,7 +46,7 @@ class Deliberation:
     """Takes decisions through the gate into a log.
 
     Checking for duplicates and writing are one transaction: of two that record the same at the same moment,
-    in whatever thread or process, one has the record and the other is told so. All methods may be called
+    in whatever thread or process, one has the record and the other hears so. All methods may be called
     from several threads.
 
     Args:

@@ -61,7 +61,9 @@ def export_folder(decisions: Iterable[Decision], folder: Path) -> Exported:
             else write_madr(entry, plan.names)
             for entry in rows
         }
-        remembered = {identifier: plan.names[identifier] for identifier in _not_told(rows, plan.names, pages)}
+        remembered = {
+            identifier: plan.names[identifier] for identifier in _not_stated(rows, plan.names, pages)
+        }
         files = {**plan.files, **remembered}
         # First the numbers: what is interrupted after that goes on with the same ones. Where the records are
         # as they were imported there is nothing to remember.
@@ -114,7 +116,9 @@ def _plan(rows: Sequence[Decision], folder: Path) -> _Plan:
     )
 
 
-def _not_told(rows: Iterable[Decision], names: Mapping[str, str], pages: Mapping[str, str]) -> Iterator[str]:
+def _not_stated(
+    rows: Iterable[Decision], names: Mapping[str, str], pages: Mapping[str, str]
+) -> Iterator[str]:
     """The decisions whose id nobody could tell from their page when it comes again."""
     for entry in rows:
         if entry.document is None:

@@ -31,7 +31,7 @@ def read_decisions(
     page, content = content, content.removeprefix("\ufeff")
     if not content.strip():
         raise TranscriptError("the file is empty", source=source, hint="It has one decision at least.")
-    kind = kind or _told(content, source)
+    kind = kind or _kind_of(content, source)
     if kind is FileFormat.CSV:
         return read_csv(content, source, keys)
     if kind is FileFormat.MADR:
@@ -42,7 +42,7 @@ def read_decisions(
     return _document(content, source, keys)
 
 
-def _told(content: str, source: str) -> FileFormat:
+def _kind_of(content: str, source: str) -> FileFormat:
     start = content.lstrip()
     if not start.startswith(("{", "[")):
         page = source.lower().endswith((".md", ".markdown")) or start.startswith(("# ", "---", "<!--"))

@@ -68,7 +68,7 @@ class RecordFields:
         date: As it is written.
         deciders: Who decided.
         consulted: Who was asked.
-        informed: Who is told.
+        informed: Who hears of it.
         context: The problem.
         drivers: What mattered.
         options: What was weighed.

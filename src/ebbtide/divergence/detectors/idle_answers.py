@@ -97,7 +97,7 @@ class IdleAnswers(Detector):
 
 
 def known_idle_answer(number: int) -> Event:
-    """An event of a run in which a person asks to go on, and is told that it begins now."""
+    """An event of a run in which a person asks to go on, and hears that it begins now."""
     if number % 2:
         return ModelCall(text=f"I begin with part {number} now.", stop=Stop.END)
     return Message(text="go on")

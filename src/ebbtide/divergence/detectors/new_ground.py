@@ -1,7 +1,7 @@
 """Whether the actions that agents tell lead anywhere new.
 
 New ground is a search that was not made before, or a site or a file that was not open before. Whatever else
-is told goes over known ground: a click or a page further on a known site, an opening that fails, an agent
+is stated goes over known ground: a click or a page further on a known site, an opening that fails, an agent
 that answers an order without any action, an order that nobody answers. A look at one more result of a search
 is neither, and so is one more field of a form that is filled in.
 
@@ -19,7 +19,7 @@ from ebbtide.codec import State
 from ebbtide.engine_state import PackedKeys
 from ebbtide.events.identity import Key, key_of
 from ebbtide.events.outcome import Ending, outcome_of
-from ebbtide.events.told_actions import ToldAction
+from ebbtide.events.stated_actions import StatedAction
 
 _KNOWN = 256  # places and searches that are known again
 TYPE: Final = "type"  #: the verb of what is typed in
@@ -30,7 +30,7 @@ class Ground(StrEnum):
     """Where a step led."""
 
     NEW = "new"  #: a new search, a new site, a new file
-    OPEN = "open"  #: a look at a result, something typed in, or an action of which no page is told
+    OPEN = "open"  #: a look at a result, something typed in, or an action of which no page is stated
     KNOWN = "known"  #: anything else
 
 
@@ -39,7 +39,7 @@ class NewGround(State):
 
     Attributes:
         steps: Steps over known ground since then.
-        has_begun: Whether an action was ever told.
+        has_begun: Whether an action was ever stated.
     """
 
     __slots__ = ("_memory", "has_begun", "steps")
@@ -57,11 +57,11 @@ class NewGround(State):
         """Another task: what is known stays known."""
         self.steps = 0
 
-    def see(self, action: ToldAction | None) -> Ground:
+    def see(self, action: StatedAction | None) -> Ground:
         """Take a step, and say where it led.
 
         Args:
-            action: What was told; None where an agent answered without any, or not at all.
+            action: What was stated; None where an agent answered without any, or not at all.
         """
         ground = Ground.KNOWN if action is None else self._ground(action)
         if ground is Ground.NEW:
@@ -70,7 +70,7 @@ class NewGround(State):
             self.steps += 1
         return ground
 
-    def _ground(self, action: ToldAction) -> Ground:
+    def _ground(self, action: StatedAction) -> Ground:
         self.has_begun = True
         is_new, *is_new_place = [self._is_new(key) for key in _keys(action)]
         if _is_failed(action):
@@ -92,13 +92,13 @@ class NewGround(State):
         return True
 
 
-def _keys(action: ToldAction) -> Iterator[Key]:
+def _keys(action: StatedAction) -> Iterator[Key]:
     """Keys of the action itself and of the place that it led to."""
     yield key_of("action", action.verb, action.target)
     if action.place is not None:
         yield key_of("place", action.place)
 
 
-def _is_failed(action: ToldAction) -> bool:
+def _is_failed(action: StatedAction) -> bool:
     outcome = outcome_of(f"{action.title or ''}\n{action.content}")
     return outcome is not None and outcome.ending is Ending.FAILED

@@ -1,4 +1,4 @@
-"""Trees of agents that grow for nothing: told while they grow, when an agent is started.
+"""Trees of agents that grow for nothing: reported while they grow, when an agent is started.
 
 Three signs, none of which a map over many files, a panel, or the best of a few has: an agent hands down the
 very order that it was given; orders are given again in a later turn, although nothing was changed since; and

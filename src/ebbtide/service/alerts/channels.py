@@ -34,7 +34,7 @@ class AlertError(EbbtideError):
 
 class _NoRedirect(HTTPRedirectHandler):
     def redirect_request(self, *_: object) -> None:
-        """A webhook that moved is told, not followed to somebody else."""
+        """A webhook that moved is named, not followed to somebody else."""
 
 
 def post(url: str, message: Mapping[str, Any], *, timeout_s: float = WEBHOOK_S) -> None:

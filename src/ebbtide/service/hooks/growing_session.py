@@ -13,7 +13,7 @@ from ebbtide.traces.input.json_value import json_value
 from ebbtide.traces.records.readers import EventReader
 
 _MOST: Final = 4 << 20  # bytes of one look; the rest is for the next
-_WARM: Final = 512 << 10  # bytes before the place that are read again after a restart, and told nobody
+_WARM: Final = 512 << 10  # bytes before the place that are read again after a restart, and reported to nobody
 _LONGEST: Final = 32 << 20  # bytes of a line
 
 

@@ -348,7 +348,7 @@ class HookService:
     def _read_file(self, codec: HookCodec, step: HookStep, session: HookSession, run_id: str) -> str | None:
         """Record what the session file tells of tokens; the name of the latest answer of the model.
 
-        None where the file tells of no answer, so that calls of one answer cannot be told from others.
+        None where the file tells of no answer, so that calls of one answer cannot be known from others.
         """
         if codec.reader is None or step.transcript is None:
             return None

@@ -67,7 +67,7 @@ class HookSession:
         return f"batch {number}"
 
     def begin_anew(self) -> None:
-        """A person has spoken: what its agents were told counts no more."""
+        """A person has spoken: what its agents heard counts no more."""
         for delivery in self._deliveries.values():
             delivery.begin_anew()
 
@@ -80,7 +80,7 @@ class HookSession:
         return False
 
     def add_failure(self, key: str) -> None:
-        """A call failed, which is told with its batch."""
+        """A call failed, which is reported with its batch."""
         self._failures[key] = None
 
     def take_failure(self, key: str) -> bool:

@@ -18,7 +18,7 @@ class NoteDelivery:
 
     def __init__(self) -> None:
         self._has_arrived = False  # since a person spoke
-        self._told: str | None = None  # the ending that the agent heard of last, so that it hears of it once
+        self._heard: str | None = None  # the ending that the agent heard of last, so that it hears of it once
         self._note: str | None = None  # the pending one
         self._message: str | None = None  # for the person, with it
         self._word: str | None = None  # the ending that it is about
@@ -27,7 +27,7 @@ class NoteDelivery:
 
     @property
     def may_end(self) -> bool:
-        """True if the agent, or its person, was told of what it does, and heard it."""
+        """True if the agent, or its person, heard of what it does."""
         return self._has_arrived and not self._is_pending
 
     @property
@@ -50,11 +50,11 @@ class NoteDelivery:
         """Takes a word about an ending, in place of what is pending; returns True if that is a change.
 
         Args:
-            word: The ending: each is told of once.
+            word: The ending: each is said once.
             note: For the model; None where it can mend nothing.
             message: For the person.
         """
-        if word in (self._told, self._word):
+        if word in (self._heard, self._word):
             return False
         self._put(note)
         self._message, self._word = message, word
@@ -78,7 +78,7 @@ class NoteDelivery:
         """Notes that a note reached its agent."""
         if number == self._number and self._is_pending:
             self._has_arrived = True
-            self._told = self._word or self._told
+            self._heard = self._word or self._heard
             self._clear()
 
     def failed(self) -> None:
@@ -89,7 +89,7 @@ class NoteDelivery:
         """A person has spoken: what was found counts no more."""
         self._clear()
         self._has_arrived = False
-        self._told = None
+        self._heard = None
 
     def _put(self, note: str | None) -> None:
         self._clear()
@@ -103,7 +103,7 @@ class NoteDelivery:
         """Returns the wire form; a note that was on its way is pending again."""
         return {
             "has_arrived": self._has_arrived,
-            "told": self._told,
+            "heard": self._heard,
             "note": self._note,
             "message": self._message,
             "word": self._word,

@@ -1,4 +1,4 @@
-"""The shapes of what tools answer: their schemas are part of what a model is told."""
+"""The shapes of what tools answer: their schemas are part of what a model reads."""
 
 from __future__ import annotations
 

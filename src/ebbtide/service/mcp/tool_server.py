@@ -98,7 +98,7 @@ def new_server(desk: Desk, transport: Transport) -> MCPServer[Any]:
 
 
 def _at(desk: Desk, function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of the table at its desk; what it raises is told to the model, and says what to do."""
+    """A function of the table at its desk; what it raises is said to the model, and says what to do."""
     signature = inspect.signature(function, eval_str=True)
 
     def tool(**arguments: Any) -> Any:

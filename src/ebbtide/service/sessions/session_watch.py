@@ -29,7 +29,7 @@ from ebbtide.traces.sessions.session_origin import SessionOrigin, origin_of, roo
 
 _log = logging.getLogger(__name__)
 _PAST_S: Final = 7 * 86_400.0  # how far back a session may have been written last
-_NEWS_S: Final = 300.0  # an event older than that is the past, of which nobody is told
+_NEWS_S: Final = 300.0  # an event older than that is the past, of which nobody hears
 _SEARCH_S: Final = 5.0  # between two searches for files
 _TIDY_S: Final = 3600.0  # between two looks for files that are gone
 _PASS_S: Final = 0.5  # of reading, after which the latest come first again

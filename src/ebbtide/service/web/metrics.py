@@ -65,7 +65,7 @@ class Metrics:
             ["kind"],
             registry=own,
         )
-        self._nudges = Counter("ebbtide_nudges", "Models that were told.", registry=own)
+        self._nudges = Counter("ebbtide_nudges", "Notes that models got.", registry=own)
         self._stops = Counter("ebbtide_stops", "Runs that came to a stop.", ["kind"], registry=own)
         self.check_seconds = Histogram(
             "ebbtide_check_seconds", "Seconds of a check.", buckets=_SECONDS, registry=own

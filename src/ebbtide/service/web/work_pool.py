@@ -1,4 +1,4 @@
-"""Work beside the loop: a few pieces at a time, some wait, and whoever comes then is told to come again."""
+"""Work beside the loop: a few pieces at a time, some wait, and whoever comes then has to come again."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ from ebbtide.events.event import (
 )
 from ebbtide.events.identity import MARK
 from ebbtide.events.run_outcome import SETBACKS, RunOutcome
-from ebbtide.events.told_actions import told_action
+from ebbtide.events.stated_actions import stated_action
 from ebbtide.events.tool_policy import ToolPolicies
 from ebbtide.events.transcript import Round
 from ebbtide.text.excerpt import one_line
@@ -78,7 +78,7 @@ class RunEnding:
     Args:
         ending: How.
         rule: What says so: a rule of `ebbtide.convergence.outcome_rules`, or ``answer``, ``tool``, ``call``,
-            ``told`` (an action in prose), ``unanswered``, ``notice``, ``error`` (a call of the model failed),
+            ``stated`` (an action in prose), ``unanswered``, ``notice``, ``error`` (a model call failed),
             ``length`` (its output was cut), ``stopped`` (a turn ended without recorded words),
             ``summary`` (of a compaction), ``empty``.
         text: The words, cut; empty where there are none.
@@ -308,8 +308,8 @@ def _words(call: ModelCall, number: int, *, several: bool) -> RunEnding:
         if several and reading.ending is EndKind.HANDED_BACK and reading.rule != "handed_back.human":
             return replace(reading, ending=EndKind.CUT_OFF)  # one agent asks another, who did not answer
         return reading
-    if told_action(text) is not None and not is_over:
-        return RunEnding(ending=EndKind.CUT_OFF, rule="told", text=one_line(text, _SHOWN), event=number)
+    if stated_action(text) is not None and not is_over:
+        return RunEnding(ending=EndKind.CUT_OFF, rule="stated", text=one_line(text, _SHOWN), event=number)
     # Among several, the last words may be anybody's, and answer nobody.
     ending = EndKind.UNKNOWN if several else EndKind.FINISHED
     return RunEnding(ending=ending, rule="answer", text=_last_line(text), event=number)

@@ -53,10 +53,10 @@ class LoopNote:
     def extend(self, signal: LoopSignal, verdict: Verdict, history: TallyHistory) -> None:
         """It is reported again."""
         if signal.first_event > self.last_seq:
-            is_told = signal.relapses == self.signal.relapses + 1
-            end = max(self.last_seq, signal.earlier_last if is_told else 0)
+            is_reported = signal.relapses == self.signal.relapses + 1
+            end = max(self.last_seq, signal.earlier_last if is_reported else 0)
             self.before.append(history.stretch(self.first_seq, end))
-            self.copies_before += max(self.signal.copies, signal.earlier_copies if is_told else 0)
+            self.copies_before += max(self.signal.copies, signal.earlier_copies if is_reported else 0)
             if len(self.before) > _STRETCHES:
                 del self.before[0]
         self.signal = signal

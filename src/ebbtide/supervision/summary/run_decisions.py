@@ -77,7 +77,7 @@ class RunDecisions:
 
     def _add(self, candidates: Iterable[FilteredCandidate]) -> None:
         for each in candidates:
-            if each.id not in self._decisions and not _is_told(each):
+            if each.id not in self._decisions and not _is_shown(each):
                 continue
             if each.id in self._decisions or len(self._decisions) < _LISTED:
                 self._decisions[each.id] = _decision(each)
@@ -101,8 +101,8 @@ class RunDecisions:
         return tuple(self._decisions.values())
 
 
-def _is_told(each: FilteredCandidate) -> bool:
-    """What agents say is told even where the gate refuses it; of what people say, only what is kept."""
+def _is_shown(each: FilteredCandidate) -> bool:
+    """What agents say is shown even where the gate refuses it; of what people say, only what is kept."""
     return each.turn.role is not Speaker.PERSON or each.disposition is Disposition.KEPT
 
 

@@ -93,7 +93,7 @@ def ended(ending: RunEnding, *, refused: int = 0) -> str | None:
     Args:
         ending: How.
         refused: Calls that a person or a rule of the harness did not allow. Where they are many, a run that
-            did not come to an answer is told with them.
+            did not come to an answer is counted with them.
 
     >>> ended(RunEnding(ending=EndKind.FAILED, rule="failed.unable", text="I was unable to log in."))
     'It says that it failed: “I was unable to log in.”'

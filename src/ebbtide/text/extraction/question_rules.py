@@ -22,7 +22,7 @@ _WHICH = (
 )
 
 #: What follows "let me know" where an answer is waited for.
-TO_BE_TOLD = rf"(?:{_IF_YOU_WANT}|{_WHICH})"
+TO_BE_INFORMED = rf"(?:{_IF_YOU_WANT}|{_WHICH})"
 
 #: Questions that ask nothing about the subject.
 COURTESY = (
@@ -82,7 +82,7 @@ QUESTIONS = (
     # A question whether to go on waits for an answer; "if you need anything else" is a courtesy.
     at_start(
         "question.let-me-know",
-        rf"(?:please |just |so |and )*let (?:me|us) know {TO_BE_TOLD}",
+        rf"(?:please |just |so |and )*let (?:me|us) know {TO_BE_INFORMED}",
     ),
     # What only the other side knows: "I'll need your user ID" waits for an answer, whatever its form.
     anywhere(

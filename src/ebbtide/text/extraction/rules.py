@@ -6,7 +6,7 @@ apostrophes. English; questions are also known by the question marks of other sc
 
 from __future__ import annotations
 
-from ebbtide.text.extraction.question_rules import TO_BE_TOLD
+from ebbtide.text.extraction.question_rules import TO_BE_INFORMED
 from ebbtide.text.phrases import anywhere, at_start
 
 #: Headings, and lines like them, that say what the sentences below are. They are matched as a whole.
@@ -140,7 +140,7 @@ OPENINGS = (
     ),
     at_start(
         "pleasantry.let-me-know",
-        rf"(?:and |so |just |please |but )*let (?:me|us) know(?! {TO_BE_TOLD})"
+        rf"(?:and |so |just |please |but )*let (?:me|us) know(?! {TO_BE_INFORMED})"
         r"(?:,? (?:if|how|what|when|whether|in case|your|about) (?:you|there|any|anything|i|we|this|that|it|thoughts)\b.{0,160}?)?"
         r"|if you (?:have|need|require) any\b.{0,80}?|if there(?:'s| is| are) any(?:thing)?(?: else)?\b.{0,80}?"
         r"|(?:and |please |just )*(?:feel free to|(?:don't|do not) hesitate to|you can always)"

@@ -66,7 +66,7 @@ class ChatMessage:
     Args:
         role: ``system``, ``user``, ``assistant`` or ``tool``.
         text: What it says, thoughts left out; None if nothing.
-        name: Who says it, where that is told.
+        name: Who says it, where that is stated.
         requests: Calls of tools in it.
         answers: Results of tools in it.
     """
@@ -150,8 +150,8 @@ def _transcript(value: str) -> Iterator[ChatMessage]:
 
 
 def _in_object(value: Mapping[str, Any], role: str, depth: int) -> Iterator[ChatMessage]:
-    role_told = value.get("role")
-    if type(role_told) is str and role_told in _PLAIN_ROLES and ("content" in value or "parts" in value):
+    stated_role = value.get("role")
+    if type(stated_role) is str and stated_role in _PLAIN_ROLES and ("content" in value or "parts" in value):
         yield from _message(value, role)
         return
     if isinstance(value.get("kwargs"), dict) and isinstance(value.get("id"), list) and value["id"]:

@@ -1,7 +1,7 @@
 """JSON text in, values out, with every way in which that fails as a TranscriptError.
 
 Strict JSON is read by msgspec; what it refuses goes to Python's own reader, which is slower,
-can be told what to do with numbers, and says where a text breaks.
+takes a rule for numbers, and says where a text breaks.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ _MOST_SEEN = 100_000  # ids that are remembered
 _MOST_OPEN = 10_000  # calls that wait for their results
 
 
-#: Tools that start an agent: it is told of while it grows, so their calls are given out twice.
+#: Tools that start an agent: its tree is reported while it grows, so their calls are given out twice.
 STARTS_AGENTS: Final = frozenset(("Agent", "Task", "task", "spawn_agent"))
 
 

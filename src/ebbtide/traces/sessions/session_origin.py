@@ -1,4 +1,4 @@
-"""Of which session a file is, and in which folder its agent worked: told by the first lines of the file."""
+"""Of which session a file is, and in which folder its agent worked: known by the first lines of the file."""
 
 from __future__ import annotations
 

@@ -197,7 +197,7 @@ COST: Final = (
     "gen_ai.cost.total_cost",
     "operation.cost",
 )
-#: Costs of the parts, where no total is told.
+#: Costs of the parts, where no total is stated.
 COST_PARTS: Final = (
     ("llm.cost.prompt", "gen_ai.usage.input_cost", "gen_ai.cost.input_cost"),
     ("llm.cost.completion", "gen_ai.usage.output_cost", "gen_ai.cost.output_cost"),
@@ -242,10 +242,10 @@ STATUS: Final = ("http.response.status_code", "http.status_code", "error.code")
 ERROR: Final = ("error.type", "exception.type")
 ERROR_MESSAGE: Final = ("error.message", "exception.message")
 
-#: What OpenInference writes in place of a value that it was told to hide.
+#: What OpenInference writes in place of a value that it has to hide.
 HIDDEN: Final = "__REDACTED__"
 
-#: Prefixes of attributes by which spans of a model, an agent or a tool are told.
+#: Prefixes of attributes by which spans of a model, an agent or a tool are known.
 PREFIXES: Final = (
     "gen_ai.",
     "openinference.",

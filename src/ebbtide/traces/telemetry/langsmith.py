@@ -41,7 +41,7 @@ _MOST_OPEN = 10_000  # runs whose end is still to come
 
 
 class LangSmithReader:
-    """Reads runs; of one that is told in pieces, the later piece counts."""
+    """Reads runs; of one that comes in pieces, the later piece counts."""
 
     def __init__(self) -> None:
         self._events = SpanEvents()

@@ -101,7 +101,7 @@ _CHAT = {"gen_ai.operation.name": "chat"}
 
 
 class SpanLogs:
-    """Keeps logged events until their span comes; a span that waits to be told gets later ones.
+    """Keeps logged events until their span comes; a span that waits gets later ones.
 
     Args:
         events: Where spans wait.
@@ -124,7 +124,7 @@ class SpanLogs:
         return replace(raw, events=[*raw.events, *((log.name, log.fields) for log in logs)]) if logs else raw
 
     def alone(self) -> Iterator[RawSpan]:
-        """Spans that nobody told of, made of what was logged of a model's answers."""
+        """Spans that nobody exported, made of what was logged of a model's answers."""
         for (trace, number), logs in self._logs.items():
             if any(log.name in (*ANSWERS, DETAILS) for log in logs):
                 events = [(log.name, log.fields) for log in logs]

@@ -44,7 +44,7 @@ class RawLog:
 
 
 def raw_spans(value: Any, depth: int = 0, writer: SpanWriter = NOBODY) -> Iterator[RawSpan]:
-    """The spans in a record; a table may be told by rows, or by columns with a key for every row.
+    """The spans in a record; a table may be written by rows, or by columns with a key for every row.
 
     Args:
         value: The record.

@@ -23,7 +23,7 @@ class Span:
         name: Of the tool, agent or operation.
         trace: Its trace.
         parent: The span around it.
-        conversation: What the trace is a part of, if that is told.
+        conversation: What the trace is a part of, if that is stated.
         start: Seconds since 1970.
         end: The same.
         model: The model that was called.

@@ -46,13 +46,13 @@ _DEEPEST = 8
 
 
 class SpanWriter(NamedTuple):
-    """Who wrote a span; None where that is not told."""
+    """Who wrote a span; None where that is not stated."""
 
     scope: str | None = None  # the library
     service: str | None = None  # the program
 
 
-NOBODY = SpanWriter()  #: where it is not told
+NOBODY = SpanWriter()  #: where it is not stated
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -148,7 +148,7 @@ _MOST_DIGESTED = 16  # contexts of which the digests of all messages are kept
 
 
 class Contexts:
-    """Remembers what models were told and said; a later context that begins with all of it goes on with it.
+    """Remembers what models read and said; a later context that begins with all of it goes on with it.
 
     Programs that call a model directly have a trace for every call, each with the whole conversation so far.
     Instructions, ids of calls and results of tools play no part: they are left out, cut or changed.

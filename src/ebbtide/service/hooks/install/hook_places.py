@@ -26,7 +26,7 @@ _CODEX_SECONDS: Final = 3  # it clamps the end of a session to that, with a warn
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HookPlace:
-    """How an agent is told of a command.
+    """The way in which an agent takes a command.
 
     Args:
         agent: The word for it.

@@ -43,7 +43,7 @@ class InstalledHooks:
 
     Args:
         path: The file.
-        flags: What they are told, such as ``--stop``.
+        flags: Their options, such as ``--stop``.
         absent: A program that they need and that is not there any more; None where all is there.
     """
 
@@ -64,7 +64,7 @@ def install_hooks(agent: str, options: HookOptions, *, project: Path | None = No
         ConfigError: The file cannot be read or written, or the agent cannot do it.
     """
     if options.stops and agent == "codex":
-        raise ConfigError("--stop: no hook of Codex can end a run; it is told what is wrong all the same")
+        raise ConfigError("--stop: no hook of Codex can end a run; it hears what is wrong all the same")
     if options.status_line and agent != "claude":
         raise ConfigError("--statusline: Claude Code alone has a status line that a command can fill")
     if agent == "opencode":

@@ -89,7 +89,7 @@ def _require_ours(path: Path) -> None:
 
 
 def parts_of(path: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What an installed plugin is told, and the programs that it runs."""
+    """The options of an installed plugin, and the programs that it runs."""
     text = path.read_text(encoding="utf-8")
     words, spawn = _FLAGS.search(text), _SPAWN.search(text)
     flags = tuple(f"--{word.removesuffix('=1')}" for word in words[1].split("&") if word) if words else ()

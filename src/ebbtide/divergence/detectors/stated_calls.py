@@ -2,7 +2,7 @@
 
 What agents tell weighs less than what was recorded: whatever the rules find is a suspicion, and says so.
 
-A page that is told is known again by its title, its address and the part of it that is seen. What it shows
+A page that is stated is known again by its title, its address and the part of it that is seen. What it shows
 is mostly read by a model from a picture, and comes in other words each time: only where few words are the
 same it is another view.
 """
@@ -22,7 +22,7 @@ from ebbtide.divergence.near_duplicates import share, words_of
 from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.event import ModelCall, ModelPart, ToolCall
 from ebbtide.events.identity import Key, key_of
-from ebbtide.events.told_actions import ToldAction, ordered_agent, told_action
+from ebbtide.events.stated_actions import StatedAction, ordered_agent, stated_action
 
 _ALIKE = 0.4  # of the words of two views of one page from which they are the same view
 _VIEWS = 32  # pages whose latest view is known
@@ -46,7 +46,7 @@ class _Order(NamedTuple):
     first_event: int
 
 
-class ToldCalls(State):
+class StatedCalls(State):
     """The actions that the agents of one chain tell, and the orders that they are given.
 
     Args:
@@ -108,7 +108,7 @@ class ToldCalls(State):
             return self._ordered(target, text, moment)
         if recorded and (agent in recorded or None in recorded):
             return None
-        action = told_action(text)
+        action = stated_action(text)
         if action is None:
             return self._answered(agent, moment)
         self._is_unanswered = False
@@ -116,7 +116,7 @@ class ToldCalls(State):
         before = answers.latest_news
         deed = ToolCall(name=action.verb, args=action.target, result=self._result(action), agent=agent)
         finding = self._memory.take_deed(deed)
-        recorded.pop(agent, None)  # the call was told
+        recorded.pop(agent, None)  # the call was stated
         if answers.latest_news != before:
             self._order = None
         step = self._step(action, moment)
@@ -151,7 +151,7 @@ class ToldCalls(State):
             return self._step(None, moment)
         return None
 
-    def _step(self, action: ToldAction | None, moment: Moment) -> Finding | None:
+    def _step(self, action: StatedAction | None, moment: Moment) -> Finding | None:
         """Take a step; None for an agent that answers without any action, or not at all."""
         ground, tools = self.ground, self._tools
         if action is None and not ground.has_begun:
@@ -189,7 +189,7 @@ class ToldCalls(State):
         finding.tools, finding.tool = tools, None
         return _suspected(finding)
 
-    def _result(self, action: ToldAction) -> str:
+    def _result(self, action: StatedAction) -> str:
         """What came of an action, so that the same is equal."""
         page = action.page
         if page is None:
@@ -211,5 +211,5 @@ class ToldCalls(State):
 
 def _suspected(finding: Finding) -> Finding:
     """The same as a suspicion that says what it rests on."""
-    finding.is_proof, finding.is_told, finding.step = False, True, None
+    finding.is_proof, finding.is_stated, finding.step = False, True, None
     return finding

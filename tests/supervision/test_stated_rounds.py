@@ -37,7 +37,7 @@ def test_actions_that_repeat_while_their_words_change_are_one_suspicion() -> Non
     (nudge,) = [verdict for verdict in verdicts(run) if verdict.action is not Action.ALLOW]
     assert (nudge.action, nudge.cause) == (Action.NUDGE, Cause.DIVERGENCE)
     assert isinstance(nudge.facts, LoopFacts)
-    assert nudge.facts.signal.is_told
+    assert nudge.facts.signal.is_stated
     sentence = f"click {REPEATS} times in a row, same arguments, same answer"
     assert nudge.reason == f"{sentence}, as the agent tells it."
 

@@ -11,17 +11,17 @@ from ebbtide.divergence.moment import Moment
 from ebbtide.events.event import Event, ModelCall
 
 if TYPE_CHECKING:
-    from ebbtide.divergence.detectors.told_calls import ToldCalls
+    from ebbtide.divergence.detectors.stated_calls import StatedCalls
 
 
-class Told(Detector):
+class Stated(Detector):
     """Reads what agents say of their actions, from the first on that tells of one or is given an order."""
 
     __slots__ = ("calls",)
 
     def __init__(self, memory: ChainMemory) -> None:
         super().__init__(memory)
-        self.calls: ToldCalls | None = None
+        self.calls: StatedCalls | None = None
 
     def reset(self) -> None:
         """Another task, or another run."""
@@ -33,19 +33,19 @@ class Told(Detector):
         event = moment.event
         if not isinstance(event, ModelCall):
             return None
-        if self.calls is None and not (self._rules.told_actions and may_tell(event.text, event.agent)):
+        if self.calls is None and not (self._rules.stated_actions and may_tell(event.text, event.agent)):
             return None
         return self._hear().see(event, moment)
 
-    def _hear(self) -> ToldCalls:
+    def _hear(self) -> StatedCalls:
         if self.calls is None:
-            from ebbtide.divergence.detectors.told_calls import ToldCalls  # hardly any run needs it
+            from ebbtide.divergence.detectors.stated_calls import StatedCalls  # hardly any run needs it
 
-            self.calls = ToldCalls(self._memory)
+            self.calls = StatedCalls(self._memory)
         return self.calls
 
     def to_state(self) -> dict[str, Any] | None:
-        """All that later findings depend on; None where no agent told of anything."""
+        """All that later findings depend on; None where no agent stated anything."""
         return None if self.calls is None else self.calls.to_state()
 
     def restore(self, state: dict[str, Any] | None) -> None:

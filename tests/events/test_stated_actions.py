@@ -2,7 +2,7 @@
 
 import pytest
 
-from ebbtide.events.told_actions import ToldAction, ordered_agent, told_action
+from ebbtide.events.stated_actions import StatedAction, ordered_agent, stated_action
 
 PAGE = "\n\nHere is a picture of [The Shop (new)](https://shop.example/list?page=2#top). The view shows 9%"
 VIEW = f"{PAGE} of the webpage, and is positioned 17% down from the top of the page.\nThe page shows: lamps"
@@ -31,7 +31,7 @@ VIEW = f"{PAGE} of the webpage, and is positioned 17% down from the top of the p
     ],
 )
 def test_an_action_is_read_where_a_message_begins_with_it(text: str, verb: str, target: str) -> None:
-    action = told_action(text)
+    action = stated_action(text)
     assert action is not None
     assert (action.verb, action.target) == (verb, target)
 
@@ -55,11 +55,11 @@ def test_an_action_is_read_where_a_message_begins_with_it(text: str, verb: str, 
     ],
 )
 def test_anything_else_tells_no_action(text: str) -> None:
-    assert told_action(text) is None
+    assert stated_action(text) is None
 
 
 def test_the_page_that_an_action_led_to_is_read() -> None:
-    assert told_action(f"I clicked 'Next'.{VIEW}") == ToldAction(
+    assert stated_action(f"I clicked 'Next'.{VIEW}") == StatedAction(
         verb="click",
         target="next",
         title="The Shop (new)",
@@ -74,7 +74,7 @@ def test_what_a_page_shows_stands_behind_what_is_told_of_it() -> None:
     visited = (
         "Address: file:///a.csv\nTitle: A\nYou previously visited this page 12 seconds ago.\n=====\nrows"
     )
-    assert [getattr(told_action(each), "content", None) for each in (text, visited)] == ["Lamps", "rows"]
+    assert [getattr(stated_action(each), "content", None) for each in (text, visited)] == ["Lamps", "rows"]
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_a_page_is_known_by_title_and_address_without_its_query(
     page: str | None,
     shows_results: bool,
 ) -> None:
-    action = ToldAction(verb="open", target="", title="T", address=address)
+    action = StatedAction(verb="open", target="", title="T", address=address)
     assert (action.place, action.page, action.shows_results) == (place, page, shows_results)
 
 

@@ -17,7 +17,7 @@ _CONTENT = 6_000  # characters of a page that are kept
 _ADDRESS = 2_000  # characters of an address
 
 #: What an agent says that it did, by the name of the action.
-TOLD_ACTIONS: Final = {
+STATED_ACTIONS: Final = {
     "click": r"(?:clicked|pressed|tapped|selected|hovered)(?: on| over)?",
     "type": r"(?:typed|input|inputted|entered|filled)(?: in)?",
     "scroll": r"scrolled",
@@ -28,9 +28,9 @@ TOLD_ACTIONS: Final = {
     "summarize": r"summari[sz]ed the (?:page|web ?page|site)",
     "wait": r"(?:waited|slept|paused) (?:for )?\d",
 }
-_TOLD = re.compile(
+_STATED = re.compile(
     r"I(?: have|['\u2019]ve)? (?:just |now |then |successfully )?(?:"
-    + "|".join(f"(?P<{verb}>{words})" for verb, words in TOLD_ACTIONS.items())
+    + "|".join(f"(?P<{verb}>{words})" for verb, words in STATED_ACTIONS.items())
     + r")(?!\w)"
 )
 _PAGE = re.compile(rf"\[([^\n]{{0,{_LINE}}}?)\]\((\w+:[^\s)]{{1,{_ADDRESS}}})")
@@ -45,7 +45,7 @@ _ORDER = re.compile(r"\(\s{0,9}->\s{0,9}([^()]{1,200}?)\s{0,9}\)$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToldAction:
+class StatedAction:
     """Action as its agent narrates it.
 
     Args:
@@ -68,7 +68,7 @@ class ToldAction:
     def page(self) -> str | None:
         """The page without the query of its address, which is new at each visit; None if there is none.
 
-        >>> ToldAction(verb="open", target="", title="A", address="https://a.org/b?session=1").page
+        >>> StatedAction(verb="open", target="", title="A", address="https://a.org/b?session=1").page
         'A https://a.org/b'
         """
         return None if self.address is None else f"{self.title or ''} {_QUERY.sub('', self.address)}"
@@ -77,7 +77,7 @@ class ToldAction:
     def place(self) -> str | None:
         """The site that it led to, or the file; None if no address is stated.
 
-        >>> ToldAction(verb="open", target="", address="https://a.org/b?q=1").place
+        >>> StatedAction(verb="open", target="", address="https://a.org/b?q=1").place
         'a.org'
         """
         if self.address is None:
@@ -91,20 +91,20 @@ class ToldAction:
         return self.address is not None and _RESULTS.search(self.address) is not None
 
 
-def told_action(text: str) -> ToldAction | None:
+def stated_action(text: str) -> StatedAction | None:
     """Returns the action that a message begins with; None if it narrates none.
 
-    >>> action = told_action("I clicked 'Next'. Here is a screenshot of [Page 2](https://a.org/2).")
+    >>> action = stated_action("I clicked 'Next'. Here is a screenshot of [Page 2](https://a.org/2).")
     >>> action.verb, action.target, action.title, action.place
     ('click', 'next', 'Page 2', 'a.org')
-    >>> told_action("I would click 'Next'.") is None
+    >>> stated_action("I would click 'Next'.") is None
     True
     """
     head = text[:_HEAD]
     opened = _OPENED.match(head)
     if opened is not None:
         address, title = opened[1], opened[2]
-        return ToldAction(
+        return StatedAction(
             verb="open",
             target=address.lower(),
             title=title,
@@ -113,14 +113,14 @@ def told_action(text: str) -> ToldAction | None:
             content=_content(text),
         )
     line = head.split("\n", 1)[0]
-    match = _TOLD.match(line, 0, _LINE)
+    match = _STATED.match(line, 0, _LINE)
     if match is None:
         return None
     page = _PAGE.search(head)
     verb, target = str(match.lastgroup), _target(line[match.end() : _LINE])
     if page is None:
-        return ToldAction(verb=verb, target=target, content=text[match.end() : _CONTENT].strip())
-    return ToldAction(
+        return StatedAction(verb=verb, target=target, content=text[match.end() : _CONTENT].strip())
+    return StatedAction(
         verb=verb,
         target=target,
         title=page[1],

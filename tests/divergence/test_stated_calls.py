@@ -46,9 +46,9 @@ def first(events: Iterable[Event], kind: LoopKind) -> LoopSignal:
     return next(signal for signal in find_loops(events) if signal.kind is kind)
 
 
-def test_an_action_that_is_told_again_with_the_same_end_is_a_repeat_and_no_proof() -> None:
+def test_an_action_that_is_stated_again_with_the_same_end_is_a_repeat_and_no_proof() -> None:
     signal = first([told("clicked 'Next'")] * REPEATS, LoopKind.REPEAT)
-    assert (signal.tools, signal.copies, signal.is_told, signal.is_proof) == (
+    assert (signal.tools, signal.copies, signal.is_stated, signal.is_proof) == (
         ("click",),
         REPEATS,
         True,
