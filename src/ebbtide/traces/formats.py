@@ -165,7 +165,7 @@ FORMATS: Final = (
     # Before Claude Code, whose lines have the same heads.
     Format(
         name="qwen-code",
-        description="sessions of Qwen Code: JSON lines whose 'message' has 'parts'",
+        description="sessions of Qwen Code: JSON lines whose message has 'parts'",
         refusal=refuse_qwen_code,
         paths=("item", ""),
         event_reader_at="agents.qwen_code:QwenCodeReader",

@@ -194,7 +194,7 @@ def open_trace(
 def _is_meant(source: str, document: Document | None) -> bool:
     """Returns True if an input in no known format was meant to be a run: by its records, else by its name."""
     is_named = is_named_like_a_trace(source)
-    if document is None:
+    if document is None or document.not_json is not None:  # nothing that could be looked at
         return is_named
     return (is_named or document.content is Content.JSON_LINES) and has_run_shape(document)
 

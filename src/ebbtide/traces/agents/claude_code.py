@@ -100,7 +100,7 @@ class ClaudeCodeReader:
         kind, message = value.get("type"), value.get("message")
         if self.project is None:
             self.project = text(value.get("cwd"))
-        if kind in _TITLES:
+        if isinstance(kind, str) and kind in _TITLES:
             self.title = text(value.get(_TITLES[kind])) or self.title
             return ()
         if kind in CLAUDE_SPEAKERS and isinstance(message, dict):

@@ -49,7 +49,7 @@ def refuse_qwen_code(document: Document) -> str | None:
         return "not JSON"
     if any(map(_is_qwen_line, document.head)):
         return None
-    return "no line with a 'message' that has 'parts'"
+    return "no line whose message has 'parts'"
 
 
 def _is_qwen_line(value: object) -> bool:
