@@ -38,8 +38,9 @@ AT_MOST = {
     "files that a supervisor reaches, without detectors": 144,
     "docstrings that begin with What, Whether, How, Which or Where": 448,
     "imports inside functions": 161,
-    # Three are of `ebbtide trust`: for whoever works in folders that others wrote.
-    "options of the command line": 316,
+    # Three are of `ebbtide trust`: for whoever works in folders that others wrote. Three show the raw text of
+    # decisions that are listed, shown or exported: for whoever needs it whole, as a copy.
+    "options of the command line": 319,
 }
 # Public names that tests and benchmarks alone use: none may be added.
 UNUSED = {

@@ -61,7 +61,7 @@ def home(here: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPat
     return home
 
 
-OUTPUTS = [(), ("--all",), ("--json",), ("--fail-on", "stuck"), ("--json", "--no-redact")]
+OUTPUTS = [(), ("--all",), ("--json",), ("--fail-on", "stuck"), ("--json", "--show-secrets")]
 SETTINGS = [(), ("--profile", "spec"), ("--max-cost", "1"), ("--timezone", "Asia/Tokyo")]
 
 

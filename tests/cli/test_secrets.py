@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -161,12 +162,12 @@ def test_what_is_not_masked_is_there(folder, tmp_path) -> None:
     """Without masking every one of them is shown: the tests above look in the right places."""
     page = tmp_path / "page.html"
     (trace,) = arguments(folder, ("{run}",))
-    printed = run("check", "--no-redact", "--json", "--html", page, trace)
+    printed = run("check", "--show-secrets", "--json", "--html", page, trace)
     assert shown(printed + page.read_text(encoding="utf-8")) >= set(SECRETS) - {"private key"}
-    assert shown(run("decisions", "from", "--no-redact", "--json", *arguments(folder, ("{talk}",))))
-    assert shown(run("score", "--no-redact", "--explain", *arguments(folder, ("{talk}",))))
-    assert shown(run("watch", "--no-redact", "--until-end", trace))
-    assert shown(run("loops", "--no-redact", trace))
+    assert shown(run("decisions", "from", "--show-secrets", "--json", *arguments(folder, ("{talk}",))))
+    assert shown(run("score", "--show-secrets", "--explain", *arguments(folder, ("{talk}",))))
+    assert shown(run("watch", "--show-secrets", "--until-end", trace))
+    assert shown(run("loops", "--show-secrets", trace))
 
 
 def test_the_log_of_decisions_keeps_its_words(folder, tmp_path) -> None:
@@ -174,4 +175,35 @@ def test_the_log_of_decisions_keeps_its_words(folder, tmp_path) -> None:
     log = tmp_path / "log.db"
     (talk,) = arguments(folder, ("{talk}",))
     assert shown(run("decisions", "from", "--save", "--log", log, talk)) == set()
-    assert shown(run("decisions", "list", "--log", log, "--json", "--limit", "200"))
+    assert shown(run("decisions", "list", "--log", log, "--json", "--limit", "200", "--show-secrets"))
+
+
+def test_no_screen_of_the_log_shows_a_secret(tmp_path) -> None:
+    """Each masks what the log holds, and where a person wants the raw text, one option shows it."""
+    log, key = ("--log", tmp_path / "log.db"), "".join(SECRETS["github"][1:])
+    decision = f"Serve the archive with {key} from the object store because the disks are full"
+    (identifier,) = re.findall(r"01\w{20,}", run("decisions", "record", *log, decision))
+    screens = [
+        ("list", *log),
+        ("list", *log, "--json"),
+        ("list", *log, "archive"),
+        ("list", *log, "archive", "--json"),
+        ("show", *log, identifier, "--events"),
+        ("show", *log, identifier, "--events", "--json"),
+        ("export", *log),
+        ("export", *log, tmp_path / "log.jsonl"),
+        ("export", *log, tmp_path / "pages"),
+    ]
+    for screen in screens:
+        for more, is_there in (((), False), (("--show-secrets",), True)):
+            printed = run("decisions", *screen, *more)
+            written = [path for path in (tmp_path / "log.jsonl", *tmp_path.glob("pages/*")) if path.exists()]
+            whole = re.sub(r"\s", "", printed + "".join(path.read_text("utf-8") for path in written))
+            assert (key in whole) is is_there, (screen, more)
+            for path in written:
+                path.unlink()
+    again = ("record", "--mode", "shadow", decision)  # which names the one that it repeats
+    for screen in (again, ("stats", "--sample", "5"), ("audit",), ("think", identifier, key)):
+        for form in ((), ("--json",)):
+            printed = run("decisions", *screen, *log, *form)
+            assert key not in re.sub(r"\s", "", printed), (screen, form)

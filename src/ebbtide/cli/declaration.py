@@ -328,7 +328,7 @@ OUTPUT = "Write the result to FILE."
 
 AsJson = Annotated[bool, Option("--json", help="Print JSON.")]
 _AS_JSON = inspect.Parameter("as_json", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=AsJson)
-Redact = Annotated[bool, Option("--redact/--no-redact", help="Mask keys and passwords in what is shown.")]
+Redact = Annotated[bool, Option("--redact/--show-secrets", help="Mask keys and passwords in what is shown.")]
 ProfileName = Annotated[
     str,
     Option("--profile", "-p", metavar="NAME", help="Thresholds: default, spec, or a TOML file."),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import click
 
 from ebbtide.cli.decisions.place import Identifier, Limit, Place, Since, Until, past_moment_of, with_log
-from ebbtide.cli.declaration import Argument, Command, Option
+from ebbtide.cli.declaration import Argument, Command, Option, Redact
 from ebbtide.cli.exits import Exit
 from ebbtide.cli.result import Result
 from ebbtide.cli.table import Table
@@ -28,6 +28,7 @@ from ebbtide.errors import ConfigError, SemanticError
 from ebbtide.rate import Rate
 from ebbtide.report.plurals import count
 from ebbtide.settings_file import read_text
+from ebbtide.text.redaction import redacted
 
 if TYPE_CHECKING:
     from ebbtide.text.embedding.vectors import Embedder
@@ -64,6 +65,7 @@ def list_decisions(
     cursor: Annotated[
         str | None, Option("--cursor", metavar="CURSOR", help="Where the page before ended.")
     ] = None,
+    redact: Redact = True,
 ) -> Result:
     """List decisions, the newest first, or find them by words; with --status quarantined what was refused."""
     states = tuple(status) if status else None
@@ -74,7 +76,7 @@ def list_decisions(
             f"{others[0]} goes with the whole list: not with {'WORDS' if words else '--overdue'}"
         )
     if words is not None:
-        return _search(place, words, meaning=meaning, status=states, limit=limit)
+        return _search(place, words, meaning=meaning, status=states, limit=limit, redact=redact)
     if meaning:
         raise ConfigError("--meaning needs WORDS to look for")
     with place.open() as log:
@@ -91,6 +93,8 @@ def list_decisions(
                 limit=limit,
                 cursor=cursor,
             )
+    if redact:
+        page = redacted(page)
 
     def text(width: int) -> Iterator[Line]:
         quarantined = states is not None and Status.QUARANTINED in states
@@ -104,7 +108,7 @@ def list_decisions(
 
 
 def _search(
-    place: Place, query: str, *, meaning: bool, status: tuple[Status, ...] | None, limit: int
+    place: Place, query: str, *, meaning: bool, status: tuple[Status, ...] | None, limit: int, redact: bool
 ) -> Result:
     """Finds the decisions that have words, or mean the same; the best first."""
     embedder = _embedder(place) if meaning else None
@@ -114,6 +118,8 @@ def _search(
         else:
             with console(stderr=True).status("Reading what the decisions mean"):
                 hits = search_by_meaning(log, query, embedder, limit=limit, status=status)
+    if redact:
+        query, hits = redacted((query, hits))
 
     def text(width: int) -> Iterator[Line]:
         notes = {hit.decision.id: "by its meaning" for hit in hits if FoundBy.WORDS not in hit.found_by}
@@ -145,12 +151,15 @@ def show(
     place: Place,
     decision: Identifier,
     events: Annotated[bool, Option("--events", help="With everything that happened to it.")] = False,
+    redact: Redact = True,
 ) -> Result:
     """Show everything that is known of a decision."""
     with place.open() as log:
         decision_id = log.resolve(decision)
         found = log.get(decision_id)
         history = log.events(decision_id) if events else ()
+    if redact:
+        found, history = redacted((found, history))
 
     def wire() -> dict[str, Any]:
         document = decision_document(found)
@@ -214,7 +223,7 @@ def stats(
 def _sample(place: Place, *, size: int) -> Result:
     """Draws decisions for people to look at, with what those who did found."""
     with place.open() as log:
-        samples = log.sample(size)
+        samples = redacted(log.sample(size))
 
     def text(width: int) -> Iterator[Line]:
         for decisions, of, what in (

@@ -21,6 +21,7 @@ from ebbtide.errors import ConfigError, StaleDecisionError
 from ebbtide.profile import Profile
 from ebbtide.report.plurals import count
 from ebbtide.settings_file import read_text
+from ebbtide.text.redaction import redacted
 
 _LARGEST_PLAN = 256 << 20  # bytes of a file
 
@@ -64,7 +65,8 @@ def audit(
             output.write_text(f"{text}\n", encoding="utf-8")
         except OSError as error:
             raise ConfigError(f"{output}: cannot be written: {error.strerror or error}") from error
-    return Result(found.to_dict, partial(_plan_lines, found, limit, output))
+    shown = redacted(found)
+    return Result(shown.to_dict, partial(_plan_lines, shown, limit, output))
 
 
 def _apply(place: Place, path: Path, *, leave: Sequence[str], by: str, really: bool) -> Result:
@@ -89,7 +91,7 @@ def _apply(place: Place, path: Path, *, leave: Sequence[str], by: str, really: b
             yield Line("done", "bold green").append(f": {decisions} in quarantine.")
             yield Line.safe(f"`ebbtide decisions restore --plan {path}` brings them back.", "dim")
         else:
-            yield from _row_lines(rows, width)
+            yield from _row_lines(redacted(rows), width)
             line = f"{decisions} would go to quarantine. Nothing is changed yet; --yes does it."
             yield from Line(line).wrap(width)
 
@@ -119,7 +121,7 @@ def restore(
 
     def text(_width: int) -> Iterator[Line]:
         yield Line("restored", "bold green").append(f": {count(len(restored), 'decision')}")
-        for decision in restored[:_LISTED]:
+        for decision in redacted(restored[:_LISTED]):
             yield Line.safe(f"{decision.id} {plain(decision.candidate.description, _SHOWN)}", indent=2)
         if len(restored) > _LISTED:
             yield Line(f"  and {len(restored) - _LISTED} more", "dim")

@@ -13,7 +13,7 @@ from rich.progress import track
 
 from ebbtide.cli.decisions.browsing import Statuses
 from ebbtide.cli.decisions.place import Place, with_log
-from ebbtide.cli.declaration import FORMAT, Argument, Command, Fields, Option
+from ebbtide.cli.declaration import FORMAT, Argument, Command, Fields, Option, Redact
 from ebbtide.cli.exits import Exit
 from ebbtide.cli.result import Result
 from ebbtide.cli.terminal import Line, console, plain, warn
@@ -28,6 +28,7 @@ from ebbtide.decision_log.exchange.rows import RowFields
 from ebbtide.decision_log.record.record import Decision, Status
 from ebbtide.errors import ConfigError, TranscriptError
 from ebbtide.report.plurals import count
+from ebbtide.text.redaction import redacted
 from ebbtide.traces.input.folder import refuse_special
 from ebbtide.traces.input.source import STDIN, gather, read_pieces, source_name
 
@@ -51,10 +52,11 @@ def export(
     ] = None,
     kind: Annotated[WriteFormat | None, Option("--format", metavar="FORMAT", help=FORMAT)] = None,
     status: Statuses = None,
+    redact: Redact = True,
 ) -> Result | None:
     """Write decisions as markdown records, one a page, or as JSON that import reads back.
 
-    The name decides the format: madr for a folder, jsonl or json for a file.
+    The name decides the format: madr for a folder, jsonl or json for a file. Keys and passwords are masked.
     """
     kind = kind or _kind_of(to)
     states = tuple(status or ()) or (_IN_FORCE if kind is WriteFormat.MADR else _WITH_TEXT)
@@ -65,6 +67,8 @@ def export(
             decisions = iter([each for each in every if each.status in _IN_FORCE or each.document])
         else:
             decisions = log.iterate(status=states)
+        if redact:
+            decisions = map(redacted, decisions)
         if kind is not WriteFormat.MADR:
             _export_file(list(decisions), to, kind)
             return None
@@ -108,6 +112,7 @@ def import_files(
     else:
         with place.open(new=True) as log:
             result = import_decisions(log, arrivals)
+    result = redacted(result)  # what could not be read is quoted
     return Result(
         lambda: {**result.to_dict(), "dry_run": dry_run},
         lambda _: _import_lines(result, dry_run=dry_run),

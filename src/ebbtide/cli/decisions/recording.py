@@ -24,6 +24,7 @@ from ebbtide.decision_log.record.review import SIGNAL
 from ebbtide.decision_log.record.wire import decision_document
 from ebbtide.errors import ConfigError, UnknownDecisionError
 from ebbtide.profile import Profile
+from ebbtide.text.redaction import redact, redacted
 
 _STYLES = {DecisionVerdict.OPENED: "bold cyan", DecisionVerdict.KEPT: "bold green"}
 
@@ -95,7 +96,7 @@ def record(
             else:
                 answer = work.try_finalize(log.resolve(of), typed.description, **words)
         lines = _answer_lines(log, answer)
-    return Result(answer.to_dict, lambda _: lines, Exit.DONE if answer.kept else Exit.REFUSED)
+    return Result(redacted(answer).to_dict, lambda _: lines, Exit.DONE if answer.kept else Exit.REFUSED)
 
 
 @click.command(cls=Command)
@@ -220,7 +221,7 @@ def _answer_lines(log: DecisionLog, answer: DecisionAnswer) -> list[Line]:
     verdict = Line(answer.verdict.value.replace("_", " "), _STYLES.get(answer.verdict, "bold yellow"))
     lines = [verdict.append(f" {plain(answer.id or '')}")]
     if answer.reason:
-        lines.append(Line.safe(answer.reason, indent=2))
+        lines.append(Line.safe(redact(answer.reason), indent=2))
     duplicate = answer.duplicate
     if duplicate is not None and duplicate.is_duplicate and duplicate.of is not None:
         lines.append(Line.safe(_described(log, duplicate.of), "dim", indent=2))
@@ -228,7 +229,7 @@ def _answer_lines(log: DecisionLog, answer: DecisionAnswer) -> list[Line]:
         question = f"Does it take the place of {_described(log, earlier)}?"
         lines.append(Line.safe(question, "magenta", indent=2))
     if answer.degraded:
-        lines.append(Line.safe(f"The gate could not be asked: {answer.degraded}", indent=2))
+        lines.append(Line.safe(f"The gate could not be asked: {redact(answer.degraded)}", indent=2))
     if answer.verdict is DecisionVerdict.QUARANTINED and answer.id:
         back = f"It is in quarantine; `ebbtide decisions restore {answer.id}` brings it back."
         lines.append(Line.safe(back, "dim", indent=2))
@@ -237,7 +238,7 @@ def _answer_lines(log: DecisionLog, answer: DecisionAnswer) -> list[Line]:
 
 def _result(decision: Decision, what: str) -> Result:
     line = Line(what, "bold").append(f" {plain(decision.id)}")
-    return Result(lambda: decision_document(decision), lambda _: [line])
+    return Result(lambda: decision_document(redacted(decision)), lambda _: [line])
 
 
 def _described(log: DecisionLog, decision_id: str) -> str:
@@ -245,4 +246,4 @@ def _described(log: DecisionLog, decision_id: str) -> str:
         text = log.get(decision_id).candidate.description
     except UnknownDecisionError:
         return decision_id
-    return f"{decision_id}: {text}"
+    return f"{decision_id}: {redact(text)}"
