@@ -135,6 +135,18 @@ def test_looking_changes_nothing(events: list[Event], waste: list[WasteKind | No
     assert bill_of_run(events, waste, watched=True)[0] == bill_of_run(events, waste)[0]
 
 
+@given(st.lists(EVENTS, max_size=40))
+def test_what_waits_for_a_context_is_counted_as_it_comes(events: list[Event]) -> None:
+    """The characters that a context has not read are those of the items behind its place, at every event."""
+    recorder = BillRecorder(PRICES)
+    for number, event in enumerate(events, start=1):
+        recorder.add(event, number, None)
+        for chain in recorder._chains.values():
+            for context in chain.contexts:
+                behind = chain.log[context.position - chain.offset :]
+                assert context.waiting == sum(item.length or 0 for item in behind)
+
+
 def test_every_trace_adds_up(data: Path) -> None:
     """Real traces of every format: attributed and unattributed are what was spent."""
     checked = 0

@@ -74,6 +74,7 @@ class _Turn:
 
     charge: Charge
     words: Item
+    context: Context | None  # that the call read; None where it states no size of one
     calls: list[tuple[Item, int]] = field(default_factory=list)  # with the length of their arguments
     refusal: str | None = None  # of the harness, which could not use the answer
     asks: bool = False  # whether its words end in a question
@@ -89,6 +90,13 @@ class _Chain:
     ts: float | None = None  # of the latest call of a model
     instructions: int = 0  # tokens that stand before everything else
     compacted: tuple[int, int] | None = None  # the event, and the tokens before it
+
+    def put(self, item: Item) -> None:
+        """Put something behind the log, which all contexts have still to read."""
+        self.log.append(item)
+        if item.length:
+            for context in self.contexts:
+                context.waiting += item.length
 
 
 class BillRecorder:
@@ -152,7 +160,7 @@ class BillRecorder:
             is_answer = chain.turn is not None and chain.turn.asks and not chain.turn.calls
             self.ledger.request(number, message.text or "", is_answer=is_answer)
         length = None if message.text is None else len(message.text)
-        chain.log.append(Item(number, part, length, title=(message.text or "")[:200]))
+        chain.put(Item(number, part, length, title=(message.text or "")[:200]))
 
     def _notice(self, chain: _Chain, notice: Notice, number: int) -> None:
         if notice.kind is NoticeKind.COMPACTION:
@@ -165,7 +173,7 @@ class BillRecorder:
         if notice.text:
             is_summary = chain.compacted is not None and notice.kind is NoticeKind.NOTE
             part = ContextPart.SUMMARY if is_summary else ContextPart.NOTES
-            chain.log.append(Item(number, part, len(notice.text), title=notice.text[:200]))
+            chain.put(Item(number, part, len(notice.text), title=notice.text[:200]))
 
     def _tool(self, chain: _Chain, call: ToolCall, number: int, review: CallReview) -> Item:
         length = None if call.result is None else length_of(call.result)
@@ -183,13 +191,16 @@ class BillRecorder:
         )
         if len(chain.log) > 2 * _LOG:
             self._trim(chain)
-        chain.log.append(item)
+        chain.put(item)
         self.ledger.call(item, changes=review.changes)
         if chain.turn is not None:
             asked_for = length_of(call.args)
             chain.turn.calls.append((item, asked_for))
             if chain.turn.words.length is not None:
                 chain.turn.words.length += asked_for
+                for context in chain.contexts:
+                    if context is not chain.turn.context:
+                        context.waiting += asked_for
         return item
 
     def _spend_on(self, chain: _Chain, item: Item, call: ToolCall, usage: Usage, cost: int | None) -> None:
@@ -207,7 +218,7 @@ class BillRecorder:
             if usage is not None and cost:
                 self.ledger.spend_apart(call, usage, cost)
             if call.text:
-                chain.log.append(Item(number, ContextPart.OWN_WORDS, len(call.text), title=call.text[:200]))
+                chain.put(Item(number, ContextPart.OWN_WORDS, len(call.text), title=call.text[:200]))
             return
         self._end_turn(chain)
         charge = self._charge(call, usage, number, cost)
@@ -219,6 +230,7 @@ class BillRecorder:
             None if call.text is None else len(call.text),
             title=(call.text or "")[:200],
         )
+        context: Context | None = None
         if charge.size:
             context = self._context(chain, charge, call.agent)
             self._extend(chain, context, charge, call)
@@ -226,10 +238,10 @@ class BillRecorder:
             context.own_words = words
             if call.chain_id == self._root:
                 self.ledger.read_context(charge)
-        chain.log.append(words)
-        if charge.size:
-            context.position = chain.offset + len(chain.log)
-        chain.turn = _Turn(charge, words, asks=(call.text or "").rstrip().endswith("?"))
+        chain.put(words)
+        if context is not None:
+            context.position, context.waiting = chain.offset + len(chain.log), 0
+        chain.turn = _Turn(charge, words, context, asks=(call.text or "").rstrip().endswith("?"))
         chain.model, chain.ts = usage.model or "", call.ts
         self._trim(chain)
 
@@ -252,7 +264,7 @@ class BillRecorder:
         distance = 0.0
         for context in chain.contexts:
             if context.agent == agent and 2 * charge.size >= context.size:
-                gap = abs(charge.size - context.size - self._expected(chain, context))
+                gap = abs(charge.size - context.size - _expected(context))
                 if nearest is None or gap < distance:
                     nearest, distance = context, gap
         if nearest is None:
@@ -269,12 +281,6 @@ class BillRecorder:
                 if context.follows is nearest:
                     context.follows = None  # the earlier one goes on: this was a conversation beside it
         return nearest
-
-    def _expected(self, chain: _Chain, context: Context) -> int:
-        """By how many tokens a context should have grown."""
-        output = 0 if context.latest is None else context.latest.output
-        waiting = chain.log[max(context.position - chain.offset, 0) :]
-        return output + sum(item.length or 0 for item in waiting) // _CHARACTERS
 
     def _extend(self, chain: _Chain, context: Context, charge: Charge, call: ModelCall) -> None:
         """Bring a context to the size that the next call reads."""
@@ -385,6 +391,12 @@ class BillRecorder:
         ledger.share_out()
         bill = bill_of(ledger, total_cost, total_tokens, zone=self._zone)
         return with_advice(bill, ledger.charges, ledger.instructions, ledger.openings)
+
+
+def _expected(context: Context) -> int:
+    """By how many tokens a context should have grown."""
+    output = 0 if context.latest is None else context.latest.output
+    return output + context.waiting // _CHARACTERS
 
 
 def _end(turn: _Turn, ledger: Ledger) -> None:

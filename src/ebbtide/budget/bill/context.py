@@ -142,6 +142,7 @@ class Context:
     Attributes:
         agent: Whose it is.
         position: Items of the chain that it has read.
+        waiting: Characters of those that it has not.
         follows: The one that it seems to have replaced.
         began: Tokens that its first call read.
         calls: Calls that read it.
@@ -153,6 +154,7 @@ class Context:
 
     agent: str | None = None
     position: int = 0
+    waiting: int = 0
     follows: Context | None = None
     began: int = 0
     calls: int = 0
