@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ebbtide.decisions.gate.choice_rules import CHOICES
-from ebbtide.decisions.turns import turn_candidates
+from ebbtide.decisions.turns import turn_candidates, turn_signs
 from ebbtide.decisions.turns.turn_candidates import TurnCandidate, candidates_of
 from ebbtide.decisions.turns.turn_rules import RECOMMENDATIONS
 from ebbtide.decisions.turns.turn_signs import may_state_choice
@@ -54,6 +54,12 @@ def test_what_states_a_choice_is_let_through(text: str) -> None:
     """Every wording of a rule is a candidate, and is read."""
     assert candidates_of(text)
     assert may_state_choice(text)
+
+
+def test_a_look_begins_at_words_that_are_known() -> None:
+    """A phrase that began with any word would be tried at each word of every turn."""
+    rules = [rule for table in turn_signs._tables() for rule in table.rules]
+    assert not [rule.id for rule in rules if rule.pattern.startswith(("(?:[\\w-]", "[\\w-]", "\\w"))]
 
 
 def test_every_proposal_has_an_example() -> None:

@@ -18,7 +18,7 @@ from typing import NamedTuple
 _CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_")
 _APART = bytes(code if chr(code) in _CHARACTERS else 32 for code in range(256))
 # What a pattern takes for an ASCII letter where case does not count, and lower() does not make one.
-_ALIKE = {0x130: "i", 0x131: "i", 0x17F: "s", 0x212A: "k"}
+_ALIKE = (("\u0130", "i"), ("\u0131", "i"), ("\u017f", "s"), ("\u212a", "k"))
 
 _TOKEN = re.compile(
     r"(?P<word>[a-z]{2,}(?![?*+{]))|(?P<behind>\(\?<=\\b)|(?P<look>\(\?<?[=!])|(?P<open>\((?:\?(?:P<\w+>|[a-z-]*:))?)|(?P<close>\))"
@@ -38,7 +38,8 @@ def words_in(text: str) -> frozenset[str]:
     ['don', 'job_1', 't', 'touch']
     """
     if not text.isascii():
-        text = text.translate(_ALIKE)
+        for sign, letter in _ALIKE:
+            text = text.replace(sign, letter)  # a table would look up each letter of the text
     return frozenset(text.lower().encode("ascii", "replace").translate(_APART).decode("ascii").split())
 
 

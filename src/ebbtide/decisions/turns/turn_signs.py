@@ -31,11 +31,11 @@ _TAG = re.compile(r"<[^<>]*>")
 _QUOTED = re.compile(r"\n[ \t]*>[> \t]*")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-f]{4})|([nrtbf])|(.))", re.DOTALL)
 _NESTED = 3  # JSON in a text of JSON in a text of JSON
-_MARKS = str.maketrans("", "", "*_`~")
-_BLANKS = str.maketrans("*_`~", "    ")
+_MARKS = "*_`~"
 # What stands before a cue: any words.
 _LEAD = re.compile(
-    r"\A(?:\(\?P<choice>\[\^[^\]]*\]\{\d+,\d+\}\??\)\??(?:,\? \?)?|\(\?:\[\\w-\]\+ \)\{\d,\d\})"
+    r"\A(?:\(\?P<choice>\[\^[^\]]*\]\{\d+,\d+\}\??\)\??(?:,\? \?)?"
+    r"|\(\?:\[\\w-\](?:\+|\{\d,\d+\}) \)\{\d,\d\})"
 )
 _LOOK = re.compile(r"\(\?<?[=!]")
 
@@ -103,10 +103,11 @@ def _weaker(rules: Iterable[PhraseRule]) -> PhraseTable:
 
 def _read(lowered: str) -> str:
     text = _readings(lowered)
-    plain = text.translate(_MARKS)
-    if plain != text:  # a mark may stand within a word, or between two
-        plain = f"{plain}\n{text.translate(_BLANKS)}"
-    return " ".join(plain.split())
+    plain = spaced = text
+    for mark in _MARKS:
+        plain, spaced = plain.replace(mark, ""), spaced.replace(mark, " ")
+    # A mark may stand within a word, or between two.
+    return " ".join((plain if plain == text else f"{plain}\n{spaced}").split())
 
 
 def _readings(lowered: str) -> str:

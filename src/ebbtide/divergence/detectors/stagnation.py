@@ -50,6 +50,8 @@ _TOOLS = 8  # whose latest arguments are known, and that a stretch names
 _ACKNOWLEDGEMENT = 16  # words up to which an answer may only say that something was done
 
 _WORD = re.compile(r"[^\W\d_]{2,}|(?<![\d.])\d++(?!\w)")
+# The same in small letters of ASCII, in a quarter of the time.
+_ASCII_WORD = re.compile(r"[a-z]{2,}|[0-9](?<![0-9.][0-9])[0-9]*+(?![0-9a-z_])")
 _BREAK = re.compile(r"\n|[{}\[\];]|(?<=[.!?]) |, \"")
 _PLACE = re.compile(r"^\s*(?:[\w./-]+:)?\d+\s*[:\t|\u2192-]\s*")
 _KEPT = 24  # calls that are read when a probe finds nothing new
@@ -80,7 +82,8 @@ def words_of(text: str) -> set[str]:
     if '":' in text:
         text = _ENVELOPE.sub(" ", text)
     text = _MIXED.sub(_generated, text)
-    return set(_WORD.findall(text.lower()))
+    text = text.lower()
+    return set((_ASCII_WORD if text.isascii() else _WORD).findall(text))
 
 
 def pieces_of(text: str) -> set[str]:
