@@ -147,6 +147,8 @@ SECRET_RULES: Final = (
     _keys("atlassian token", "ATCTT3", "ATBB", then="[A-Za-z0-9_=-]{12,}"),
     _keys("aws bedrock key", "ABSK", then="[A-Za-z0-9+/=]{16,}"),
     _keys("aws session", "FwoGZXIvYXdz", "IQoJb3JpZ2lu", then="[A-Za-z0-9+/=]{8,}", form=SecretForm.ANY),
+    # Its size tells it from a path, as one in 64 begins with a slash.
+    SecretRule("azure key", ("accesskey=", "accountkey="), r"(?:SharedAccess|Account)Key=(?P<secret>[A-Za-z0-9+/]{43}=|[A-Za-z0-9+/]{86}==)"),
     SecretRule("azure secret", ("q~",), rf"{_START}[A-Za-z0-9_~.]{{3}}\dQ~[A-Za-z0-9_~.-]{{12,}}", SecretForm.RANDOM),
     SecretRule("azure key", ("azdo", "acdb", "astt", "+aeh", "+afu", "+amc", "+asb", "apim"), rf"{_START}[A-Za-z0-9+/]{{30,80}}(?:AZDO|ACDb|AStt|\+AEh|\+AFu|\+AMC|\+ASb|APIM)[A-Za-z0-9+/=]{{4,}}", SecretForm.RANDOM),
     _keys("buildkite token", "bkua_", "bkct_", "bkaj_", "bkpt_", "bkrt_", then=_LETTERS),
