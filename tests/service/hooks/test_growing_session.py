@@ -87,4 +87,4 @@ def test_a_total_of_codex_is_counted_once(tmp_path: Path) -> None:
     info = {"last_token_usage": usage, "total_token_usage": usage}
     line = json.dumps({"type": "event_msg", "payload": {"type": "token_count", "info": info}}) + "\n"
     path.write_text(line * 3)
-    assert tokens(GrowingSession(str(path), CodexReader, chain="main", place=0).look()) == [110]
+    assert tokens(GrowingSession(str(path), lambda _: CodexReader(), chain="main", place=0).look()) == [110]

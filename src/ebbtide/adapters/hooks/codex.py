@@ -74,5 +74,10 @@ def _calls(event: Mapping[str, Any], key: str) -> tuple[IdentifiedCall, ...]:
 
 
 CODEX: Final = HookCodec(
-    name="codex", title="Codex", read=read_codex, answer=answer_codex, can_end=False, reader=CodexReader
+    name="codex",
+    title="Codex",
+    read=read_codex,
+    answer=answer_codex,
+    can_end=False,
+    reader=lambda _: CodexReader(),  # a thread has one file
 )

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from ebbtide.events.event import ToolCall
 from ebbtide.events.usage import Usage
+from ebbtide.traces.records.calls_once import CallsOnce
 from ebbtide.traces.records.readers import EventReader
 
 MAIN: Final = "main"  #: the chain of the agent that a person talks to
@@ -135,7 +136,8 @@ class HookCodec:
         read: Makes a step of the agent's JSON; None where it says nothing to us.
         answer: Makes the agent's JSON of a reply.
         can_end: True if a hook can end its run.
-        reader: Reads the lines of its session file; None where events state the usage.
+        reader: Makes a reader of the lines of a session file, given the calls in other files of the session;
+            None where events state the usage.
     """
 
     name: str
@@ -143,7 +145,7 @@ class HookCodec:
     read: Callable[[Mapping[str, Any]], HookStep | None]
     answer: Callable[[HookStep, HookReply], dict[str, Any]]
     can_end: bool
-    reader: Callable[[], EventReader] | None
+    reader: Callable[[CallsOnce], EventReader] | None
 
 
 def fingerprint(event: Mapping[str, Any]) -> str:

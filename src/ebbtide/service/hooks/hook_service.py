@@ -24,7 +24,7 @@ from ebbtide.errors import StoreError, error_text
 from ebbtide.events.event import Event, Message, ModelCall, ToolCall
 from ebbtide.events.identity import MARK
 from ebbtide.events.usage import Usage
-from ebbtide.service.hooks.growing_session import GrowingSession, last_report
+from ebbtide.service.hooks.growing_session import GrowingSession, SessionCalls, last_report
 from ebbtide.service.hooks.hook_session import HookSession
 from ebbtide.service.hooks.hook_store import HookStore
 from ebbtide.supervision.ladder import Cause
@@ -112,6 +112,7 @@ class HookService:
         self.last_fault: str | None = None
         self.latest: dict[str, tuple[float, str]] = {}
         self._files: Bounded[tuple[str, str], GrowingSession] = Bounded(_MOST_FILES)
+        self._calls: Bounded[str, SessionCalls] = Bounded(_MOST_FILES)  # by run
         self._lock = threading.Lock()
 
     def take(
@@ -359,14 +360,28 @@ class HookService:
         if file is None:
             place_before = session.files.get(step.transcript)
             from_start = step.is_new or step.kind is StepKind.SIDE_END
-            place, calls = place_before or (0 if from_start else None, 0)
-            file = GrowingSession(step.transcript, codec.reader, chain=step.agent, place=place, calls=calls)
+            place, calls, settled = place_before or (0 if from_start else None, 0, 0)
+            with self._lock:
+                counted = self._calls.get(run_id)
+                if counted is None:
+                    counted = self._calls[run_id] = SessionCalls()
+            file = GrowingSession(
+                step.transcript,
+                codec.reader,
+                chain=step.agent,
+                place=place,
+                calls=calls,
+                settled=settled,
+                session=counted,
+            )
             with self._lock:
                 self._files[key] = file
         events: list[Event] = file.look()
         if step.kind in (StepKind.END, StepKind.SIDE_END):
             events += file.finish()
-        session.files[step.transcript] = (file.place, file.calls)
+        elif step.kind is StepKind.REPORT:
+            events += file.settle()
+        session.files[step.transcript] = (file.place, file.calls, file.settled)
         for event in events:
             self.runs.record(run_id, event)
         # A file may tell of an answer when the next one comes; one that never does tells nothing.

@@ -28,7 +28,8 @@ class HookSession:
         events: Events that came, repeated ones left out.
         repeated: Events and calls that were there before.
         revision: How often it has changed.
-        files: How far each of its files was read: bytes and calls of the model, by path.
+        files: How far each of its files was read: bytes, calls of the model, and the
+            bytes at which its open call was given last, by path.
     """
 
     def __init__(self) -> None:
@@ -39,7 +40,7 @@ class HookSession:
         self.events = 0
         self.repeated = 0
         self.revision = 0
-        self.files: dict[str, tuple[int, int]] = {}
+        self.files: dict[str, tuple[int, int, int]] = {}
         self._keys: Bounded[str, None] = Bounded(_MOST_KEYS)
         self._failures: Bounded[str, None] = Bounded(_MOST_KEYS)
         self._costs: list[tuple[float, float]] = []  # when, and dollars
@@ -132,7 +133,10 @@ class HookSession:
             setattr(session, name, wire[name])
         for agent, delivery in wire["deliveries"].items():
             session._deliveries[agent] = NoteDelivery.from_dict(delivery)
-        session.files = {path: (int(place[0]), int(place[1])) for path, place in wire["files"].items()}
+        session.files = {
+            path: (int(place), int(calls), int(settled))
+            for path, (place, calls, settled) in wire["files"].items()
+        }
         session._batches.update({agent: int(number) for agent, number in wire["batches"].items()})
         session._keys.update(dict.fromkeys(wire["keys"]))
         session._failures.update(dict.fromkeys(wire["failures"]))

@@ -72,13 +72,16 @@ class ClaudeCodeReader:
 
     A model call is given out when its chain goes on after it. The lines of a sub-agent are a chain of their
     own, named by its id where it has one.
+
+    Args:
+        calls: The calls of the session in files that other readers read; None where there are none.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, calls: CallsOnce | None = None) -> None:
         self._answers: dict[str, _OpenCall] = {}
         self._calls = OpenCalls()
         self._lines = Seen()
-        self._once = CallsOnce()
+        self._once = CallsOnce() if calls is None else calls
         self._chains = Sidechains()
         self._totals: dict[str, dict[str, Usage]] = {}  # by session and model
         self._models: dict[str, str] = {}  # by sub-agent, as far as lines name them

@@ -29,13 +29,17 @@ _INJECTED = ("<session_context>", "<state_snapshot>", "<hook_context>")  # what 
 
 
 class GeminiCliReader:
-    """Reads messages one by one; the latest is held until another one comes."""
+    """Reads messages one by one; the latest is held until another one comes.
 
-    def __init__(self) -> None:
+    Args:
+        calls: The calls of the session in files that other readers read; None where there are none.
+    """
+
+    def __init__(self, calls: CallsOnce | None = None) -> None:
         self._repeated = 0
         self._printed = PrintedReader()
         self._held: dict[str, Any] | None = None
-        self._once = CallsOnce()
+        self._once = CallsOnce() if calls is None else calls
         self._given = Seen()
 
     @property
