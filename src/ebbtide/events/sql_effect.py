@@ -7,7 +7,9 @@ import re
 from ebbtide.events.effect import Effect
 
 _READ_LENGTH = 4_000  # characters that are read
-_IGNORED = re.compile(r"--[^\n]*+|/\*.{0,4000}?\*/|'(?:[^']++|'')*+'?|\"[^\"]*+\"?|`[^`]*+`?", re.DOTALL)
+_IGNORED = re.compile(
+    r"--[^\n]*+|/\*(?:[^*]++|\*(?!/))*+(?:\*/)?|'(?:[^']++|'')*+'?|\"[^\"]*+\"?|`[^`]*+`?", re.DOTALL
+)
 _WORD = re.compile(r"[A-Za-z]++")
 _WRITES = re.compile(
     r"\b(?:INSERT\s+INTO|DELETE\s+FROM|UPDATE\s+\S+\s+SET|MERGE\s+INTO|INTO\s+OUTFILE)\b", re.IGNORECASE

@@ -153,8 +153,10 @@ def changed(files: Sequence[File], steps: Iterable[tuple[str, int, int]]) -> lis
     for number, (step, one, other) in enumerate(steps):
         file = now.pop(one % len(now))
         near = next((near for near in now if near.agent is file.agent), None)
-        if step == "split" and len(file.lines) > 1:
-            end = 1 + other % (len(file.lines) - 1)
+        # A head of Codex before another one is how a fork begins: a part has a call, too.
+        least = 3 if file.agent is CodingAgent.CODEX else 1
+        if step == "split" and len(file.lines) > least:
+            end = least + other % (len(file.lines) - least)
             now += [
                 File(file.agent, file.session, file.lines[:end]),
                 File(file.agent, f"{file.session}-{number}", head_of(file, end) + file.lines[end:]),

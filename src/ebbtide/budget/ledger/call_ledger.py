@@ -255,7 +255,7 @@ class CallLedger:
     >>> ledger.sight(CallPlace("run 2"), call._replace(output_tokens=4))
     False
     >>> [(counted.usage.output_tokens, counted.owner.run) for counted in ledger.calls()]
-    [(4, 'run 1')]
+    [(4, 'run 2')]
     """
 
     def __init__(self) -> None:

@@ -10,7 +10,7 @@ from ebbtide.text.excerpt import one_line
 
 LONGEST: Final = 100  #: characters of a title
 _SKILL: Final = re.compile(r"<command-name>(.{0,300}?)</command-name>", re.DOTALL)
-_WITH: Final = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
+_WITH: Final = re.compile(r"<command-args>([^<]{0,400}+)")
 _HOUSEKEEPING: Final = frozenset(
     "clear exit quit login logout plan ide model compact config cost help release-notes resume status".split()
 )

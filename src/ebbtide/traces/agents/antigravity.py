@@ -15,10 +15,10 @@ from ebbtide.events.usage import Usage
 from ebbtide.traces.records.fields import count, identifier, items, mapping, seconds, text
 from ebbtide.traces.records.joining import OpenCalls
 
-_REQUEST: Final = re.compile(r"<USER_REQUEST>\n?(.*?)\n?</USER_REQUEST>", re.DOTALL)
+_REQUEST: Final = ("<USER_REQUEST>", "</USER_REQUEST>")
 _MODEL: Final = re.compile(r"`Model Selection` from .{0,80}? to ([^\n]{1,80}?)\.\n")
 # Two lines of the clock stand before an answer: equal answers are equal without them.
-_CLOCK: Final = re.compile(r"\s*Created At: \S+\s+(?:Completed At: \S+\s+)?")
+_CLOCK: Final = re.compile(r"Created At: \S{1,40}+\s{1,8}+(?:Completed At: \S{1,40}+\s{1,8}+)?")
 _FAILED: Final = ("ERROR", "FAILED", "CANCELED", "CANCELLED")
 _NOTICES: Final = {
     "CHECKPOINT": NoticeKind.COMPACTION,
@@ -54,7 +54,7 @@ class AntigravityReader:
         if step.get("source") != "MODEL":
             return ()
         result = {
-            "result": _CLOCK.sub("", words or "", count=1),
+            "result": _without_clock((words or "").lstrip()),
             "error": step.get("status") in _FAILED or bool(count(step.get("exit_code"))),
             "ts": ts,
         }
@@ -68,8 +68,9 @@ class AntigravityReader:
     def _request(self, words: str, ts: float | None) -> Sequence[Event]:
         if (chosen := _MODEL.search(words)) is not None:
             self._model = chosen[1]
-        request = _REQUEST.search(words)
-        return (Message(text=words if request is None else request[1], ts=ts),)
+        _, begin, rest = words.partition(_REQUEST[0])
+        request = rest.partition(_REQUEST[1])[0].strip("\n") if begin else words
+        return (Message(text=request, ts=ts),)
 
     def _answer(self, step: Mapping[str, Any], words: str | None, ts: float | None) -> Sequence[Event]:
         place, requests = identifier(step.get("step_index")), items(step.get("tool_calls"))
@@ -89,3 +90,8 @@ class AntigravityReader:
             )
             events += self._calls.open(f"{place} {number}", call)
         return events
+
+
+def _without_clock(answer: str) -> str:
+    clock = _CLOCK.match(answer)
+    return answer if clock is None else answer[clock.end() :]
