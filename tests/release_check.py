@@ -12,8 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from wheel_smoke import PROJECT, build, check_contents
-
+PROJECT = Path(__file__).parent.parent
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 
 
@@ -26,6 +25,8 @@ def digests(*files: Path) -> list[str]:
 
 
 def main() -> int:
+    from wheel_smoke import build, check_contents  # beside this program; nobody imports it as a module
+
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--strict", action="store_true", help="fail where a Python cannot be had")
     parser.add_argument("--out", type=Path, default=PROJECT / "dist", help="where the files go")

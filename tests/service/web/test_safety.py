@@ -16,6 +16,7 @@ SECRET = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"  # noqa: S105 - made up
 OF_PROGRAMS = {
     "/v1/runs/{run_id}/events",
     "/v1/runs/{run_id}/check",
+    "/v1/runs/{run_id}/claims",
     "/v1/runs/{run_id}/end",
     "/v1/check",
     "/v1/traces",
