@@ -13,7 +13,7 @@ BOUNDED = {
     "events.outcome._EMPTY": "a line of the ends of an answer: `_CUT`",
     "events.outcome._COUNT": "the telling lines of an answer: `_CUT`, `_TOP`, `_BOTTOM`",
     "events.outcome._DEEDS": "`_TOP_READ`",
-    "text.redaction.SECRET_RULES": "the 100 lines of a key before its end, and redaction looks for that end first",
+    "text.redaction.SECRET_RULES": "100 lines of a key, whose end redaction looks for first",
     "text.pattern_words._TOKEN": "patterns of the package",
     "service.hooks.install.opencode_plugin._SPAWN": "the plugin file that the package writes",
 }
