@@ -40,7 +40,9 @@ class SecretRule(NamedTuple):
 
 _START: Final = r"(?<![A-Za-z0-9])"
 _PEM: Final = r"(?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----"
-_PEM_LINE: Final = r"(?:\\{1,15}+[nrt]|[\s\"'+,|>]){0,12}(?:Proc-Type: ?\S{1,80}|DEK-Info: ?\S{1,80}|Version: [^\n]{1,60}+|[A-Za-z0-9+/=]{8,})"
+_PEM_GAP: Final = r"(?:\\{1,15}+[nrt]|[\s\"'+,|>]){0,12}"
+_PEM_HEAD: Final = r"Proc-Type: ?\S{1,80}|DEK-Info: ?\S{1,80}|Version: [^\n]{1,60}+"
+_PEM_BODY: Final = "[A-Za-z0-9+/=]{8,}"
 _QUOTES: Final = r"(?:\\{0,7}[\"'`])?"
 _SET: Final = rf"{_QUOTES}\s{{0,3}}(?:=>|:=|==?|:)\s{{0,3}}"  # from the name of a field to its value
 _END: Final = r"(?=[\"'`\\\s,;&)}\]<]|$|\u2026)"
@@ -85,8 +87,8 @@ _UUID: Final = "[a-f0-9]{8}-[a-f0-9-]{4,27}"
 
 #: In this order: what an earlier row masks, a later one does not see.
 SECRET_RULES: Final = (
-    SecretRule("private key", ("private key",), rf"-----BEGIN {_PEM}(?>{_PEM_LINE})+(?:[\\nrt\s]{{0,12}}-----END {_PEM})?"),
-    SecretRule("private key", ("-----end",), rf"(?<![A-Za-z0-9+/=])(?>{_PEM_LINE}){{1,100}}(?:[\\nrt\s]){{0,12}}-----END {_PEM}"),
+    SecretRule("private key", ("private key",), rf"-----BEGIN {_PEM}(?>{_PEM_GAP}(?:{_PEM_HEAD}|{_PEM_BODY}))+(?:[\\nrt\s]{{0,12}}-----END {_PEM})?"),
+    SecretRule("private key", ("-----end",), rf"(?<![A-Za-z0-9+/=])(?>{_PEM_GAP}(?:{_PEM_HEAD})){{0,4}}(?>{_PEM_GAP}{_PEM_BODY}){{1,100}}(?:[\\nrt\s]){{0,12}}-----END {_PEM}"),
     SecretRule("age key", ("age-secret-key-",), r"AGE-SECRET-KEY-1[A-Z0-9]{8,}"),
     # What begins like one and has no dot is passed over as a whole: what begins like one in it has none either.
     SecretRule("jwt", ("eyj",), rf"{_START}(?:(?P<secret>{_JWT_HEAD}\.[A-Za-z0-9_-]{{2,}}(?:\.[A-Za-z0-9_-]*)?)|{_JWT_HEAD})"),
