@@ -47,6 +47,7 @@ _MANY = 24  # repeats from which a bound is none
 _STATES = 900  # of a repeat, for the look at pairs of them
 _FAST_S = 0.01  # for the longest text; below, how it grows cannot be measured
 _HANGS_S = 0.5  # for a text of any length up to the longest
+_TRIES = 3  # of a search whose growth is in question
 _GROWS = 2.9  # times the time for twice the text: 2 is linear, 4 is quadratic
 _REPEATS = tuple(getattr(_constants, name) for name in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"))
 _USE = re.compile(r"(?<![\w.\"'])(\w+)\.(match|fullmatch|search|finditer|findall|subn?|split)\b")
@@ -226,15 +227,17 @@ def slowest(row: NamedPattern, longest: int = LONGEST) -> Offender | None:
                 size = longest // 4
                 continue
             if took > _FAST_S and before and took > _GROWS * before:
-                # Once more, and on: a window of some hundred characters grows so until it is full.
+                # Again, and on: a window of some hundred characters grows so until it is full.
                 sizes = (size // 2, size, size * 2, size * 4)
-                times = [_seconds(row.search, make(each)) or math.inf for each in sizes]
+                times = [_least_seconds(row.search, make(each)) for each in sizes]
                 if all(
                     late > _GROWS * early or late == math.inf for early, late in itertools.pairwise(times)
                 ):
-                    growth = f"{took / before:.1f} times the time for twice the text"
+                    known = [each for each in times if each < math.inf]
+                    power = math.log2(known[-1] / known[0]) / (len(known) - 1) if len(known) > 1 else math.inf
+                    growth = f"{2**power:.1f} times the time for twice the text"
                     fault = f"{growth}, {took:.2f} s at {len(text):,} characters"
-                    return Offender(row.name, fault, _shortened(text), math.log2(took / before))
+                    return Offender(row.name, fault, _shortened(text), power)
             size, before = size * 2, took
     return None
 
@@ -264,6 +267,11 @@ def _seconds(search: Callable[[str], object], text: str) -> float | None:
         signal.setitimer(signal.ITIMER_REAL, 0)
     took = time.process_time() - started
     return None if took > _HANGS_S else took
+
+
+def _least_seconds(search: Callable[[str], object], text: str) -> float:
+    """The least time of some searches, which other work disturbs least; infinite where all were cut off."""
+    return min(_seconds(search, text) or math.inf for _ in range(_TRIES))
 
 
 def _pumped(pattern: re.Pattern[str]) -> Iterator[Callable[[int], str]]:

@@ -13,7 +13,6 @@ BOUNDED = {
     "events.outcome._EMPTY": "a line of the ends of an answer: `_CUT`",
     "events.outcome._COUNT": "the telling lines of an answer: `_CUT`, `_TOP`, `_BOTTOM`",
     "events.outcome._DEEDS": "`_TOP_READ`",
-    "text.redaction.SECRET_RULES": "100 lines of a key, whose end redaction looks for first",
     "text.pattern_words._TOKEN": "patterns of the package",
     "service.hooks.install.opencode_plugin._SPAWN": "the plugin file that the package writes",
 }
@@ -50,8 +49,7 @@ def test_no_pattern_is_kept_busy_by_an_unkind_text() -> None:
     rows = [json.loads(line) for line in result.stdout.splitlines()]
     new = [row for row in rows if name(row["name"]) not in BOUNDED.keys() | LEFT]
     assert new == []
-    # The measured power of what goes with the cube lies between 2.3 and 2.9 from run to run.
-    assert [row for row in rows if name(row["name"]) in LEFT and row["power"] > 3.3] == []
+    assert [row for row in rows if name(row["name"]) in LEFT and row["power"] > 2.4] == []
 
 
 def name(text: str) -> str:
