@@ -12,17 +12,15 @@ tests/decision_log/test_migrating.py.
 from __future__ import annotations
 
 import argparse
-import os
 import random
-import signal
 import subprocess
-import sys
 import tempfile
 import threading
 import time
 from pathlib import Path
 from typing import Any
 
+from benchmarks.campaign.kills import DECIDER, THREADS, killed
 from benchmarks.measure import setup, write_result
 from benchmarks.postgres_server import BenchmarkServer
 from ebbtide.decision_log.deliberation.deliberation import Deliberation
@@ -30,26 +28,7 @@ from ebbtide.decision_log.log.decision_log import DecisionLog
 from ebbtide.decision_log.record.record import Status
 from ebbtide.errors import StoreError
 
-THREADS = 8
 A_LOG = 10  # rounds that write to one log
-#: Says "ready", and the id of each decision once it is acknowledged.
-WRITER = """
-import os, sys, threading
-from ebbtide.decision_log.log.decision_log import DecisionLog
-from ebbtide.decision_log.deliberation.deliberation import Deliberation
-place, name, threads = sys.argv[1:]
-work = Deliberation(DecisionLog.open(place, timeout_s=60))
-def write(thread):
-    number = 0
-    while True:
-        number += 1
-        session = f"{name}-{thread}-{number}"
-        answer = work.record_decision(f"Use store {session} as it has room", session=session)
-        os.write(1, f"{answer.id}\\n".encode())
-os.write(1, b"ready\\n")
-for thread in range(int(threads)):
-    threading.Thread(target=write, args=(thread,)).start()
-"""
 
 
 def main() -> None:
@@ -79,7 +58,8 @@ def killed_programs(folder: Path, rounds: int) -> dict[str, int]:
             place, acknowledged = folder / f"log-{number}.db", set()
             DecisionLog.open(place).close()
         before = len(acknowledged)
-        acknowledged |= _killed(place, str(number), chance.uniform(0.01, 0.25))
+        after_s = chance.uniform(0.01, 0.25)
+        acknowledged |= set(killed(DECIDER, str(place), str(number), str(THREADS), after_s=after_s))
         totals["acknowledged"] += len(acknowledged) - before
         with DecisionLog.open(place) as log:
             kept = {decision.id for decision in log.iterate(status=Status.KEPT)}
@@ -90,18 +70,6 @@ def killed_programs(folder: Path, rounds: int) -> dict[str, int]:
                 searched = {hit.decision.id for hit in log.search("store room", limit=len(kept) + 1)}
                 totals["lost"] += len(acknowledged - searched)
     return totals
-
-
-def _killed(place: Path, name: str, after_s: float) -> set[str]:
-    """The ids that a program acknowledged before it was killed, some time after the first one."""
-    command = [sys.executable, "-c", WRITER, str(place), name, str(THREADS)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as child:
-        assert child.stdout is not None
-        ids = [child.stdout.readline() for _ in range(2)][1:]
-        time.sleep(after_s)
-        os.kill(child.pid, signal.SIGKILL)
-        lines = [*ids, *child.stdout.read().splitlines(keepends=True)]
-    return {line.decode("ascii").strip() for line in lines if line.endswith(b"\n")}
 
 
 def full_disk(mount: Path, *, size_kb: int = 2_048) -> dict[str, Any]:
