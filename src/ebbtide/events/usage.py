@@ -207,7 +207,7 @@ def total(usages: Iterable[Usage]) -> Usage:
 
 
 def rows_by_model(rows: Iterable[Usage]) -> tuple[Usage, ...]:
-    """What sessions state, by model over all of them."""
+    """Sums the usages that sessions state, by model."""
     sums: dict[str | None, list[Usage]] = {}
     for row in rows:
         sums.setdefault(row.model, []).append(row)

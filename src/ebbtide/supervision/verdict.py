@@ -80,7 +80,7 @@ class Verdict(Record):
 
     @property
     def remedy(self) -> str | None:
-        """What a person is to change where the model can mend nothing; None elsewhere."""
+        """The change for a person to make where the model can mend nothing; None elsewhere."""
         return wording.nudge(self.facts) if self.facts is not None and self.for_person else None
 
     @property
@@ -90,7 +90,7 @@ class Verdict(Record):
 
     @property
     def nudge(self) -> str | None:
-        """What to tell the model; None where there is nothing to tell it, or nothing that it can mend."""
+        """The note for the model; None where there is none, or nothing that the model can mend."""
         if self.facts is None or self.for_person or self.action not in (Action.NUDGE, Action.FINALIZE):
             return None
         texts = dict.fromkeys(wording.nudge(facts) for facts in (*self.more, self.facts))

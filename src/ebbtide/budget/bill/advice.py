@@ -262,7 +262,7 @@ def _keeps_for_an_hour(bill: Bill) -> bool:
 
 
 def _cache_advice(bill: Bill) -> Iterator[Suggestion]:
-    """What to do about calls that missed the cache, where that is known: not for each of them."""
+    """Advises on calls that missed the cache, where the cause is known."""
     misses = bill.misses
     if misses.after_pauses and misses.longest_pause_s is not None:
         several = "up to " if misses.after_pauses > 1 else ""

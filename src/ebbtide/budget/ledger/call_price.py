@@ -15,7 +15,7 @@ from ebbtide.events.usage import Usage, rows_by_model
 
 
 class SessionTotal(NamedTuple):
-    """What all of its calls took, as a file states it.
+    """The sum over all of its calls that a file states.
 
     Args:
         ts: When it says so, in seconds since 1970.

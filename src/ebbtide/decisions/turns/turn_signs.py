@@ -32,6 +32,7 @@ _QUOTED = re.compile(r"\n[ \t]*>[> \t]*")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-f]{4})|([nrtbf])|(.))", re.DOTALL)
 _NESTED = 3  # JSON in a text of JSON in a text of JSON
 _MARKS = "*_`~"
+_INNER = re.compile(r"(?<=\w)[*`~]++(?=\w)")
 # What stands before a cue: any words.
 _LEAD = re.compile(
     r"\A(?:\(\?P<choice>\[\^[^\]]*\]\{\d+,\d+\}\??\)\??(?:,\? \?)?"
@@ -103,11 +104,11 @@ def _weaker(rules: Iterable[PhraseRule]) -> PhraseTable:
 
 def _read(lowered: str) -> str:
     text = _readings(lowered)
-    plain = spaced = text
+    if _INNER.search(text) is not None:  # such a mark may stand within a word, or between two
+        text = f"{text}\n{_INNER.sub(' ', text)}"
     for mark in _MARKS:
-        plain, spaced = plain.replace(mark, ""), spaced.replace(mark, " ")
-    # A mark may stand within a word, or between two.
-    return " ".join((plain if plain == text else f"{plain}\n{spaced}").split())
+        text = text.replace(mark, "")
+    return " ".join(text.split())
 
 
 def _readings(lowered: str) -> str:

@@ -111,7 +111,7 @@ class GrowingSession:
         return events
 
     def settle(self) -> list[Event]:
-        """What is open while the agent rests; what a later line adds to it comes as usage alone."""
+        """Returns events that are open while the agent rests; a later line adds to them as usage alone."""
         self.settled = self.place
         return self._ended(self._open())
 

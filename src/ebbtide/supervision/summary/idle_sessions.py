@@ -74,7 +74,7 @@ class IdleSessions:
 
     @property
     def sentence(self) -> str:
-        """What happened, and what to do about it."""
+        """Says that the sessions did nothing, and names the remedy."""
         return (
             f"{self.sessions:,} sessions in a row did nothing: each began with “{self.title}” as soon as "
             "the one before had ended. End the program that starts them, or change what it asks for."

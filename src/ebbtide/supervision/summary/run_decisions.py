@@ -102,7 +102,7 @@ class RunDecisions:
 
 
 def _is_shown(each: FilteredCandidate) -> bool:
-    """What agents say is shown even where the gate refuses it; of what people say, only what is kept."""
+    """Shows words of agents even where the gate refuses them, and of people only those that are kept."""
     return each.turn.role is not Speaker.PERSON or each.disposition is Disposition.KEPT
 
 
