@@ -1,6 +1,7 @@
 """One thread that writes: what several callers hand over meanwhile is one transaction.
 
 A caller gets a future that is done when its part is on disk. Nobody else writes to the database.
+A large job has a transaction of its own, and between two of them goes everything small that waits.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ _T = TypeVar("_T")
 
 _MOST_BYTES: Final = 64 << 20  # that wait to be written
 _MOST_TOGETHER: Final = 500  # jobs of one transaction
+_LARGE_BYTES: Final = 256 << 10  # of a job: about 1,000 events, which take some hundredths of a second
 _PATIENCE_S: Final = 0.1  # of a job for which nobody waits: a transaction takes milliseconds
 
 
@@ -60,6 +62,7 @@ class GroupWriter:
     def __init__(self, place: WritePlace) -> None:
         self._place = place
         self._jobs: deque[_Job] = deque()
+        self._large: deque[_Job] = deque()
         self._bytes = 0
         self._wake = threading.Condition()
         self._is_over = False
@@ -95,7 +98,7 @@ class GroupWriter:
                     f"{self._place.name}: too much waits to be written. Send it again in a moment"
                 )
             self._bytes += size
-            self._jobs.append(_Job(run, future, size))
+            (self._jobs if size < _LARGE_BYTES else self._large).append(_Job(run, future, size))
             self._is_urgent = self._is_urgent or not can_wait
             self._wake.notify()
         return future
@@ -111,7 +114,7 @@ class GroupWriter:
     def waiting(self) -> tuple[int, int]:
         """Jobs that wait to be written, and the bytes that they hold."""
         with self._wake:
-            return len(self._jobs), self._bytes
+            return len(self._jobs) + len(self._large), self._bytes
 
     def close(self) -> None:
         """Write what waits, and end."""
@@ -121,13 +124,18 @@ class GroupWriter:
         self._thread.join()
 
     def _write_all(self) -> None:
+        is_large_next = False
         while True:
             with self._wake:
-                while not self._jobs and not self._is_over:
+                while not self._jobs and not self._large and not self._is_over:
                     self._wake.wait()
                 self._wake.wait_for(lambda: self._is_urgent or self._is_over, _PATIENCE_S)
-                jobs = [self._jobs.popleft() for _ in range(min(len(self._jobs), _MOST_TOGETHER))]
-                self._is_urgent = bool(self._jobs)
+                if self._large and (is_large_next or not self._jobs):
+                    jobs = [self._large.popleft()]
+                else:
+                    jobs = [self._jobs.popleft() for _ in range(min(len(self._jobs), _MOST_TOGETHER))]
+                is_large_next = not is_large_next
+                self._is_urgent = bool(self._jobs or self._large)
             if not jobs:
                 break
             self._write(jobs)

@@ -31,6 +31,7 @@ _T = TypeVar("_T")
 
 _ACTIONS: Final = tuple(Action)
 _PAGE: Final = 5_000  # events that are read at once
+_TOGETHER: Final = 180  # events of one statement: the SQLite of some systems takes 999 values at most
 _LINE_BYTES: Final = 300  # that an event takes in memory beside its line
 _MOST_LAGGING: Final = 1000  # runs that are listed anew at a start, each read in some 10 ms
 _ERASING: Final = ("delete", "expire")  # acts
@@ -98,10 +99,7 @@ class RunDatabase:
         def write(session: Session) -> list[int]:
             started = min((item.at for item in events), default=now)
             run, is_booked = _run_row(session, run_id, origin, started, now)
-            rows = session.rows_of_each(
-                [(statements.NEW_EVENT, (run, *item.key, item.at, item.line)) for item in events]
-            )
-            places: list[int] = [row[0][0] if row else 0 for row in rows]
+            places = _keep(session, run, events)
             sums: dict[tuple[int, str], list[float]] = {}
             for item, place in zip(events, places, strict=True):
                 if place and item.charge is not None and not is_booked:
@@ -188,7 +186,7 @@ class RunDatabase:
         self._writer.submit(lambda session: session.run(query, (note, run_id, note)))
 
     def flush(self) -> Future[None]:
-        """Returns a future that is done when everything that was handed over before is on disk."""
+        """Returns a future that is done when everything small that was handed over before is on disk."""
         # It asks something, so that a connection that has gone stale is noticed before the commit.
         return self._writer.submit(lambda session: session.run("SELECT 1"))
 
@@ -280,6 +278,20 @@ class RunDatabase:
         """Writes what waits, and writes no more."""
         self._writer.close()
         self._readers.close()
+
+
+def _keep(session: Session, run: int, events: Sequence[RunEvent]) -> list[int]:
+    """Keeps events of a run; returns the place of each, 0 for one that was there before."""
+    places: list[int] = []
+    for start in range(0, len(events), _TOGETHER):
+        batch = events[start : start + _TOGETHER]
+        values = [value for item in batch for value in (run, *item.key, item.at, item.line)]
+        # Places rise in the order of the events.
+        kept = sorted(session.rows(statements.new_events(len(batch)), values), reverse=True)
+        for item in batch:
+            is_kept = bool(kept) and kept[-1][1:] == item.key
+            places.append(kept.pop()[0] if is_kept else 0)
+    return places
 
 
 def _write_standings(session: Session, standings: Mapping[str, _Standing]) -> None:

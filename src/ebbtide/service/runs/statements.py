@@ -15,11 +15,20 @@ ON CONFLICT (run_id) DO UPDATE SET
     source = CASE excluded.source WHEN 'hooks' THEN 'hooks' ELSE runs.source END
 RETURNING number, is_booked
 """
-#: Values: run, chain, seq, at, line; its row is the place of the event, and there is none where it was there.
-NEW_EVENT: Final = (
-    "INSERT INTO events (run, chain, seq, at, line) VALUES (?, ?, ?, ?, ?)"
-    " ON CONFLICT DO NOTHING RETURNING place"
-)
+
+
+def new_events(count: int) -> str:
+    """Returns the statement that keeps events; its rows are the places and keys of those that were not there.
+
+    Values for each event: run, chain, seq, at, line.
+    """
+    values = ", ".join(["(?, ?, ?, ?, ?)"] * count)
+    return (
+        f"INSERT INTO events (run, chain, seq, at, line) VALUES {values}"  # noqa: S608 - question marks
+        " ON CONFLICT DO NOTHING RETURNING place, chain, seq"
+    )
+
+
 #: Values: how many are new, run.
 RECEIVED: Final = "UPDATE runs SET received = received + ? WHERE number = ?"
 #: Values: dollars, tokens, id; its row is the number of the run.
