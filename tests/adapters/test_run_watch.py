@@ -72,3 +72,30 @@ def test_a_limit_is_no_question() -> None:
     run_watch = RunWatch(limits=Limits(llm_calls=1))
     run_watch.record("a", ModelCall())
     assert run_watch.advise("a", asks=True).end is not None
+
+
+@pytest.mark.parametrize(
+    ("limits", "shadow", "model", "is_warned"),
+    [
+        (Limits(cost_usd=1.0), False, "nobody/knows-1", True),
+        (Limits(cost_usd=1.0), False, "openai/gpt-4o-mini", False),
+        (Limits(cost_usd=1.0), False, None, False),
+        (Limits(cost_usd=1.0), True, "nobody/knows-1", False),
+        (Limits(cost_usd=1.0, when_unknown="allow"), False, "nobody/knows-1", False),
+        (Limits(tokens=1), False, "nobody/knows-1", False),
+    ],
+)
+def test_a_limit_in_dollars_without_a_price_is_warned_of_before_the_first_call(
+    limits: Limits, shadow: bool, model: str | None, is_warned: bool
+) -> None:
+    """Once for each model; the call is made, since its answer may state the cost."""
+    run_watch = RunWatch(limits=limits, shadow=shadow)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for _ in range(2):
+            assert run_watch.advise("a", model=model).refusal is None
+    assert len(caught) == is_warned
+    if is_warned:
+        assert "The limit of 1 USD cannot hold: nothing says what a call of 'nobody/knows-1' costs" in str(
+            caught[0].message
+        )

@@ -152,7 +152,7 @@ class _CrewCall:
         """Returns the messages to send, and the answer in place of a call; changes the options in place."""
         run_id = self.kickoff.run_id
         self._record_task(call.get("from_task"))
-        advice = self.watch.advise(run_id, agent=self.agent)
+        advice = self.watch.advise(run_id, agent=self.agent, model=self.model)
         if advice.refusal:
             text = final_text(advice.verdict, self.watch.end(run_id))
             if call.get("response_model") is not None or _is_typed(call.get("from_task")):

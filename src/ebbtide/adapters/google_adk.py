@@ -49,7 +49,7 @@ class EbbtideAdkPlugin(BasePlugin):
         self, *, callback_context: CallbackContext, llm_request: LlmRequest
     ) -> LlmResponse | None:
         run_id = callback_context.invocation_id
-        advice = self.watch.advise(run_id, agent=callback_context.branch)
+        advice = self.watch.advise(run_id, agent=callback_context.branch, model=llm_request.model)
         if advice.refusal:
             text = final_text(advice.verdict, self.watch.end(run_id))
             return LlmResponse(content=_words("model", text))

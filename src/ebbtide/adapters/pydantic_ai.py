@@ -78,7 +78,7 @@ class EbbtideCapability(AbstractCapability[Any]):
 
     async def wrap_model_request(self, ctx: Any, *, request_context: Any, handler: Any) -> ModelResponse:  # noqa: D102
         run_id = _run_of(ctx)
-        advice = self.watch.advise(run_id)
+        advice = self.watch.advise(run_id, model=getattr(ctx.model, "model_name", None))
         if advice.refusal:
             standing = self.watch.end(run_id)
             text = final_text(advice.verdict, standing)

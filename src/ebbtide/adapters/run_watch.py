@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Final, Self, TypedDict, Unpack
 
 from ebbtide.adapters.answer_text import answer_text
-from ebbtide.budget.limits import Limits
+from ebbtide.budget.limits import LimitKind, Limits, Missing, uncounted
 from ebbtide.budget.prices import Prices
 from ebbtide.budget.shared.budgets import Budgets
 from ebbtide.errors import ConfigError, error_text
@@ -31,6 +31,7 @@ from ebbtide.supervision.supervisor import Supervisor
 from ebbtide.supervision.verdict import Verdict
 
 _NO_ADVICE: Final = Advice(Verdict())
+_MOST_MODELS: Final = 1000
 
 
 class WatchOptions(TypedDict, total=False):
@@ -90,6 +91,11 @@ class RunWatch:
         self.faults = 0
         self.last_fault: str | None = None
         self._lock = threading.Lock()
+        self._prices = options.get("prices") or Prices()
+        limits = options.get("limits")
+        is_strict = limits is not None and limits.refuses_unknown and not options.get("shadow")
+        self._most_usd = limits.cost_usd if limits is not None and is_strict else None
+        self._priced: set[str] = set()  # models whose price was looked up
 
     def __deepcopy__(self, memo: dict[int, object]) -> Self:
         """Returns itself: frameworks copy what holds it, and the runs of the copies are the same runs."""
@@ -100,14 +106,19 @@ class RunWatch:
         """Returns an id for a run whose framework gives it none."""
         return uuid.uuid4().hex
 
-    def advise(self, run_id: str, *, agent: str | None = None, asks: bool = False) -> Advice:
+    def advise(
+        self, run_id: str, *, agent: str | None = None, asks: bool = False, model: object = None
+    ) -> Advice:
         """Returns what to do before the next call of a run's model; nothing if that fails.
 
         Args:
             run_id: The run.
             agent: Whose model is called.
             asks: True if there is a person to ask: then a loop, which would end the run, is a question, too.
+            model: Name of the model, if it is known; a limit in dollars without its price is warned of.
         """
+        if self._most_usd is not None and isinstance(model, str) and model not in self._priced:
+            self._look_up_price(model, self._most_usd)
         try:
             advice = self._runs.before_model(run_id, agent=agent)
         except Exception as error:  # noqa: BLE001 - the run does not notice
@@ -117,6 +128,25 @@ class RunWatch:
         if asks and verdict.cause is Cause.DIVERGENCE and verdict.action is Action.STOP:
             return Advice(replace(verdict, action=Action.ESCALATE))
         return advice
+
+    def _look_up_price(self, model: str, limit: float) -> None:
+        """Warns before the first call of a model that nobody has a price for: the second would be refused.
+
+        The call is made all the same, since some providers state the cost in their answer.
+        """
+        with self._lock:
+            if model in self._priced or len(self._priced) >= _MOST_MODELS:
+                return
+            self._priced.add(model)
+        with self.guarded():
+            if self._prices.rates(model) is not None:
+                return
+            warnings.warn(
+                "Unless the answer states its cost, this call is the last: "
+                + uncounted(LimitKind.COST_USD, limit, Missing.PRICE, model),
+                RuntimeWarning,
+                stacklevel=4,
+            )
 
     def record(self, run_id: str, event: Event) -> None:
         """Takes one event."""

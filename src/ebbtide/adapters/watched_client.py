@@ -176,7 +176,7 @@ class WatchedMethod:
             call = conversations.place(items, self._form.kept_history(arguments))
             for item in call.news:
                 self._record(call.run, item)
-        return call, self._watch.advise(call.run.run_id)
+        return call, self._watch.advise(call.run.run_id, model=arguments.get("model"))
 
     def _conversations(self, run_id: str | None) -> Conversations:
         if run_id is None:
