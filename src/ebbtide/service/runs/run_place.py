@@ -82,23 +82,20 @@ class RunFile:
         return SqliteSession(connection, self.name)
 
     def reader(self) -> Session:
-        """As in `RunPlace`; it reads the file that is there now, so that it is of use once."""
+        """As in `RunPlace`; it reads the file that is there now, and no other that comes in its place."""
         with SqliteErrors(self.name):
+            inode = self._path.stat().st_ino if self._path.exists() else 0
             connection = sqlite3.connect(
                 f"{self._path.absolute().as_uri()}?mode=rw",
                 uri=True,
                 isolation_level=None,
                 check_same_thread=False,
             )
-            return SqliteSession(connection, self.name, lasting=False)
+            return _FileReader(connection, self._path, inode)
 
     def require(self) -> None:
         """As in `RunPlace`: SQLite goes on writing to a file that was deleted."""
-        try:
-            is_there = os.stat(self._path).st_ino == self._inode  # noqa: PTH116 - once a transaction
-        except OSError:
-            is_there = False
-        if not is_there:
+        if not _is_there(self._path, self._inode):
             raise StoreError(f"{self.name}: the file is gone. Put it back, or start the service anew")
 
     def erase(self) -> None:
@@ -158,6 +155,28 @@ _REST_S: Final = 1.0  # after a failure, in which nobody tries again: a time-out
 _DURABLE: Final = (
     "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
 )
+
+
+class _FileReader(SqliteSession):
+    """A session that refuses to begin where its file was deleted, or another one has come in its place."""
+
+    def __init__(self, connection: sqlite3.Connection, path: Path, inode: int) -> None:
+        super().__init__(connection, str(path))
+        self._path = path
+        self._inode = inode
+
+    def begin(self, *, write: bool) -> None:
+        """Begin a transaction."""
+        if not _is_there(self._path, self._inode):
+            raise StoreError(f"{self._path}: another file is there now")
+        super().begin(write=write)
+
+
+def _is_there(path: Path, inode: int) -> bool:
+    try:
+        return os.stat(path).st_ino == inode  # noqa: PTH116 - once a transaction
+    except OSError:
+        return False
 
 
 class RunServer:
