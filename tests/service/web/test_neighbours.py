@@ -162,6 +162,56 @@ def test_an_event_waits_for_no_large_body(service) -> None:
     assert max(waits) < max(times) / 5, (max(waits), times)
 
 
+def spans(count: int) -> bytes:
+    """An export of spans of tools, each of a trace of its own."""
+    attributes = [
+        {"key": "gen_ai.operation.name", "value": {"stringValue": "execute_tool"}},
+        {"key": "gen_ai.tool.name", "value": {"stringValue": "ls"}},
+    ]
+    now = time.time_ns()
+    rows = [
+        {
+            "traceId": os.urandom(16).hex(),
+            "spanId": os.urandom(8).hex(),
+            "name": "execute_tool ls",
+            "startTimeUnixNano": str(now),
+            "endTimeUnixNano": str(now + 1000),
+            "attributes": attributes,
+        }
+        for _ in range(count)
+    ]
+    return json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": rows}]}]}).encode()
+
+
+def test_an_export_waits_for_no_large_one(start) -> None:
+    """Spans that are on disk are acknowledged; they are looked at later."""
+    service = start(settings={"span_wait_s": 0.1})
+    large, small = spans(15_000), spans(1)
+
+    def export(body: bytes) -> float:
+        begin = time.monotonic()
+        answer = httpx.post(
+            f"{service.url}/v1/traces",
+            content=body,
+            headers={"content-type": "application/json"},
+            timeout=120,
+        )
+        assert answer.status_code == 200
+        return time.monotonic() - begin
+
+    begin = time.monotonic()
+    threads = [threading.Thread(target=export, args=(large,)) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    waits = [export(small) for _ in range(40)]
+    for thread in threads:
+        thread.join()
+    while service.client.get("/v1/runs", params={"limit": 1}).json()["runs"] == []:
+        time.sleep(0.2)
+    all_s = time.monotonic() - begin
+    assert max(waits) < all_s / 4, (max(waits), all_s)
+
+
 def test_a_key_in_an_id_or_a_name_is_kept_without_it(service) -> None:
     """A run is found by the id that it was given, and nothing shows the key."""
     service.send(f"run {KEY}", {"seq": 1, "kind": "llm", "text": "a", "cost_usd": 1, "agent": f"a {KEY}"})

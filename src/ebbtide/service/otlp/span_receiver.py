@@ -25,7 +25,7 @@ _LARGEST: Final = 64 << 20  # bytes of an export when it is unpacked
 
 
 class SpanReceiver:
-    """Takes exports, gives their events to the runs. It is for one thread at a time.
+    """Takes exports, gives their events to the runs. For one thread at a time, but `read` and `keep`.
 
     Args:
         wait_s: As for `SpanIntake`.
@@ -42,21 +42,29 @@ class SpanReceiver:
         self._news: list[RunNews] = []  # what is not on disk yet
         self._has_more = False
 
-    def take(self, entry: JournalEntry) -> Export:
-        """Take an export; when this returns, it is on disk.
+    @staticmethod
+    def read(entry: JournalEntry) -> tuple[Export, int]:
+        """Returns what an export holds, and its size in bytes when it is unpacked.
 
         Raises:
             MediaError: It is packed in a way that is not read.
             SizeError: It is too large when it is unpacked.
             TranscriptError: It is broken.
-            StoreError: It cannot be written: nothing of it was taken.
         """
         data = unpacked(entry.body, entry.encoding, _LARGEST)
-        export = read_export(data, entry.media, entry.kind)
-        if export.spans or export.logs:
-            mark = self._journal.add(entry)
-            self._intake.take(export, self._clock(), size=len(data), mark=mark)
-        return export
+        return read_export(data, entry.media, entry.kind), len(data)
+
+    def keep(self, entry: JournalEntry) -> int:
+        """Writes an export to the disk; returns its mark, which grows. It may be called beside the others.
+
+        Raises:
+            StoreError: It cannot be written: nothing of it was taken.
+        """
+        return self._journal.add(entry)
+
+    def take(self, export: Export, size: int, mark: int) -> None:
+        """Takes an export that was kept; exports come in the order of their marks."""
+        self._intake.take(export, self._clock(), size=size, mark=mark)
 
     def resume(self) -> None:
         """Take what was acknowledged before the service ended in another way than it should.
@@ -66,12 +74,11 @@ class SpanReceiver:
         """
         for mark, entry in self._journal.entries():
             try:
-                data = unpacked(entry.body, entry.encoding, _LARGEST)
-                export = read_export(data, entry.media, entry.kind)
+                export, size = self.read(entry)
             except EbbtideError as error:
                 _log.error("export %d cannot be read again: %s", mark, error)
             else:
-                self._intake.take(export, self._clock(), size=len(data), mark=mark)
+                self.take(export, size, mark)
 
     @property
     def has_more(self) -> bool:

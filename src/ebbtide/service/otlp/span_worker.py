@@ -1,10 +1,16 @@
-"""The thread that reads exports, so that nobody else waits for it."""
+"""The threads that take exports, so that nobody waits for the export of somebody else.
+
+An export is acknowledged when it was read and is on disk. Its spans are looked at after that, in the order in
+which exports came to the disk.
+"""
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from typing import Final
 
 from ebbtide.database.group_writer import QueueFullError
@@ -12,7 +18,9 @@ from ebbtide.service.otlp.export import Export
 from ebbtide.service.otlp.span_journal import JournalEntry
 from ebbtide.service.otlp.span_receiver import SpanReceiver
 
-_MOST_BYTES: Final = 64 << 20  # of exports that are not read yet
+_log = logging.getLogger(__name__)
+_MOST_BYTES: Final = 64 << 20  # of exports whose spans wait to be looked at
+_READERS: Final = 4  # a small export passes a large one
 
 
 class SpanWorker:
@@ -20,28 +28,65 @@ class SpanWorker:
 
     def __init__(self, receiver: SpanReceiver) -> None:
         self.receiver = receiver
+        self._readers = ThreadPoolExecutor(_READERS, "ebbtide-exports")
+        self._keeper = ThreadPoolExecutor(1, "ebbtide-export-journal")
         self._thread = ThreadPoolExecutor(1, "ebbtide-spans")
         self._lock = threading.Lock()
         self._bytes = 0
 
     def take(self, entry: JournalEntry) -> Future[Export]:
-        """As `SpanReceiver.take`.
+        """Reads an export; it is on disk when the future is done. `SpanReceiver` says what it raises.
 
         Raises:
-            QueueFullError: Too much is not read yet.
+            QueueFullError: Too many spans wait to be looked at.
         """
         size = len(entry.body)
         with self._lock:
             if self._bytes and self._bytes + size > _MOST_BYTES:
                 raise QueueFullError("too many spans wait to be read. Send them again in a moment")
             self._bytes += size
-        future = self._thread.submit(self.receiver.take, entry)
-        future.add_done_callback(lambda _: self._release(size))
+        future: Future[Export] = Future()
+        future.set_running_or_notify_cancel()  # who waits no more takes nothing back
+        self._readers.submit(self._read, entry, future)
         return future
 
+    def resume(self) -> Future[None]:
+        """As `SpanReceiver.resume`; what comes meanwhile is kept after it."""
+        return self._keeper.submit(lambda: self._thread.submit(self.receiver.resume).result())
+
     def submit(self, step: Callable[[], None]) -> Future[None]:
-        """Have something else done, after what was handed over before."""
+        """Has something else done, after what was kept before."""
         return self._thread.submit(step)
+
+    def _read(self, entry: JournalEntry, future: Future[Export]) -> None:
+        try:
+            export, size = self.receiver.read(entry)
+            if export.spans or export.logs:
+                self._keeper.submit(self._keep, entry, export, size, future)
+                return
+        except Exception as error:  # noqa: BLE001 - whoever waits gets it
+            self._release(len(entry.body))
+            future.set_exception(error)
+        else:
+            self._release(len(entry.body))
+            future.set_result(export)
+
+    def _keep(self, entry: JournalEntry, export: Export, size: int, future: Future[Export]) -> None:
+        try:
+            mark = self.receiver.keep(entry)
+        except Exception as error:  # noqa: BLE001 - likewise
+            self._release(len(entry.body))
+            future.set_exception(error)
+            return
+        taken = self._thread.submit(self.receiver.take, export, size, mark)
+        taken.add_done_callback(partial(self._taken, len(entry.body)))
+        future.set_result(export)
+
+    def _taken(self, size: int, taken: Future[None]) -> None:
+        self._release(size)
+        error = taken.exception()
+        if error is not None:
+            _log.error("a fault of the receiver of spans", exc_info=error)
 
     def _release(self, size: int) -> None:
         with self._lock:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from concurrent.futures import Future
 from typing import Any, Final
 
 from fastapi import APIRouter, Request, Response
@@ -61,18 +61,18 @@ async def settle_spans(here: Service) -> None:
     """Give the runs the spans that have waited, and all of them at the end."""
     receiver = here.spans.receiver
     try:
-        await _work(here, receiver.resume)
+        await _work(here.spans.resume())
         while True:
             await asyncio.sleep(0.0 if receiver.has_more else _EVERY_S)
-            await _work(here, receiver.settle)
+            await _work(here.spans.submit(receiver.settle))
     finally:
-        await _work(here, receiver.finish)
+        await _work(here.spans.submit(receiver.finish))
 
 
-async def _work(here: Service, step: Callable[[], None]) -> None:
-    """Do it beside the requests; what fails is tried again by the next step."""
+async def _work(step: Future[None]) -> None:
+    """Wait for something that is done beside the requests; what fails is tried again by the next step."""
     try:
-        await asyncio.wrap_future(here.spans.submit(step))
+        await asyncio.wrap_future(step)
     except StoreError as error:
         _log.error("spans wait for the disk: %s", error)
     except Exception:  # noqa: BLE001 - the next step goes on
