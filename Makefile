@@ -6,7 +6,7 @@ BASE := $(VENV)/.base
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: prices release help demo test lint types layers wheel tests test-sdks test-spark test-adapters test-exporters test-agents campaign
+.PHONY: prices release help demo site test lint types layers wheel tests test-sdks test-spark test-adapters test-exporters test-agents campaign
 
 help:
 	@echo "make demo   install the package without its extras, and check a sample of runs: takes seconds"
@@ -17,6 +17,7 @@ help:
 	@echo "make test-spark   check archives and streams on a real Spark, installed for it"
 	@echo "make release   build the package, and check it as PyPI and its users will"
 	@echo "make campaign   attack the product with seeds of its own, bounded in time (SEEDS='1 2 3')"
+	@echo "make site   show the docs as a site, on this machine"
 	@echo "make prices   take over the newest public prices"
 	@echo "make test-sdks   read usage from answers of every provider's SDK, installed for it"
 
@@ -62,6 +63,9 @@ test-exporters: $(READY)
 SEEDS ?= 1 2 3
 campaign: $(READY)
 	$(BIN)/python -m benchmarks.campaign all --seed $(SEEDS) --minutes $(MINUTES)
+
+site: $(READY)
+	$(BIN)/mkdocs serve
 
 # The table of public prices that the package ships, from the newest genai-prices.
 prices: $(READY)
