@@ -11,19 +11,19 @@ export function acts(run, label, tell) {
     const node = make("button", text, className);
     node.type = "button";
     node.setAttribute("aria-label", `${text}: ${label}`);
-    node.addEventListener("click", act);
+    node.addEventListener("click", () => { if (!box.ariaBusy) act(); });
     return node;
   };
   async function send(verb, body, done) {
-    const nodes = [...box.querySelectorAll("button")];
-    nodes.forEach((node) => { node.disabled = true; });
+    // A button that is disabled loses the focus, and with it the place of whoever uses the keyboard.
+    box.ariaBusy = "true";
     try {
       await post(`${pathOf(run.run_id)}/${verb}`, body);
       tell(done);
     } catch (error) {
       tell(`That did not work: ${error.message}`);
     }
-    nodes.forEach((node) => { node.disabled = false; });
+    box.ariaBusy = null;
   }
   function confirm(stop) {
     const group = make("span", "Stop it? ", "ask");
