@@ -45,24 +45,28 @@ def test_the_oldest_answer_makes_room() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "is_act", "likeness"),
+    ("answer", "deed", "likeness"),
     [
-        pytest.param("file of {} bytes", True, Likeness.COUNTS, id="what the call itself makes grow"),
-        pytest.param("file of {} bytes", False, Likeness.NONE, id="what a look sees grow"),
-        pytest.param("{} rows so far", True, Likeness.NONE, id="a measure that rises"),
-        pytest.param("{}/90 copied", True, Likeness.NONE, id="a share"),
+        pytest.param("file of {} bytes", "x=1", Likeness.COUNTS, id="what the call itself makes grow"),
+        pytest.param("file of {} bytes", None, Likeness.NONE, id="what a look sees grow"),
+        pytest.param("{} rows so far", "x=1", Likeness.NONE, id="a measure that rises"),
+        pytest.param("{}/90 copied", "x=1", Likeness.NONE, id="a share"),
+        pytest.param("level {}\nx=1\nx=1", "x=1", Likeness.COUNTS, id="beside lines that stay"),
+        pytest.param("hp -{}", "x=1", Likeness.NONE, id="a number below zero that falls"),
     ],
 )
-def test_numbers_that_grow_in_step_only_count_the_acts(answer: str, is_act: bool, likeness: Likeness) -> None:
+def test_numbers_that_grow_in_step_only_count_the_acts(
+    answer: str, deed: str | None, likeness: Likeness
+) -> None:
     """The third answer in equal steps is no news, unless the number measures, or a look saw it."""
     texts = AnswerTexts()
     for number in (30, 35):
-        assert texts.compare(CALL, answer.format(number), is_act=is_act) is Likeness.NONE
+        assert texts.compare(CALL, answer.format(number), deed=deed) is Likeness.NONE
     restored = AnswerTexts()
     restored.restore(texts.to_state())
     for one in (texts, restored):
-        assert one.compare(CALL, answer.format(40), is_act=is_act) is likeness
-        assert one.compare(CALL, answer.format(52), is_act=is_act) is Likeness.NONE
+        assert one.compare(CALL, answer.format(40), deed=deed) is likeness
+        assert one.compare(CALL, answer.format(52), deed=deed) is Likeness.NONE
 
 
 def test_progress_is_a_new_best() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from ebbtide.codec import State
 from ebbtide.divergence.number_series import (
     Numbers,
+    Skeleton,
     is_progress,
     only_count,
     skeleton_of,
@@ -78,28 +79,29 @@ class AnswerTexts(State):
         if not isinstance(self._texts.get(call), _Read):
             self.put(call, answer)
 
-    def compare(self, call: Key, answer: str, *, is_act: bool = False) -> Likeness:
+    def compare(self, call: Key, answer: str, *, deed: str | None = None) -> Likeness:
         """Compares an answer of a call with the one before, and takes that one's place.
 
         Args:
             call: The call.
             answer: Its answer.
-            is_act: Whether the call may have changed something itself.
+            deed: The arguments of a call that may have changed something itself; None of a look.
         """
         before = self._texts.get(call)
         if before is None:
             self.put(call, answer)
             return Likeness.NONE
         quiet = without_noise(_cut(answer))
-        old = _read(without_noise(before)) if isinstance(before, str) else before
-        new = self._texts[call] = _read(quiet)
+        old = _read_raw(before) if isinstance(before, str) else before
+        skeleton = skeleton_of(quiet)
+        new = self._texts[call] = _read(quiet, skeleton)
         is_better = is_progress(old.best, new.best)
         new.best = old.best
         if old.quiet == new.quiet:
             return Likeness.NOISE
-        if old.skeleton == new.skeleton != UNKNOWN:
+        if skeleton is not None and old.skeleton == new.skeleton:
             new.steps = steps_between(old.numbers, new.numbers)
-            if not is_better and only_count(quiet, new.steps, old.steps, is_act=is_act):
+            if not is_better and only_count(skeleton, new.steps, old.steps, deed=deed):
                 return Likeness.COUNTS
         if is_better:
             return Likeness.PROGRESS
@@ -110,7 +112,7 @@ class AnswerTexts(State):
         keys: list[Key] = []
         rows = []
         for call, text in self._texts.items():
-            read = _read(without_noise(text)) if isinstance(text, str) else text
+            read = _read_raw(text) if isinstance(text, str) else text
             keys += settled(call), read.quiet, read.names, read.skeleton
             rows.append([list(read.numbers), list(read.steps), read.best])
         return {"keys": pack_keys(keys), "numbers": rows}
@@ -130,10 +132,14 @@ def _cut(answer: str) -> str:
     return answer if len(answer) <= _HEAD + _TAIL else f"{answer[:_HEAD]}\n{answer[-_TAIL:]}"
 
 
-def _read(quiet: str) -> _Read:
-    skeleton, numbers = skeleton_of(quiet) or ("", ())
-    key = key_of(skeleton) if skeleton else UNKNOWN
-    return _Read(key_of(quiet), key_of(without_fresh_names(quiet)), key, numbers, (), tallies_of(quiet))
+def _read_raw(answer: str) -> _Read:
+    quiet = without_noise(answer)
+    return _read(quiet, skeleton_of(quiet))
+
+
+def _read(quiet: str, skeleton: Skeleton | None) -> _Read:
+    form, numbers = (UNKNOWN, ()) if skeleton is None else (key_of(skeleton.form), skeleton.numbers)
+    return _Read(key_of(quiet), key_of(without_fresh_names(quiet)), form, numbers, (), tallies_of(quiet))
 
 
 def text_of(result: object) -> str | None:

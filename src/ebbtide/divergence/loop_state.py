@@ -405,12 +405,14 @@ class LoopState(State):
             elif expected == moment.answer:
                 self._texts.again(key, text)
             elif (
-                likeness := self._texts.compare(key, text, is_act=moment.whole_effect is not Effect.READ)
+                likeness := self._texts.compare(
+                    key, text, deed=None if moment.whole_effect is Effect.READ else moment.arguments
+                )
             ) is Likeness.PROGRESS:
                 moment.is_progress = True
             elif likeness and is_failed(expected) == moment.is_flagged:
                 moment.answer = expected
-                if likeness is not Likeness.NOISE:
+                if likeness is Likeness.FRESH_NAMES:
                     self.repetition.loosen(key)
         if expected is not None:
             moment.before = answers.place(key)

@@ -256,7 +256,7 @@ _LOAD: Final = re.compile(
 _DEEDS: Final = LatePattern(
     r"\b(?:delete[ds]?|updated?|inserted?|affected|moved|processed|removed|imported|exported|archived|purged|"
     r"copied|"
-    r"sent|migrated|changed)\W{1,4}[1-9]\d*\b"
+    r"sent|migrated|changed)[^\w\n]{1,4}[1-9]\d*\b"
     r"|\b[1-9][\d,]* (?:rows?|records?|items?|files?|documents?|objects?|messages?|entries|events?)\b",
     re.IGNORECASE,
 )

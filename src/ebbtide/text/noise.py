@@ -39,12 +39,17 @@ KNOWN_NOISE: Final = (
     ),
     NoiseRule("uuid", ("-4", "-"), r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"),
     NoiseRule("process", ("pid", "PID", "Process "), r"(?:pid|PID|Process)\W{0,3}\d+"),
-    NoiseRule("shell_line", ("sh: line ",), r"(?:ba|z|da|k)?sh: line \d{1,9}(?=:)"),
+    NoiseRule(
+        "shell_line",
+        ("sh: ", "zsh:", "(eval):"),
+        r"(?:ba|z|da|k)?sh: (?:line )?\d{1,9}(?=:)|(?:zsh|\(eval\)):\d{1,9}(?=:)",
+    ),
     NoiseRule(
         "elapsed",
         ("uration", "lapsed", "atency", "took", "age", "ptime"),
         r"\"(?:\w{0,99}(?:[dD]uration|[eE]lapsed|[lL]atency|took)\w{0,99}|(?:\w{1,50}_)?(?:age|uptime)(?:_\w{1,20})?)\""
-        r": ?[\d.]+",
+        r": ?[\d.]+"
+        r"|(?:[eE]lapsed|[lL]atency|[uU]ptime)(?:_\w{1,20})?(?:=|: ?)\d[\d.]{0,20}(?![\w.])",
     ),
     NoiseRule(
         "counter",
