@@ -34,16 +34,19 @@ class SessionMemory(State):
         several: Whether the session has more than one chain or run.
         tree: Its agents.
         spreads: Calls with their answers that chains repeated, or failed with.
+        wake_ups: When the agent of a chain wants to be woken up, by the chain.
     """
 
-    __slots__ = ("several", "spreads", "tree")
+    __slots__ = ("several", "spreads", "tree", "wake_ups")
 
     several: bool
     spreads: dict[Key, Spread]
     tree: AgentTree
+    wake_ups: dict[str, float]
 
     def __init__(self) -> None:
         self.several = False
+        self.wake_ups = {}
         self.tree = AgentTree()
         self.spreads = {}
 

@@ -246,6 +246,14 @@ class LoopMonitor(EngineState):
         chain.tally.add_round()
         return chain
 
+    @property
+    def wake_up_missed_at(self) -> float | None:
+        """Time of the events from which a wake-up is missed; None where none is awaited."""
+        late_s = self._rules.wake_up_late_s
+        with self._lock:
+            awaited = self._session.wake_ups.values()
+            return None if late_s is None or not awaited else min(awaited) + late_s
+
     def snapshot(self) -> MonitorSnapshot:
         """What is known now; reading changes nothing."""
         from ebbtide.divergence.snapshot import ChainSnapshot, MonitorSnapshot

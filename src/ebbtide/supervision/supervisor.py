@@ -120,6 +120,11 @@ class Supervisor(EngineState):
         return self._run.monitor.tally
 
     @property
+    def wake_up_missed_at(self) -> float | None:
+        """Time of the events from which a wake-up that an agent waits for is missed; None where none does."""
+        return self._run.monitor.wake_up_missed_at
+
+    @property
     def limits(self) -> Limits | None:
         """What the run may take; None where there is no limit."""
         return None if self._run.alerts is None else self._run.alerts.limits

@@ -113,6 +113,32 @@ def test_nothing_waits_for_a_webhook(start) -> None:
         assert time.monotonic() - begin < 8
 
 
+def test_a_wake_up_that_does_not_come_is_told_by_the_clock(start, receiver: Receiver, wait_for) -> None:
+    """No event has to come; a run that was heard of since, ended, or is woken up later, is not told of."""
+    now = time.time()
+    rest = {"kind": "tool", "name": "rest", "args": {}, "result": "Next wake-up in 60 s."}
+    service = start("--alert-url", receiver.url)
+    for run_id, asked_s in (
+        ("asleep", 7_200),
+        ("woken", 7_200),
+        ("ended", 7_200),
+        ("later", 600),
+        ("old", 200_000),
+    ):
+        events = [{"seq": 1, **rest, "ts": now - asked_s}]
+        if run_id == "woken":
+            events.append({"seq": 2, "kind": "user", "text": "Look now.", "ts": now - 7_140})
+        service.send(run_id, *events)
+        if run_id == "ended":
+            service.client.post("/v1/runs/ended/end")
+    wait_for(lambda: receiver.messages)
+    time.sleep(1.0)
+    (message,) = receiver.messages
+    assert message["text"].startswith(
+        "asleep waits for a person: A wake-up that an agent asked for did not come"
+    )
+
+
 def test_a_command_gets_the_alert(start, tmp_path: Path, wait_for) -> None:
     """As JSON on its standard input, with secrets masked; settings come from the file of the project."""
     out = tmp_path / "alerts.jsonl"

@@ -16,6 +16,7 @@ from ebbtide.divergence.signals import LoopKind, Measurement, Unit
 from ebbtide.events.event import Event, Message
 from ebbtide.events.identity import key_of
 
+_CHAINS: Final = 256  # of one session whose wake-ups are awaited at once
 _SHORT: Final = 300  # characters up to which an answer may say when it wakes somebody up
 #: How an answer says so.
 _ASKED: Final = re.compile(
@@ -31,23 +32,25 @@ _EARLY_S: Final = 60.0  # seconds before its time from which on an event may be 
 class WakeUps(Detector):
     """Holds the time of each event against the wake-up that was asked for."""
 
-    __slots__ = ("_asked", "_missed", "_name", "at")
+    __slots__ = ("_asked", "_missed", "_name")
 
-    _asked: int
+    _asked: int  # number of the event that asked for it
     _missed: int
     _name: str
-    at: float | None  #: Time of the wake-up; None where none is awaited.
 
     def __init__(self, memory: ChainMemory) -> None:
         super().__init__(memory)
-        self._missed = 0
-        self.reset()
+        self._asked = self._missed = 0
+        self._name = ""
+
+    @property
+    def at(self) -> float | None:
+        """Time of the wake-up; None where none is awaited."""
+        return self._memory.session.wake_ups.get(self._memory.name)
 
     def reset(self) -> None:
         """Begin afresh."""
-        self.at = None
-        self._asked = 0  # number of the event that asked for it
-        self._name = ""
+        self._memory.session.wake_ups.pop(self._memory.name, None)
 
     def ask(self, moment: Moment) -> None:
         """Take a call that ended: its answer may say when it wakes somebody up."""
@@ -55,7 +58,10 @@ class WakeUps(Detector):
         if moment.ts is None or text is None or len(text) > _SHORT or moment.has_failed:
             return
         if any(hint in text for hint in _HINTS) and (asked := _ASKED.search(text)) is not None:
-            self.at = moment.ts + int(asked[1]) * _SECONDS[asked[2][0].lower()]
+            awaited, chain = self._memory.session.wake_ups, self._memory.name
+            if chain not in awaited and len(awaited) >= _CHAINS:
+                del awaited[next(iter(awaited))]
+            awaited[chain] = moment.ts + int(asked[1]) * _SECONDS[asked[2][0].lower()]
             self._asked, self._name = moment.number, moment.name
 
     def see(self, moment: Moment) -> Finding | None:
@@ -65,9 +71,9 @@ class WakeUps(Detector):
             return None
         if ts < at - _EARLY_S:
             if isinstance(moment.event, Message):
-                self.at = None  # somebody woke it before
+                self.reset()  # somebody woke it before
             return None
-        self.at = None
+        self.reset()
         if ts < at + late_s:
             return None
         self._missed += 1

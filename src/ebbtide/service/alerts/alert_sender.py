@@ -13,7 +13,9 @@ from functools import partial
 from typing import Any, Final
 from urllib.parse import quote
 
+from ebbtide.divergence.signals import LoopKind
 from ebbtide.errors import StoreError
+from ebbtide.profile.supervision import RULES
 from ebbtide.service.alerts.alert import Alert, levels_of, shortened
 from ebbtide.service.alerts.alert_book import AlertBook, WaitingAlert
 from ebbtide.service.alerts.alert_settings import AlertLevel, AlertSettings
@@ -86,6 +88,8 @@ class AlertSender:
             tasks.create_task(self._take_verdicts())
             if AlertLevel.SILENT in self._settings.on:
                 tasks.create_task(self._watch_silence())
+            if AlertLevel.ESCALATE in self._settings.on:
+                tasks.create_task(self._watch_wake_ups())
             for channel in self._settings.channels:
                 tasks.create_task(self._send_all(channel))
 
@@ -115,6 +119,14 @@ class AlertSender:
                 reason = f"Nothing was heard for {rough_time(now - run['latest'])}."
                 await self._enter(run["run_id"], AlertLevel.SILENT, reason, None)
             await asyncio.sleep(min(_SCAN_S, self._silent_after_s / 2))
+
+    async def _watch_wake_ups(self) -> None:
+        while True:
+            for run_id in self._runs.missed_wake_ups(self._clock()):
+                await self._enter(
+                    run_id, AlertLevel.ESCALATE, RULES[LoopKind.MISSED_WAKE_UP], LoopKind.MISSED_WAKE_UP
+                )
+            await asyncio.sleep(_LOOK_S)
 
     async def _enter(self, run_id: str, level: AlertLevel, reason: str, kind: str | None) -> None:
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -14,6 +15,7 @@ from ebbtide.budget.prices import Prices
 from ebbtide.budget.shared.budget import Spender
 from ebbtide.budget.shared.budgets import Budgets
 from ebbtide.budget.tally import usd
+from ebbtide.clock import calendar_seconds
 from ebbtide.errors import StoreError
 from ebbtide.events.event import Event
 from ebbtide.events.transcript import Round
@@ -47,6 +49,7 @@ _WAIT_S: Final = 0.2  # that a hook waits for the disk: its agent waits for it
 _HAND_OVER_S: Final = 2.0  # that a check waits for the disk: its run waits for it
 _MOST: Final = 1000  # runs at hand, some 60 KB each
 _IDLE_S: Final = 900.0
+_WAKE_UP_S: Final = 86_400.0  # a wake-up that was missed for longer is not of now
 _SAVE_EVERY_S: Final = 5.0  # between two looks for runs of which much is in the log alone
 
 #: Called with a run whose verdict has changed, and what holds now.
@@ -105,6 +108,7 @@ class LiveRuns(Runs):
         self.inherited_by: Callable[[str], InheritedCalls | None] = _nothing
         self._stops = database.stops()
         self._stuck: dict[str, StuckFrom] = {}  # runs that are stuck
+        self._wake_ups: dict[str, float] = {}  # when those of runs are missed
         self._unread: dict[str, None] = {}  # runs whose past could not be read; the next first
         self.budgets = budgets
         self._project_of = project_of
@@ -179,6 +183,11 @@ class LiveRuns(Runs):
         """
         supervisor = self.get(run_id)
         verdict = self._ending(run_id) or supervisor.verdict()
+        missed_at = calendar_seconds(supervisor.wake_up_missed_at)
+        if missed_at is None:
+            self._wake_ups.pop(run_id, None)
+        else:
+            self._wake_ups[run_id] = missed_at
         latest = self._clock() if now is None else now
         standing = standing_of(run_id, supervisor.tally, verdict, latest=latest)
         self._unread.pop(run_id, None)
@@ -192,6 +201,14 @@ class LiveRuns(Runs):
             stuck = self._stuck.setdefault(run_id, stuck)
         self._show(standing, stuck)
         return verdict
+
+    def missed_wake_ups(self, now: float) -> list[str]:
+        """Returns the runs whose agents lie at rest since a wake-up did not come, each once.
+
+        Those that were missed a day ago are left out, and those of runs that this process has not heard of.
+        """
+        missed = [run_id for run_id, at in tuple(self._wake_ups.items()) if at <= now]
+        return [run_id for run_id in missed if self._wake_ups.pop(run_id, -math.inf) > now - _WAKE_UP_S]
 
     def record(self, run_id: str, event: Event | Round) -> Verdict:
         """Takes an event of a hook; the id begins with the name of the agent. A round is in no log."""
@@ -260,6 +277,7 @@ class LiveRuns(Runs):
         """Ends a run, and shows it so; returns what it has come to."""
         standing = super().end(run_id)
         self._stuck.pop(run_id, None)
+        self._wake_ups.pop(run_id, None)
         self._show(standing)
         return standing
 
@@ -310,6 +328,7 @@ class LiveRuns(Runs):
         self.forget(act.run_id)
         self._unread.pop(act.run_id, None)
         self._stuck.pop(act.run_id, None)
+        self._wake_ups.pop(act.run_id, None)
         self._spenders.forget(act.run_id)
         with self._stopping:
             self._stops.pop(act.run_id, None)
