@@ -16,6 +16,7 @@ from ebbtide.events.event import Event, Message, ModelCall, Stop, ToolCall
 from ebbtide.report.wording import convergence
 
 _ASKS = "curl -s -o /dev/null -w '%{http_code}' https://api.example/health"
+_ASK = Message(text="Now the other thing.")
 _DONE = "The work is finished. All 212 tests pass."
 _PASSED = "===== 212 passed in 4.10s ====="
 _FAILED = "===== 3 failed, 209 passed in 4.10s ====="
@@ -197,6 +198,46 @@ CASES: dict[str, tuple[list[Event], str, list[str]]] = {
     "an earlier session is not recorded here": (
         [Message(text="This session is being continued from a previous conversation."), shell("ls", "a")],
         "All tests pass.", ["tests_pass unknown"],
+    ),
+    # turns
+    "a number of an earlier turn is not that of the newest run": (
+        [shell("pytest -q", _PASSED), _ASK, edit("a.py"), shell("pytest -q", "== 215 passed in 4s ==")],
+        "All 212 tests pass.", ["count contradicted 4"],
+    ),
+    "an earlier run of another part may be meant": (
+        [shell("pytest -q", _PASSED), _ASK, edit("a.py"), shell("pytest a.py", "== 5 passed in 4s ==")],
+        "All 212 tests pass.", ["count proven 4"],
+    ),
+    "tests of an earlier turn count": (
+        [shell("pytest -q", _PASSED), _ASK, shell("ls", "a.py")], "All tests pass.", ["tests_pass proven 1"]
+    ),
+    "tests of an earlier turn are stale after an edit in this one": (
+        [shell("pytest -q", _PASSED), _ASK, edit("a.py")], "Now all tests pass.", ["tests_pass stale 1"]
+    ),
+    "a commit of an earlier turn holds no later edit": (
+        [shell("git commit -m a", "[main b51711e] a"), _ASK, edit("a.py")],
+        "Everything is committed.", ["committed unsupported 1"],
+    ),
+    "a commit of an earlier turn counts where nothing was changed since": (
+        [shell("git commit -m a", "[main b51711e] a"), _ASK, shell("ls", "a")],
+        "Everything is committed.", ["committed proven 1"],
+    ),
+    "a push of an earlier turn holds no later commit": (
+        [shell("git push", _PUSHED), _ASK, shell("git commit -m a", "[main b51711e] a")],
+        "It is pushed.", ["pushed unsupported 1"],
+    ),
+    "a file that was deleted after it was made is gone": (
+        [edit("src/a.py"), shell("rm src/a.py")], "Created `src/a.py`.", ["created stale 1"]
+    ),
+    "a file of the same name elsewhere may go": (
+        [edit("src/a.py"), shell("rm old/a.py")], "Created `src/a.py`.", ["created proven 1"]
+    ),
+    "a file that was made again is there": (
+        [shell("rm src/a.py"), edit("src/a.py")], "Deleted `src/a.py`.", ["deleted stale 1"]
+    ),
+    "a file that git forgets is not deleted": (
+        [edit("src/a.py"), shell("git rm --cached src/a.py")],
+        "Created `src/a.py`.", ["created proven 1"],
     ),
     # an edit after the run
     "code changed after the run makes it stale": (
@@ -446,6 +487,23 @@ def test_a_report_is_the_last_words_of_the_run() -> None:
     (check,) = report.check()
     assert (check.kind, check.answer, check.event) == (ClaimKind.COUNT, ClaimAnswer.PROVEN, 2)
     assert claims_line([check]) == "1 claim: 1 proven"
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        Message(text=f"I ran it:\n{_PASSED}"),
+        ToolCall(name="Bash", args={"command": "pytest"}, result=_PASSED, chain_id="helper"),
+    ],
+    ids=["a paste", "a helper"],
+)
+def test_what_comes_after_a_report_is_no_evidence(later: Event) -> None:
+    """A report is held against what came before it, whoever speaks or acts next."""
+    events = [shell("pytest -q", _FAILED, error=True), ModelCall(text=_DONE, stop=Stop.END), later]
+    report = LastWords()
+    for number, event in enumerate(events, start=1):
+        report.see(event, number)
+    assert [check.answer for check in report.check()] == [ClaimAnswer.CONTRADICTED]
 
 
 @given(st.lists(st.sampled_from([*CASES]), max_size=4), st.text(max_size=400))

@@ -149,7 +149,7 @@ def shell_edits(text: str, commands: list[SimpleCommand], event: int) -> Iterato
                 yield from (FileEdit(event, word, is_deletion=True) for word in plain[:-1])
         elif head in {"rm", "unlink", "trash"}:
             yield from (FileEdit(event, word, is_deletion=True) for word in plain)
-        elif head == "git" and plain[:1] == ["rm"]:
+        elif head == "git" and plain[:1] == ["rm"] and "--cached" not in rest:
             yield from (FileEdit(event, word, is_deletion=True) for word in plain[1:])
         elif head == "git" and plain[:1] == ["mv"] and len(plain) > 2:
             yield FileEdit(event, plain[-1])

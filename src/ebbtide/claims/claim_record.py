@@ -18,6 +18,12 @@ class ClaimRecord(RecordFacts):
     [('contradicted', 1, '3 failed, 209 passed in 4.10s')]
     """
 
-    def check_report(self, text: str) -> tuple[ClaimCheck, ...]:
-        """Returns the claims of a report with what the record says of each, in the order of the report."""
-        return Judge(self).check(text)
+    def check_report(self, text: str, at: int | None = None) -> tuple[ClaimCheck, ...]:
+        """Returns the claims of a report with what the record says of each, in the order of the report.
+
+        Args:
+            text: The report.
+            at: Number of its event: what came after it is no evidence. None where the report is made now.
+        """
+        facts = self if at is None or at >= self.events else self.until(at)
+        return Judge(facts).check(text)

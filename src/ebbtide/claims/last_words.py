@@ -27,6 +27,7 @@ class LastWords:
         self._record = ClaimRecord()
         self._chain: str | None = None  # the first one, which is that of the run
         self.words = ""
+        self._at = 0  # event of the words
 
     def see(self, event: Event, number: int) -> None:
         """Take the event of that number."""
@@ -39,12 +40,12 @@ class LastWords:
                 and event.stop is not Stop.CALLS
                 and event.chain_id == self._chain
             ):
-                self.words = event.text
+                self.words, self._at = event.text, number
             return
         if type(event) is ToolCall and event.phase is Phase.FINISHED and event.chain_id == self._chain:
             self.words = ""
         self._record.see(event, number)
 
     def check(self) -> tuple[ClaimCheck, ...]:
-        """Returns the claims of the last words, with what the record says of each."""
-        return self._record.check_report(self.words) if self.words else ()
+        """Returns the claims of the last words, with what the record of what came before says of each."""
+        return self._record.check_report(self.words, self._at) if self.words else ()

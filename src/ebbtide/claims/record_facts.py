@@ -25,9 +25,9 @@ from ebbtide.claims.check_runs import (
     stated_lines,
 )
 from ebbtide.claims.probes import probes_of
-from ebbtide.events.event import Event, Message, Notice, NoticeKind, Phase, ToolCall
+from ebbtide.events.event import Event, Message, Notice, NoticeKind, Phase, Role, ToolCall
 
-_RUNS, _EDITS, _ACTS, _COMMANDS, _READS, _JOBS = 500, 4_000, 400, 1_500, 500, 200
+_RUNS, _EDITS, _ACTS, _COMMANDS, _READS, _JOBS, _TURNS = 500, 4_000, 400, 1_500, 500, 200, 200
 _COMMAND: Final = 200
 _LONGEST: Final = 6_000
 _AGENTS: Final = frozenset({"Task", "Agent", "task", "spawn_agent", "wait_agent", "delegate"})
@@ -62,6 +62,7 @@ class RecordFacts:
         self.events = 0
         self.calls = 0  # calls of tools whose arguments are recorded
         self.refused: deque[tuple[int, str]] = deque(maxlen=_ACTS)  # calls that were not let through
+        self.turns: deque[int] = deque(maxlen=_TURNS)  # events at which a person spoke
         self.agents = 0  # calls of other agents, whose records may be elsewhere
         self.is_partial = False  # part of the work is recorded elsewhere, or was forgotten here
         self._jobs: dict[str, tuple[str, int]] = {}  # commands in the background by their ids
@@ -78,9 +79,27 @@ class RecordFacts:
             if event.phase is Phase.FINISHED:
                 self._call(event)
         elif isinstance(event, Message):
+            if event.role is Role.USER:
+                self.turns.append(self.events)
             self._message(event.text or "")
         elif isinstance(event, Notice) and event.kind is NoticeKind.HANDOFF:
             self.agents += 1
+
+    def until(self, last: int) -> RecordFacts:
+        """Returns the facts of the events up to that number."""
+        facts = RecordFacts()
+        facts.runs.extend(run for run in self.runs if run.event <= last)
+        facts.probes.extend(run for run in self.probes if run.event <= last)
+        facts.edits.extend(edit for edit in self.edits if edit.event <= last)
+        facts.acts.extend(fact for fact in self.acts if fact.event <= last)
+        facts.commands.extend(item for item in self.commands if item[0] <= last)
+        facts.turns.extend(turn for turn in self.turns if turn <= last)
+        facts.reads = {
+            path: [item for item in ranges if item[0] <= last] for path, ranges in self.reads.items()
+        }
+        facts.events, facts.calls = last, self.calls
+        facts.agents, facts.is_partial = self.agents, self.is_partial
+        return facts
 
     def _message(self, text: str) -> None:
         if any(words in text[:400] for words in _CONTINUED):
