@@ -12,7 +12,7 @@ from ebbtide.claims.claim_record import ClaimRecord
 from ebbtide.claims.last_words import LastWords
 from ebbtide.claims.report_claims import claims_of
 from ebbtide.claims.sentences import claims_line
-from ebbtide.events.event import Event, Message, ModelCall, Stop, ToolCall
+from ebbtide.events.event import Event, Message, ModelCall, Phase, Stop, ToolCall
 from ebbtide.report.wording import convergence
 
 _ASKS = "curl -s -o /dev/null -w '%{http_code}' https://api.example/health"
@@ -453,6 +453,13 @@ def test_checks(command: str) -> None:
     assert answers([shell(command, failed, error=True)], f"{name} passes.") == [
         "lint_or_build contradicted 1"
     ]
+
+
+def test_a_call_that_has_only_begun_is_no_event_of_its_own() -> None:
+    """Events are counted as the run counts them, so that every face names the same one."""
+    begun = ToolCall(name="Agent", args={"prompt": "Mend it."}, phase=Phase.STARTED)
+    done = ToolCall(name="Agent", args={"prompt": "Mend it."}, result="mended")
+    assert answers([begun, done, shell("pytest -q", _PASSED)], "All 212 tests pass.") == ["count proven 2"]
 
 
 def test_the_line_is_quoted_and_masked() -> None:

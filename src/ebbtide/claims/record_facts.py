@@ -72,9 +72,10 @@ class RecordFacts:
 
         Args:
             event: The event.
-            number: Its number in the run; None counts on.
+            number: Its number in the run; None counts on, as a `Supervisor` counts.
         """
-        self.events = self.events + 1 if number is None else number
+        is_begun = type(event) is ToolCall and event.phase is Phase.STARTED  # its end is the event
+        self.events = self.events + (not is_begun) if number is None else number
         if type(event) is ToolCall:
             if event.phase is Phase.FINISHED:
                 self._call(event)
