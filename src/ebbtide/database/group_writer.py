@@ -124,17 +124,17 @@ class GroupWriter:
         self._thread.join()
 
     def _write_all(self) -> None:
-        is_large_next = False
+        was_small = False
         while True:
             with self._wake:
                 while not self._jobs and not self._large and not self._is_over:
                     self._wake.wait()
                 self._wake.wait_for(lambda: self._is_urgent or self._is_over, _PATIENCE_S)
-                if self._large and (is_large_next or not self._jobs):
-                    jobs = [self._large.popleft()]
+                if self._large and (was_small or not self._jobs):
+                    jobs, was_small = [self._large.popleft()], False
                 else:
                     jobs = [self._jobs.popleft() for _ in range(min(len(self._jobs), _MOST_TOGETHER))]
-                is_large_next = not is_large_next
+                    was_small = True
                 self._is_urgent = bool(self._jobs or self._large)
             if not jobs:
                 break

@@ -32,6 +32,7 @@ _T = TypeVar("_T")
 _ACTIONS: Final = tuple(Action)
 _PAGE: Final = 5_000  # events that are read at once
 _TOGETHER: Final = 180  # events of one statement: the SQLite of some systems takes 999 values at most
+_FEW: Final = 20  # events whose places are asked for with them
 _LINE_BYTES: Final = 300  # that an event takes in memory beside its line
 _MOST_LAGGING: Final = 1000  # runs that are listed anew at a start, each read in some 10 ms
 _ERASING: Final = ("delete", "expire")  # acts
@@ -286,12 +287,27 @@ def _keep(session: Session, run: int, events: Sequence[RunEvent]) -> list[int]:
     for start in range(0, len(events), _TOGETHER):
         batch = events[start : start + _TOGETHER]
         values = [value for item in batch for value in (run, *item.key, item.at, item.line)]
-        # Places rise in the order of the events.
-        kept = sorted(session.rows(statements.new_events(len(batch)), values), reverse=True)
-        for item in batch:
-            is_kept = bool(kept) and kept[-1][1:] == item.key
-            places.append(kept.pop()[0] if is_kept else 0)
+        statement = statements.new_events(len(batch))
+        if len(batch) <= _FEW:
+            places += _places(batch, session.rows(statement + statements.KEPT, values))
+            continue
+        # SQLite gives other threads a turn at each row of an answer, and waits for its own again.
+        latest = session.rows(statements.LATEST_PLACE, (run,))[0][0]
+        session.run(statement, values)
+        count, first, last = session.rows(statements.PLACES_AFTER, (run, latest))[0]
+        if count == len(batch) == last - first + 1:
+            places += range(first, last + 1)
+        else:
+            places += _places(batch, session.rows(statements.KEPT_AFTER, (run, latest)))
     return places
+
+
+def _places(events: Sequence[RunEvent], rows: Sequence[tuple[Any, ...]]) -> Iterator[int]:
+    """Yields the place of each event, 0 for one that was not kept; places rise in the order of the events."""
+    kept = sorted(rows, reverse=True)
+    for item in events:
+        is_kept = bool(kept) and kept[-1][1:] == item.key
+        yield kept.pop()[0] if is_kept else 0
 
 
 def _write_standings(session: Session, standings: Mapping[str, _Standing]) -> None:

@@ -18,17 +18,22 @@ RETURNING number, is_booked
 
 
 def new_events(count: int) -> str:
-    """Returns the statement that keeps events; its rows are the places and keys of those that were not there.
+    """Returns the statement that keeps events which were not there.
 
     Values for each event: run, chain, seq, at, line.
     """
     values = ", ".join(["(?, ?, ?, ?, ?)"] * count)
-    return (
-        f"INSERT INTO events (run, chain, seq, at, line) VALUES {values}"  # noqa: S608 - question marks
-        " ON CONFLICT DO NOTHING RETURNING place, chain, seq"
-    )
+    return f"INSERT INTO events (run, chain, seq, at, line) VALUES {values} ON CONFLICT DO NOTHING"  # noqa: S608
 
 
+#: What follows `new_events` where the places and keys of what was kept are its rows.
+KEPT: Final = " RETURNING place, chain, seq"
+#: Values: run.
+LATEST_PLACE: Final = "SELECT coalesce(max(place), 0) FROM events WHERE run = ?"
+#: Values: run, a place; how many events came after it, and between which places.
+PLACES_AFTER: Final = "SELECT count(*), min(place), max(place) FROM events WHERE run = ? AND place > ?"
+#: Values: run, a place.
+KEPT_AFTER: Final = "SELECT place, chain, seq FROM events WHERE run = ? AND place > ?"
 #: Values: how many are new, run.
 RECEIVED: Final = "UPDATE runs SET received = received + ? WHERE number = ?"
 #: Values: dollars, tokens, id; its row is the number of the run.
