@@ -34,6 +34,11 @@ class Export:
     rejected: int = 0
     reason: str = ""
 
+    @property
+    def is_empty(self) -> bool:
+        """True if nothing in it can be used."""
+        return not (self.spans or self.logs)
+
 
 def usable(spans: Sequence[RawSpan], count: int) -> Export:
     """The spans that have ids.

@@ -45,42 +45,33 @@ class SpanWorker:
             if self._bytes and self._bytes + size > _MOST_BYTES:
                 raise QueueFullError("too many spans wait to be read. Send them again in a moment")
             self._bytes += size
-        future: Future[Export] = Future()
-        future.set_running_or_notify_cancel()  # who waits no more takes nothing back
-        self._readers.submit(self._read, entry, future)
+        future = self._readers.submit(self._take, entry)
+        future.add_done_callback(partial(self._acknowledged, size))
         return future
 
     def resume(self) -> Future[None]:
-        """As `SpanReceiver.resume`; what comes meanwhile is kept after it."""
+        """Resumes as `SpanReceiver.resume` does; exports that come meanwhile are kept after those."""
         return self._keeper.submit(lambda: self._thread.submit(self.receiver.resume).result())
 
     def submit(self, step: Callable[[], None]) -> Future[None]:
         """Has something else done, after what was kept before."""
         return self._thread.submit(step)
 
-    def _read(self, entry: JournalEntry, future: Future[Export]) -> None:
-        try:
-            export, size = self.receiver.read(entry)
-            if export.spans or export.logs:
-                self._keeper.submit(self._keep, entry, export, size, future)
-                return
-        except Exception as error:  # noqa: BLE001 - whoever waits gets it
-            self._release(len(entry.body))
-            future.set_exception(error)
-        else:
-            self._release(len(entry.body))
-            future.set_result(export)
+    def _take(self, entry: JournalEntry) -> Export:
+        export, size = self.receiver.read(entry)
+        if not export.is_empty:
+            self._keeper.submit(self._keep, entry, export, size).result()
+        return export
 
-    def _keep(self, entry: JournalEntry, export: Export, size: int, future: Future[Export]) -> None:
-        try:
-            mark = self.receiver.keep(entry)
-        except Exception as error:  # noqa: BLE001 - likewise
-            self._release(len(entry.body))
-            future.set_exception(error)
-            return
+    def _keep(self, entry: JournalEntry, export: Export, size: int) -> None:
+        mark = self.receiver.keep(entry)
         taken = self._thread.submit(self.receiver.take, export, size, mark)
         taken.add_done_callback(partial(self._taken, len(entry.body)))
-        future.set_result(export)
+
+    def _acknowledged(self, size: int, future: Future[Export]) -> None:
+        """Makes room where nothing of an export waits to be looked at."""
+        if future.cancelled() or future.exception() is not None or future.result().is_empty:
+            self._release(size)
 
     def _taken(self, size: int, taken: Future[None]) -> None:
         self._release(size)
