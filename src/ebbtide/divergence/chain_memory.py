@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from ebbtide.bounded import Bounded
 from ebbtide.budget.tally import Tally
 from ebbtide.codec import State
 from ebbtide.divergence.agent_tree import AgentTree
@@ -16,6 +17,9 @@ from ebbtide.events.event import ToolCall
 from ebbtide.events.identity import Key
 from ebbtide.events.usage import Usage
 from ebbtide.profile.divergence import LoopRules
+
+_SPREADS: Final = 32  # calls of a session that are followed over its chains at once
+_WAKE_UPS: Final = 256  # chains of a session that lie at rest at once
 
 
 @dataclass(slots=True)
@@ -40,15 +44,15 @@ class SessionMemory(State):
     __slots__ = ("several", "spreads", "tree", "wake_ups")
 
     several: bool
-    spreads: dict[Key, Spread]
+    spreads: Bounded[Key, Spread]
     tree: AgentTree
-    wake_ups: dict[str, float]
+    wake_ups: Bounded[str, float]
 
     def __init__(self) -> None:
         self.several = False
-        self.wake_ups = {}
+        self.wake_ups = Bounded(_WAKE_UPS)
         self.tree = AgentTree()
-        self.spreads = {}
+        self.spreads = Bounded(_SPREADS)
 
 
 class ChainMemory(State):

@@ -12,7 +12,6 @@ from ebbtide.divergence.signals import LoopKind, Measurement, Unit
 from ebbtide.events.event import ToolCall
 from ebbtide.events.identity import key_of, settled, settled_answer
 
-_CALLS = 32  # that are followed at once
 _CHAINS = 32  # that are distinguished for one call
 
 
@@ -42,12 +41,8 @@ class AcrossChains(Detector):
         least = self._rules.chains
         if least is None:
             return None
-        spread = spreads.pop(symbol, None)
-        if spread is None:
-            if len(spreads) >= _CALLS:
-                del spreads[next(iter(spreads))]
-            spread = Spread(moment.number, {})
-        spreads[symbol] = spread
+        spread = spreads.get(symbol) or Spread(moment.number, {})
+        spreads.renew(symbol, spread)
         weights = spread.weights
         if len(weights) < _CHAINS or chain in weights:
             weights[chain] = max(weights.get(chain, 0), 2 if is_repeated else 1)

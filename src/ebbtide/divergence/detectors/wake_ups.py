@@ -16,7 +16,6 @@ from ebbtide.divergence.signals import LoopKind, Measurement, Unit
 from ebbtide.events.event import Event, Message
 from ebbtide.events.identity import key_of
 
-_CHAINS: Final = 256  # of one session whose wake-ups are awaited at once
 _SHORT: Final = 300  # characters up to which an answer may say when it wakes somebody up
 #: How an answer says so.
 _ASKED: Final = re.compile(
@@ -58,10 +57,9 @@ class WakeUps(Detector):
         if moment.ts is None or text is None or len(text) > _SHORT or moment.has_failed:
             return
         if any(hint in text for hint in _HINTS) and (asked := _ASKED.search(text)) is not None:
-            awaited, chain = self._memory.session.wake_ups, self._memory.name
-            if chain not in awaited and len(awaited) >= _CHAINS:
-                del awaited[next(iter(awaited))]
-            awaited[chain] = moment.ts + int(asked[1]) * _SECONDS[asked[2][0].lower()]
+            self._memory.session.wake_ups[self._memory.name] = (
+                moment.ts + int(asked[1]) * _SECONDS[asked[2][0].lower()]
+            )
             self._asked, self._name = moment.number, moment.name
 
     def see(self, moment: Moment) -> Finding | None:
