@@ -61,7 +61,6 @@ class RecordFacts:
         ] = {}  # by path: event, first line, number of lines
         self.events = 0
         self.calls = 0  # calls of tools whose arguments are recorded
-        self.refused: deque[tuple[int, str]] = deque(maxlen=_ACTS)  # calls that were not let through
         self.turns: deque[int] = deque(maxlen=_TURNS)  # events at which a person spoke
         self.agents = 0  # calls of other agents, whose records may be elsewhere
         self.is_partial = False  # part of the work is recorded elsewhere, or was forgotten here
@@ -129,10 +128,9 @@ class RecordFacts:
             return
         if isinstance(args, dict | str):
             edits = list(edits_of(args, self.events))
-            if edits and not call.error:
-                self._add_edits(edits)
-            elif edits:
-                self.refused.append((self.events, edits[0].path))
+            if edits:
+                if not call.error:
+                    self._add_edits(edits)
             elif isinstance(args, dict):
                 self._read(call.name, args, has_failed=call.error)
         if result:
@@ -159,11 +157,8 @@ class RecordFacts:
         self.acts.extend(acts_of(commands, result, self.events, has_failed=has_failed))
         if result and "curl" in command:
             self.probes.extend(probes_of(commands, result, self.events))
-        edits = list(shell_edits(command, commands, self.events))
-        if edits and not has_failed:
-            self._add_edits(edits)
-        elif edits:
-            self.refused.append((self.events, edits[0].path))
+        if not has_failed:
+            self._add_edits(list(shell_edits(command, commands, self.events)))
 
     def _add_edits(self, edits: list[FileEdit]) -> None:
         if len(self.edits) + len(edits) > _EDITS:
