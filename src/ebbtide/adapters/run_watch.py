@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Final, Self, TypedDict, Unpack
 
 from ebbtide.adapters.answer_text import answer_text
+from ebbtide.bounded import Bounded
 from ebbtide.budget.limits import LimitKind, Limits, Missing, uncounted
 from ebbtide.budget.prices import Prices
 from ebbtide.budget.shared.budgets import Budgets
@@ -84,18 +85,18 @@ class RunWatch:
             raise ConfigError(
                 f"runs = {runs!r:.60}: expected a registry, such as Runs() or ServiceClient(url)"
             )
-        self.runs: RunRegistry = _registry(options) if runs is None else runs
+        self._prices = options.get("prices") or Prices()
+        self.runs: RunRegistry = _registry(options, self._prices) if runs is None else runs
         # One that is asked over the network is asked beside the run, which does not wait for it.
         in_background = getattr(self.runs, "in_background", None)
         self._runs: RunRegistry = self.runs if in_background is None else in_background()
         self.faults = 0
         self.last_fault: str | None = None
         self._lock = threading.Lock()
-        self._prices = options.get("prices") or Prices()
         limits = options.get("limits")
         is_strict = limits is not None and limits.refuses_unknown and not options.get("shadow")
         self._most_usd = limits.cost_usd if limits is not None and is_strict else None
-        self._priced: set[str] = set()  # models whose price was looked up
+        self._priced: Bounded[str, None] = Bounded(_MOST_MODELS)  # models whose price was looked up
 
     def __deepcopy__(self, memo: dict[int, object]) -> Self:
         """Returns itself: frameworks copy what holds it, and the runs of the copies are the same runs."""
@@ -117,7 +118,7 @@ class RunWatch:
             asks: True if there is a person to ask: then a loop, which would end the run, is a question, too.
             model: Name of the model, if it is known; a limit in dollars without its price is warned of.
         """
-        if self._most_usd is not None and isinstance(model, str) and model not in self._priced:
+        if self._most_usd is not None and isinstance(model, str):
             self._look_up_price(model, self._most_usd)
         try:
             advice = self._runs.before_model(run_id, agent=agent)
@@ -135,9 +136,9 @@ class RunWatch:
         The call is made all the same, since some providers state the cost in their answer.
         """
         with self._lock:
-            if model in self._priced or len(self._priced) >= _MOST_MODELS:
+            if model in self._priced:
                 return
-            self._priced.add(model)
+            self._priced[model] = None
         with self.guarded():
             if self._prices.rates(model) is not None:
                 return
@@ -256,8 +257,7 @@ class RunWatch:
             )
 
 
-def _registry(options: WatchOptions) -> Runs:
-    prices = options.get("prices") or Prices()
+def _registry(options: WatchOptions, prices: Prices) -> Runs:
     profile = options.get("profile") or Profile.DEFAULT
 
     def make(_: str) -> Supervisor:
