@@ -68,7 +68,7 @@ class RunFile:
         self.name = path
         self._path = Path(path)
         self._lock: int | None = None
-        self._inode = 0
+        self._inode: int | None = None
 
     def writer(self) -> Session:
         """As in `RunPlace`."""
@@ -78,13 +78,13 @@ class RunFile:
         with SqliteErrors(self.name):
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA secure_delete = ON")
-        self._inode = self._path.stat().st_ino
+        self._inode = _inode(self._path)
         return SqliteSession(connection, self.name)
 
     def reader(self) -> Session:
         """As in `RunPlace`; it reads the file that is there now, and no other that comes in its place."""
         with SqliteErrors(self.name):
-            inode = self._path.stat().st_ino if self._path.exists() else 0
+            inode = _inode(self._path)
             connection = sqlite3.connect(
                 f"{self._path.absolute().as_uri()}?mode=rw",
                 uri=True,
@@ -95,7 +95,7 @@ class RunFile:
 
     def require(self) -> None:
         """As in `RunPlace`: SQLite goes on writing to a file that was deleted."""
-        if not _is_there(self._path, self._inode):
+        if _inode(self._path) != self._inode:
             raise StoreError(f"{self.name}: the file is gone. Put it back, or start the service anew")
 
     def erase(self) -> None:
@@ -160,23 +160,24 @@ _DURABLE: Final = (
 class _FileReader(SqliteSession):
     """A session that refuses to begin where its file was deleted, or another one has come in its place."""
 
-    def __init__(self, connection: sqlite3.Connection, path: Path, inode: int) -> None:
+    def __init__(self, connection: sqlite3.Connection, path: Path, inode: int | None) -> None:
         super().__init__(connection, str(path))
         self._path = path
         self._inode = inode
 
     def begin(self, *, write: bool) -> None:
         """Begin a transaction."""
-        if not _is_there(self._path, self._inode):
+        if _inode(self._path) != self._inode:
             raise StoreError(f"{self._path}: another file is there now")
         super().begin(write=write)
 
 
-def _is_there(path: Path, inode: int) -> bool:
+def _inode(path: Path) -> int | None:
+    """Returns the number of a file; None where there is none."""
     try:
-        return os.stat(path).st_ino == inode  # noqa: PTH116 - once a transaction
+        return path.stat().st_ino
     except OSError:
-        return False
+        return None
 
 
 class RunServer:

@@ -23,7 +23,7 @@ def new_events(count: int) -> str:
     Values for each event: run, chain, seq, at, line.
     """
     values = ", ".join(["(?, ?, ?, ?, ?)"] * count)
-    return f"INSERT INTO events (run, chain, seq, at, line) VALUES {values} ON CONFLICT DO NOTHING"  # noqa: S608
+    return f"INSERT INTO events (run, chain, seq, at, line) VALUES {values} ON CONFLICT DO NOTHING"  # noqa: S608 - marks alone
 
 
 #: What follows `new_events` where the places and keys of what was kept are its rows.
