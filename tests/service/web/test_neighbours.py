@@ -162,31 +162,16 @@ def test_an_event_waits_for_no_large_body(service) -> None:
     assert max(waits) < max(times) / 5, (max(waits), times)
 
 
-def spans(count: int) -> bytes:
-    """An export of spans of tools, each of a trace of its own."""
-    attributes = [
-        {"key": "gen_ai.operation.name", "value": {"stringValue": "execute_tool"}},
-        {"key": "gen_ai.tool.name", "value": {"stringValue": "ls"}},
-    ]
-    now = time.time_ns()
-    rows = [
-        {
-            "traceId": os.urandom(16).hex(),
-            "spanId": os.urandom(8).hex(),
-            "name": "execute_tool ls",
-            "startTimeUnixNano": str(now),
-            "endTimeUnixNano": str(now + 1000),
-            "attributes": attributes,
-        }
-        for _ in range(count)
-    ]
-    return json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": rows}]}]}).encode()
-
-
-def test_an_export_waits_for_no_large_one(start) -> None:
+def test_an_export_waits_for_no_large_one(start, wire) -> None:
     """Spans that are on disk are acknowledged; they are looked at later."""
+
+    def spans(name: str, count: int) -> bytes:
+        """An export of calls of a tool, each of a trace of its own."""
+        traces = (wire.tool(f"{name}{number}:1", 0, 1) for number in range(count))
+        return json.dumps(wire.request(*traces)).encode()
+
     service = start(settings={"span_wait_s": 0.1})
-    large, small = spans(15_000), spans(1)
+    large = [spans(name, 15_000) for name in "ab"]
 
     def export(body: bytes) -> float:
         begin = time.monotonic()
@@ -200,10 +185,10 @@ def test_an_export_waits_for_no_large_one(start) -> None:
         return time.monotonic() - begin
 
     begin = time.monotonic()
-    threads = [threading.Thread(target=export, args=(large,)) for _ in range(2)]
+    threads = [threading.Thread(target=export, args=(body,)) for body in large]
     for thread in threads:
         thread.start()
-    waits = [export(small) for _ in range(40)]
+    waits = [export(spans(f"s{number}-", 1)) for number in range(40)]
     for thread in threads:
         thread.join()
     while service.client.get("/v1/runs", params={"limit": 1}).json()["runs"] == []:
