@@ -113,7 +113,7 @@ def test_nothing_waits_for_a_webhook(start) -> None:
         assert time.monotonic() - begin < 8
 
 
-def test_a_wake_up_that_does_not_come_is_told_by_the_clock(start, receiver: Receiver, wait_for) -> None:
+def test_the_clock_reports_a_wake_up_that_does_not_come(start, receiver: Receiver, wait_for) -> None:
     """No event has to come; a run that was heard of since, ended, or is woken up later, is not told of."""
     now = time.time()
     rest = {"kind": "tool", "name": "rest", "args": {}, "result": "Next wake-up in 60 s."}

@@ -65,6 +65,7 @@ def test_a_run_goes_stuck_is_seen_within_a_second_and_stopped(empty_service, ope
         assert empty_service.check("invoice-7")["end"] == "A person ended the run."
         # The badge is CUT OFF until the run is summed up, and STUCK from then on: it ended in a loop.
         expect(row(page, "invoice-7")).to_contain_text("A person ended it.", timeout=WITHIN_MS)
+        expect(row(page, "invoice-7").locator(".badge")).to_have_text(re.compile("^(CUT OFF|STUCK)"))
         expect(page.locator("#sentence")).to_have_text("Nothing is stuck. 6 runs are working.")
         expect(page.locator("#sentence")).to_be_focused()
 
