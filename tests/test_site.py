@@ -8,11 +8,13 @@ from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser
 
 PROJECT = Path(__file__).parent.parent
+Scheme = Literal["light", "dark"]
 
 
 @pytest.fixture(scope="module")
@@ -43,9 +45,9 @@ class _Files(SimpleHTTPRequestHandler):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 390])
-def test_the_site_needs_no_network(site: str, browser: Browser, width: int, scheme: str) -> None:
+def test_the_site_needs_no_network(site: str, browser: Browser, width: int, scheme: Scheme) -> None:
     """Every tab opens, nothing reaches over the right edge, and nothing is asked for elsewhere."""
-    context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)  # type: ignore[arg-type]
+    context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
     page, asked = context.new_page(), []
     page.on("request", lambda request: asked.append(request.url))
     for name in ("index", "start", "check", "bill", "adapters/index", "reference"):
