@@ -39,6 +39,7 @@ from ebbtide.cli.runs.loops import loops
 from ebbtide.cli.runs.run_screen import run_screen
 from ebbtide.cli.runs.run_table import run_table
 from ebbtide.cli.runs.watch import LiveRun
+from ebbtide.codec import from_wire
 from ebbtide.errors import DegradedEventWarning, EbbtideError
 from ebbtide.events.event import Event
 from ebbtide.report import wording
@@ -133,7 +134,7 @@ def _wire(path: Path, summary: RunSummary) -> Facts:
         "began": wire["began_s"],
         "ended": wire["ended_s"],
         "latest": wire["latest"]["action"],
-        "claims": claims_line([ClaimCheck.from_dict(item) for item in wire["claims"]]),
+        "claims": claims_line([from_wire(ClaimCheck, item) for item in wire["claims"]]),
     }
 
 

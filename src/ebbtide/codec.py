@@ -250,6 +250,8 @@ class Codec:
             write = partial(_listed, item.write) if item.write else list
             is_set = issubclass(kind, set | frozenset)
             return As(partial(_sorted, write) if is_set else write, partial(_row, kind, item.read))
+        if issubclass(kind, State):
+            return As(kind.to_state, partial(_restored, kind))
         if dataclasses.is_dataclass(kind):
             own = None if self._is_whole else getattr(kind, "to_dict", None)
             return As(own or self.to_wire, partial(self.from_wire, kind))
@@ -303,7 +305,8 @@ class Record:
 class State:
     """An object whose state can be stored: the attributes that its class declares, each by its type.
 
-    An attribute that only `__init__` knows is no part of it.
+    An attribute that only `__init__` knows is no part of it. One that stands in a container is made without
+    arguments, and then restored.
     """
 
     __slots__ = ()
@@ -556,6 +559,12 @@ def _restore_part(name: str, owner: Any, item: Any) -> None:
     part = getattr(owner, name)
     if part is not None:
         part.restore(item)
+
+
+def _restored(kind: type[State], item: Any) -> State:
+    state = kind()
+    state.restore(item)
+    return state
 
 
 def _put(name: str, read: _Convert, owner: Any, item: Any) -> None:

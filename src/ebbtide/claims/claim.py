@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Final
+from typing import Final
 
 from ebbtide.codec import Record
 
@@ -93,8 +92,3 @@ class ClaimCheck(Record):
     changed: int | None = None
     line: str = ""
     reason: str = ""
-
-    @classmethod
-    def from_dict(cls, wire: Mapping[str, Any]) -> ClaimCheck:
-        """Returns what `to_dict` gave."""
-        return cls(**{**wire, "kind": ClaimKind(wire["kind"]), "answer": ClaimAnswer(wire["answer"])})

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from ebbtide.bounded import Bounded
+from ebbtide.codec import State
 from ebbtide.service.hooks.note_delivery import NoteDelivery
 
 _MOST_KEYS: Final = 4096  # events that are remembered
@@ -17,7 +17,7 @@ _RATE_S: Final = 600.0  # the time that a burn rate looks back
 _SHORTEST_S: Final = 60.0  # below that a rate says nothing
 
 
-class HookSession:
+class HookSession(State):
     """One session of a coding agent.
 
     Attributes:
@@ -32,20 +32,29 @@ class HookSession:
             bytes at which its open call was given last, by path.
     """
 
+    is_off: bool
+    folder: str | None
+    latest: float | None
+    events: int
+    repeated: int
+    files: dict[str, tuple[int, int, int]]
+    _keys: Bounded[str, None]
+    _failures: Bounded[str, None]
+    _deliveries: Bounded[str, NoteDelivery]
+    _batches: Bounded[str, int]
+
     def __init__(self) -> None:
         self.lock = threading.RLock()
-        self.is_off = False
-        self.folder: str | None = None
-        self.latest: float | None = None
-        self.events = 0
-        self.repeated = 0
         self.revision = 0
-        self.files: dict[str, tuple[int, int, int]] = {}
-        self._keys: Bounded[str, None] = Bounded(_MOST_KEYS)
-        self._failures: Bounded[str, None] = Bounded(_MOST_KEYS)
         self._costs: list[tuple[float, float]] = []  # when, and dollars
-        self._deliveries: Bounded[str, NoteDelivery] = Bounded(_MOST_AGENTS)
-        self._batches: Bounded[str, int] = Bounded(_MOST_AGENTS)
+        self.is_off = False
+        self.folder = self.latest = None
+        self.events = self.repeated = 0
+        self.files = {}
+        self._keys = Bounded(_MOST_KEYS)
+        self._failures = Bounded(_MOST_KEYS)
+        self._deliveries = Bounded(_MOST_AGENTS)
+        self._batches = Bounded(_MOST_AGENTS)
 
     def delivery(self, agent: str) -> NoteDelivery:
         """Returns the delivery of notes to one of its agents."""
@@ -105,39 +114,3 @@ class HookSession:
             del self._costs[0]
         since, before = self._costs[0]
         return None if now - since < _SHORTEST_S else (cost - before) / (now - since) * 3600.0
-
-    def to_dict(self) -> dict[str, Any]:
-        """The wire form."""
-        return {
-            "is_off": self.is_off,
-            "folder": self.folder,
-            "latest": self.latest,
-            "events": self.events,
-            "repeated": self.repeated,
-            "deliveries": {agent: delivery.to_dict() for agent, delivery in self._deliveries.items()},
-            "batches": dict(self._batches),
-            "files": self.files,
-            "keys": list(self._keys),
-            "failures": list(self._failures),
-        }
-
-    @classmethod
-    def from_dict(cls, wire: Mapping[str, Any]) -> HookSession:
-        """Read the wire form back.
-
-        Raises:
-            KeyError, TypeError, ValueError: It is none.
-        """
-        session = cls()
-        for name in ("is_off", "folder", "latest", "events", "repeated"):
-            setattr(session, name, wire[name])
-        for agent, delivery in wire["deliveries"].items():
-            session._deliveries[agent] = NoteDelivery.from_dict(delivery)
-        session.files = {
-            path: (int(place), int(calls), int(settled))
-            for path, (place, calls, settled) in wire["files"].items()
-        }
-        session._batches.update({agent: int(number) for agent, number in wire["batches"].items()})
-        session._keys.update(dict.fromkeys(wire["keys"]))
-        session._failures.update(dict.fromkeys(wire["failures"]))
-        return session

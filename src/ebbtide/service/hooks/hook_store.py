@@ -129,9 +129,12 @@ class HookStore:
         try:
             with self._file.transaction(write=False) as database:
                 row = database.execute("SELECT session FROM sessions WHERE run_id = ?", (run_id,)).fetchone()
-            return HookSession() if row is None else HookSession.from_dict(json.loads(row[0]))
+            session = HookSession()
+            if row is not None:
+                session.restore(json.loads(row[0]))
         except (StoreError, LookupError, TypeError, ValueError):
             return HookSession()  # the run goes on; only events that come twice may count twice
+        return session
 
 
 class _Row(NamedTuple):
@@ -146,7 +149,7 @@ def _row(run_id: str, session: HookSession | None) -> _Row | None:
     if session is None or not session.lock.acquire(timeout=_WAIT_S):
         return None
     try:
-        return _Row(run_id, session.latest, json.dumps(session.to_dict()), session.revision)
+        return _Row(run_id, session.latest, json.dumps(session.to_state()), session.revision)
     finally:
         session.lock.release()
 

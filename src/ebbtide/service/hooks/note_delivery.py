@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from ebbtide.adapters.hooks.step import HookReply
+from ebbtide.codec import State
 from ebbtide.service.hooks.hook_client import DEADLINE_S
 
 
-class NoteDelivery:
+class NoteDelivery(State):
     """Delivery of notes to one agent of a session.
 
     A note is pending from its making on, over kills and restarts, until the hook has said that it handed it
     to its agent. A run ends for a machine's reason only where a note has arrived, and none is pending.
     """
 
+    _has_arrived: bool  # since a person spoke
+    _heard: str | None  # the ending that the agent heard of last, so that it hears of it once
+    _note: str | None  # the pending one
+    _message: str | None  # for the person, with it
+    _word: str | None  # the ending that it is about
+    _number: int  # of the pending note: a confirmation of an older one is none of it
+
     def __init__(self) -> None:
-        self._has_arrived = False  # since a person spoke
-        self._heard: str | None = None  # the ending that the agent heard of last, so that it hears of it once
-        self._note: str | None = None  # the pending one
-        self._message: str | None = None  # for the person, with it
-        self._word: str | None = None  # the ending that it is about
-        self._number = 0  # of the pending note: a confirmation of an older one is none of it
-        self._sent_at: float | None = None  # None where it is not on its way
+        self._has_arrived = False
+        self._heard = self._note = self._message = self._word = None
+        self._number = 0
+        self._sent_at: float | None = None  # None where it is not on its way, as after a restart
 
     @property
     def may_end(self) -> bool:
@@ -98,26 +100,3 @@ class NoteDelivery:
 
     def _clear(self) -> None:
         self._note = self._message = self._word = self._sent_at = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Returns the wire form; a note that was on its way is pending again."""
-        return {
-            "has_arrived": self._has_arrived,
-            "heard": self._heard,
-            "note": self._note,
-            "message": self._message,
-            "word": self._word,
-            "number": self._number,
-        }
-
-    @classmethod
-    def from_dict(cls, wire: Mapping[str, Any]) -> NoteDelivery:
-        """Reads the wire form back.
-
-        Raises:
-            KeyError: It is none.
-        """
-        delivery = cls()
-        for name in delivery.to_dict():
-            setattr(delivery, f"_{name}", wire[name])
-        return delivery

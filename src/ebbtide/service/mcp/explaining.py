@@ -7,6 +7,7 @@ from typing import Any, Final, cast
 
 from ebbtide.claims.claim import ClaimCheck
 from ebbtide.claims.sentences import claims_line
+from ebbtide.codec import from_wire
 from ebbtide.service.mcp.tool_answers import Explanation, FindingRow
 
 _MOST: Final = 10
@@ -38,6 +39,6 @@ def explanation(summary: Mapping[str, Any], *, stop_reason: str | None = None) -
         cost_usd=spent["cost_usd"],
         wasted_usd=None if bill is None else bill["wasted"]["cost_usd"],
         money=None if bill is None else bill["sentence"],
-        claims=claims_line([ClaimCheck.from_dict(item) for item in summary["claims"]]),
+        claims=claims_line([from_wire(ClaimCheck, item) for item in summary["claims"]]),
         stop_reason=stop_reason,
     )
