@@ -105,6 +105,7 @@ def test_nothing_asked_shows_the_help() -> None:
         ("ebbtide check --fail", "plain,--fail-on"),
         ("ebbtide decisions li", "plain,list"),
         ("ebbtide stop --round ", "plain,circle"),
+        ("ebbtide check --ignore mono", "plain,monotony"),
         ("ebbtide stop exa", "file,exa"),
     ],
 )

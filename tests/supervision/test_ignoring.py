@@ -1,6 +1,7 @@
 """What is ignored: the rule says nothing, has no part in the verdict, and no other speaks in its place."""
 
 from collections.abc import Callable, Iterable
+from pathlib import Path
 
 import pytest
 
@@ -42,6 +43,19 @@ def kinds(summary: RunSummary) -> set[str]:
 def test_every_rule_has_its_switch() -> None:
     """Those of the loop monitor by their kind, then rounds and the joint rule."""
     assert (*LoopKind, "stuck_rounds", "burn_without_progress") == tuple(RULES)
+
+
+def test_the_docs_name_every_kind() -> None:
+    """The table of what is found has them all."""
+    page = Path(__file__).parents[2] / "docs" / "divergence.md"
+    rows = page.read_text(encoding="utf-8").partition("## What is found")[2].splitlines()
+    named = {
+        name
+        for row in rows
+        if row.startswith("| `")
+        for name in row.split("|")[1].replace("`", "").split(",")
+    }
+    assert {name.strip() for name in named} == set(LoopKind)
 
 
 @pytest.mark.parametrize("kind", LoopKind)

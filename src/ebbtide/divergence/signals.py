@@ -7,43 +7,43 @@ from enum import StrEnum
 
 
 class LoopKind(StrEnum):
-    """What was found."""
+    """Kinds of loops; `ebbtide.profile.supervision.RULES` says what each reports."""
 
-    REPEAT = "repeat"  #: one call with one answer, again and again
-    CYCLE = "cycle"  #: several calls with their answers, in turn
-    NO_PROGRESS = "no_progress"  #: one call with one answer, others between
-    FAILING_CALL = "failing_call"  #: one call fails, in whatever words
-    SAME_ERROR = "same_error"  #: one tool fails with errors that it gave before, whatever the arguments
-    FAILING_TOOL = "failing_tool"  #: one tool fails, whatever the arguments and the error
-    SAME_ANSWER = "same_answer"  #: one tool says one thing, whatever it is asked
-    NEAR_DUPLICATE = "near_duplicate"  #: calls that barely differ, and one answer
-    GROWING_CALL = "growing_call"  #: each call is the one before and something more
-    SWEEP = "sweep"  #: pages read to the end, and again from the start
-    COVERED_RANGE = "covered_range"  #: ranges that were read already, cut in other ways
-    RECURRENCE = "recurrence"  #: ever new attempts that end alike: the same failure, or nothing found
-    STAGNATION = "stagnation"  #: answers that hold no new word, whatever is asked
-    UNSEEN_CHANGES = "unseen_changes"  #: a thing is changed again and again, and looks as before
-    UNDONE_CHANGES = "undone_changes"  #: a change that was made, undone and made again
-    WAITING = "waiting"  #: the same look again and again at something that takes its time
-    MONOTONY = "monotony"  #: hardly anything but known calls with known answers
-    HANDOFF_CYCLE = "handoff_cycle"  #: agents hand the work round in a circle
-    ACROSS_CHAINS = "across_chains"  #: several chains of a session do the same
-    MONOLOGUE = "monologue"  #: the model says the same again
-    CHANTING = "chanting"  #: a text that ends in copies of itself
-    KNOWN_GROUND = "known_ground"  #: actions that the agent describes, and that lead nowhere new
-    REPEATED_ORDER = "repeated_order"  #: nearly the same order to an agent, and nothing new comes of it
-    INJECTION = "injection"  #: the harness puts the same words in again, and nothing is done between
-    REFUSALS = "refusals"  #: a service that has too much to do is asked again at once
-    NO_ANSWERS = "no_answers"  #: the service of the model brings errors in place of answers
-    IDLE_ANSWERS = "idle_answers"  #: a person asks to go on, and only hears that it begins
-    HANDED_DOWN = "handed_down"  #: an agent starts others with the very order that it was given
-    DEEP_TREE = "deep_tree"  #: agents start agents, many levels deep
-    SPAWNED_AGAIN = "spawned_again"  #: agents are started with orders that were given before
-    MISSED_WAKE_UP = "missed_wake_up"  #: an agent lay at rest until a time, and nothing woke it
-    CONDENSATION = "condensation"  #: the context is condensed again and again
-    SPEND_RATE = "spend_rate"  #: money or tokens are spent too fast
-    BUDGET_END = "budget_end"  #: at this rate the budget ends soon
-    SPEND_WITHOUT_NEWS = "spend_without_news"  #: money is spent and nothing new comes
+    REPEAT = "repeat"
+    CYCLE = "cycle"
+    NO_PROGRESS = "no_progress"
+    FAILING_CALL = "failing_call"
+    SAME_ERROR = "same_error"
+    FAILING_TOOL = "failing_tool"
+    SAME_ANSWER = "same_answer"
+    NEAR_DUPLICATE = "near_duplicate"
+    GROWING_CALL = "growing_call"
+    SWEEP = "sweep"
+    COVERED_RANGE = "covered_range"
+    RECURRENCE = "recurrence"
+    STAGNATION = "stagnation"
+    UNSEEN_CHANGES = "unseen_changes"
+    UNDONE_CHANGES = "undone_changes"
+    WAITING = "waiting"
+    MONOTONY = "monotony"
+    HANDOFF_CYCLE = "handoff_cycle"
+    ACROSS_CHAINS = "across_chains"
+    MONOLOGUE = "monologue"
+    CHANTING = "chanting"
+    KNOWN_GROUND = "known_ground"
+    REPEATED_ORDER = "repeated_order"
+    INJECTION = "injection"
+    REFUSALS = "refusals"
+    NO_ANSWERS = "no_answers"
+    IDLE_ANSWERS = "idle_answers"
+    HANDED_DOWN = "handed_down"
+    DEEP_TREE = "deep_tree"
+    SPAWNED_AGAIN = "spawned_again"
+    MISSED_WAKE_UP = "missed_wake_up"
+    CONDENSATION = "condensation"
+    SPEND_RATE = "spend_rate"
+    BUDGET_END = "budget_end"
+    SPEND_WITHOUT_NEWS = "spend_without_news"
 
 
 #: Kinds that are about what was spent, not about what was called.

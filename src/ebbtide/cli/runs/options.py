@@ -17,6 +17,7 @@ from ebbtide.cli.declaration import (
 from ebbtide.cli.runs.ignoring import with_ignored
 from ebbtide.cli.settings.options import limits_table
 from ebbtide.profile import Profile
+from ebbtide.profile.supervision import RULES
 from ebbtide.supervision.run_options import RunOptions
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ Ignore = Annotated[
         "--ignore",
         metavar="WHAT",
         help="Do not report this: a rule such as monotony, tool=NAME, or run=GLOB (check). Repeatable.",
+        shell_complete=lambda _context, _option, typed: [name for name in RULES if name.startswith(typed)],
     ),
 ]
 
