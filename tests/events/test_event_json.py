@@ -27,6 +27,7 @@ def test_a_tool_call() -> None:
             "batch": 7,
             "cost_usd": 0.25,
             "output_tokens": 9,
+            "starts": "a7",
             "colour": "red",
         }
     )
@@ -39,6 +40,7 @@ def test_a_tool_call() -> None:
         seq=3,
         ts=1.5,
         batch="7",
+        starts="a7",
         usage=Usage(cost_usd=0.25, output_tokens=9),
     )
 

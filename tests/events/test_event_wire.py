@@ -49,6 +49,7 @@ EVENTS = st.one_of(
         error=st.booleans(),
         phase=st.sampled_from(Phase),
         batch=st.none() | st.text(min_size=1, max_size=5),
+        starts=st.none() | st.text(min_size=1, max_size=5),
         status=st.none() | st.integers(100, 599),
         **COMMON,
     ),

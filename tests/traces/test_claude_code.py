@@ -191,6 +191,50 @@ def test_results_have_the_tokens_that_lines_lack(read_data: Callable[..., Any]) 
     )
 
 
+TASK = {"type": "tool_use", "id": "t1", "name": "Task", "input": {"description": "Find b", "prompt": "..."}}
+ASKS = {
+    "type": "assistant",
+    "uuid": "1",
+    "message": {"id": "m", "role": "assistant", "content": [TASK], "usage": {"input_tokens": 3}},
+}
+SAYS = {"role": "assistant", "id": "n", "content": "I look.", "usage": {"input_tokens": 5}}
+ANSWER = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "There."}]}
+USED = {"input_tokens": 6, "output_tokens": 1}
+
+
+@pytest.mark.parametrize(
+    ("lines", "chain"),
+    [
+        ([{"type": "user", "message": ANSWER, "toolUseResult": {"agentId": "a7", "usage": USED}}], "a7"),
+        (
+            [
+                {
+                    "type": "progress",
+                    "uuid": "2",
+                    "parentToolUseID": "t1",
+                    "data": {"agentId": "a7", "message": {"type": "assistant", "message": SAYS}},
+                },
+                {"type": "user", "uuid": "3", "message": {"role": "user", "content": "Stop."}},
+            ],
+            "a7",
+        ),
+        ([{"type": "assistant", "parent_tool_use_id": "t1", "message": SAYS}], "t1"),
+    ],
+    ids=["result", "progress of a call that was interrupted", "printed"],
+)
+def test_a_call_names_the_chain_of_the_agent_that_it_started(
+    lines: list[dict[str, Any]], chain: str, read_data: Callable[..., Any]
+) -> None:
+    """So the bill can name the agent by its task."""
+    session = {"sessionId": "s", "timestamp": "2026-01-05T10:00:00.000Z"}
+    _, events = read_data("\n".join(json.dumps(session | line) for line in [ASKS, *lines]).encode())
+    starts = {
+        event.starts for event in events if isinstance(event, ToolCall) and event.phase is Phase.FINISHED
+    }
+    assert starts == {chain}
+    assert chain in {event.chain_id for event in events}
+
+
 @pytest.mark.parametrize(
     "tag", ["local-command-stdout", "task-notification", "bash-stderr", "system-reminder"]
 )

@@ -116,6 +116,7 @@ class ToolCall(Event):
         phase: STARTED or FINISHED.
         batch: Equal for calls that were asked for at once; a call that is in it twice counts once.
         status: HTTP status or the like, where there is one.
+        starts: Chain of the agent that the call started, if the record names the chain.
     """
 
     name: str
@@ -125,6 +126,7 @@ class ToolCall(Event):
     phase: Phase = Phase.FINISHED
     batch: str | int | None = None
     status: int | None = None
+    starts: str | None = None
 
     @classmethod
     def of(cls, call: object, *, result: object = None, error: bool = False, **others: Any) -> ToolCall:
@@ -296,7 +298,7 @@ def is_plain_event(event: Any) -> bool:
                 and len(event.name) <= LONGEST_ID
                 and (event.error is False or event.error is True)
                 and (event.phase is _FINISHED or event.phase is _STARTED)
-                and (event.batch is event.status is None or _is_plain_rest(event))
+                and (event.batch is event.status is event.starts is None or _is_plain_rest(event))
                 and is_plain_value(args)
                 and ((type(result) is str and len(result) <= LARGEST) or is_plain_value(result))
             )
@@ -384,8 +386,10 @@ def _is_plain_common(event: Any) -> bool:
 
 
 def _is_plain_rest(call: Any) -> bool:
-    return (call.status is None or (type(call.status) is int and -WIDEST < call.status < WIDEST)) and (
-        (type(call.batch) is int and -WIDEST < call.batch < WIDEST) or _is_name(call.batch)
+    return (
+        (call.status is None or (type(call.status) is int and -WIDEST < call.status < WIDEST))
+        and ((type(call.batch) is int and -WIDEST < call.batch < WIDEST) or _is_name(call.batch))
+        and _is_name(call.starts)
     )
 
 

@@ -114,6 +114,7 @@ def read_event(wire: object, path: str = "event") -> Event:
         error=bool(error),
         phase=_phase(wire, path),
         status=fields.get("status"),
+        starts=_name(wire.get("starts")),
         **common,
     )
 

@@ -41,6 +41,7 @@ def _own_fields(event: Event) -> Mapping[str, Any]:
             "phase": None if event.phase is Phase.FINISHED else event.phase.value,
             "batch": event.batch,
             "status": event.status,
+            "starts": event.starts,
         }
     if isinstance(event, ModelCall):
         return {

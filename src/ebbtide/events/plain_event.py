@@ -68,6 +68,7 @@ def plain_event(event: _Event) -> tuple[_Event, tuple[str, ...]]:
             phase=fields.label("phase", Phase, Phase.FINISHED),
             batch=fields.batch(),
             status=fields.number("status", (int,)),
+            starts=fields.name("starts", optional=True),
             **common,
         )
     elif isinstance(event, ModelCall):

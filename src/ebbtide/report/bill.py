@@ -221,7 +221,7 @@ def _lines(
     if len(lines) < fewest:
         return None
     columns: list[tuple[str, Callable[[BillLine], str]]] = [
-        ("", lambda line: _words(names, line.name) if names else line.name or "(no name)"),
+        ("", lambda line: _words(names, line.name) if names else line.title or line.name or "(no name)"),
         ("cost", lambda line: amount(line.amount)),
         ("share", lambda line: share(line.amount)),
     ]

@@ -144,6 +144,18 @@ def test_a_sub_agent_has_its_own_context() -> None:
     assert sizes == {"grep": 100, "Task": 500}
 
 
+def test_a_sub_agent_is_named_by_the_task_that_started_it() -> None:
+    """In the lines of the agents, and where the sentence says which one took most."""
+    result = bill(
+        call(write=1_000, output=10),
+        call(write=20_000, output=500, chain_id="a7", agent="a7"),
+        ToolCall(name="Task", args={"description": "Find b", "prompt": "..."}, result="b", starts="a7"),
+        call(read=1_000, write=100, output=10),
+    )
+    assert [(line.name, line.title) for line in result.agents] == [("a7", "Find b"), ("", "")]
+    assert "the agent \u201cFind b\u201d took" in result.sentence
+
+
 def test_a_missed_cache_costs_the_difference_to_a_hit() -> None:
     """After an hour the whole context is written again: 1.15 dollars a million more than a hit."""
     result = bill(

@@ -42,6 +42,16 @@ def test_a_sub_agent_with_a_chain_and_a_file_is_one_line() -> None:
     assert lines == {"claude:agent-x7": (3.0, 45), "x8": (1.0, 10)}
 
 
+def test_a_sub_agent_is_named_by_its_task() -> None:
+    """As the call says that started it, with a file of its own or without; a name of its own comes first."""
+    tasks = {"x7": "Find b", "x8": "Find c", "x9": "Find d"}
+    parent = node("a", dollars=5.0, chains={"x7": (2 * UNITS, 40)}, tasks=tasks)
+    unnamed = RunNode(key="f", id="claude:agent-x8", parent="a", role=RunRole.SUB_AGENT, cost=UNITS)
+    named = RunNode(key="g", id="claude:agent-x9", parent="a", role=RunRole.SUB_AGENT, name="Ada", cost=1)
+    tree = trees_of([parent, unnamed, named])["a"]
+    assert [child.name for child in tree.children] == ["Find b", "Find c", "Ada"]
+
+
 def test_the_cheap_ones_are_one_line() -> None:
     """The five dearest have lines, and all above a hundredth of the tree; the others are summed."""
     children = [node(f"c{number}", "a", 0.001 * number) for number in range(1, 31)]

@@ -171,7 +171,8 @@ def _remarks(bill: Bill) -> Iterator[tuple[float, str]]:
     if len(bill.agents) > 1:
         agent = max((item for item in bill.agents if item.name), key=lambda item: item.amount.share)
         if _WORTH_A_CLAUSE <= agent.amount.share < 1:
-            yield agent.amount.share, f"the agent {agent.name} took {shown(agent.amount)} of it"
+            name = _quoted(agent.title) if agent.title else agent.name
+            yield agent.amount.share, f"the agent {name} took {shown(agent.amount)} of it"
     results = [item for item in bill.events if item.content is ContextPart.TOOL_OUTPUT][:_FEW]
     for number in range(1, len(results) + 1):
         share = sum(item.amount.share for item in results[:number])

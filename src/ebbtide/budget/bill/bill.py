@@ -88,6 +88,8 @@ class BillLine:
         count: Events behind it: results of a tool, calls of a model.
         failures: Failed calls among them, of a tool.
         event: Where it began, of a request; None of other lines.
+        title: Words for a person where the name is an id, such as the task of a sub-agent; empty where there
+            are none.
     """
 
     name: str
@@ -96,6 +98,7 @@ class BillLine:
     count: int = 0
     failures: int = 0
     event: int | None = None
+    title: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

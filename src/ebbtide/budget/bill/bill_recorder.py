@@ -18,7 +18,7 @@ from ebbtide.budget.bill.context import Charge, Context, Item, missed_ranges
 from ebbtide.budget.bill.growth import first_growth, growth_of, is_understated
 from ebbtide.budget.bill.ledger import Ledger
 from ebbtide.budget.bill.statement import bill_of
-from ebbtide.budget.bill.titles import call_title, file_of, length_of
+from ebbtide.budget.bill.titles import call_title, file_of, length_of, task_title
 from ebbtide.budget.prices import Prices
 from ebbtide.budget.reconciling import Settlement
 from ebbtide.events.event import (
@@ -193,6 +193,8 @@ class BillRecorder:
             self._trim(chain)
         chain.put(item)
         self.ledger.call(item, changes=review.changes)
+        if call.starts is not None:
+            self.ledger.start(call.starts, task_title(call.args))
         if chain.turn is not None:
             asked_for = length_of(call.args)
             chain.turn.calls.append((item, asked_for))

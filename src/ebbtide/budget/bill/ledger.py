@@ -101,6 +101,7 @@ class Ledger:
         charges: Calls of the main chain, the first 20,000.
         instructions: Tokens of the main chain that stand before everything else.
         classes, parts, models, agents, tools, files: Sums by name.
+        tasks: Of agents that were started, by their names.
         unattributed: Sums by reason.
         quarters: Sums by quarter of an hour since 1970, in which the day of any time zone begins; None where
             no time is known.
@@ -129,6 +130,7 @@ class Ledger:
         self.unattributed: dict[str, Sum] = {}
         self.models: dict[str, Sum] = {}
         self.agents: dict[str, Sum] = {}
+        self.tasks: dict[str, str] = {}
         self.tools: dict[str, Sum] = {}
         self.files: dict[str, Sum] = {}
         self.quarters: dict[int | None, Sum] = {}
@@ -179,6 +181,11 @@ class Ledger:
             _of(self.files, item.file).count += 1
         if item.has_failed:
             self.failures.count += 1
+
+    def start(self, agent: str, task: str) -> None:
+        """A call has started an agent with a task."""
+        if task and len(self.tasks) < _NAMES:
+            self.tasks[agent] = task
 
     def charge(self, charge: Charge, usage: Usage, *, agent: str) -> None:
         """A call of a model, of which the input is attributed by what it carried."""

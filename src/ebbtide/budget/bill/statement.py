@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import tzinfo
 
 from ebbtide.budget.bill.bill import (
@@ -25,6 +25,7 @@ from ebbtide.clock import day_of
 UNDATED = "undated"  #: the day of what has no time
 _LISTED = 30
 _COMPACTIONS = 100
+_NO_TITLES: Mapping[str, str] = {}
 
 
 def bill_of(
@@ -54,7 +55,7 @@ def bill_of(
         contents=view.lines((part.value, sums) for part, sums in ledger.parts.items()),
         models=view.lines(ledger.models.items()),
         days=_days(ledger, view, zone),
-        agents=view.lines(ledger.agents.items()),
+        agents=view.lines(ledger.agents.items(), ledger.tasks),
         tools=view.lines(ledger.tools.items()),
         files=view.lines(ledger.files.items()),
         requests=tuple(
@@ -131,7 +132,7 @@ class _View:
         parts = tuple(parts)
         return self.amount(sum(part.cost for part in parts), sum(part.tokens for part in parts))
 
-    def line(self, name: str, part: Sum, event: int | None = None) -> BillLine:
+    def line(self, name: str, part: Sum, event: int | None = None, title: str = "") -> BillLine:
         """A line of a breakdown."""
         return BillLine(
             name=name,
@@ -140,12 +141,15 @@ class _View:
             count=part.count,
             failures=part.failures,
             event=event,
+            title=title,
         )
 
-    def lines(self, sums: Iterable[tuple[str, Sum]]) -> tuple[BillLine, ...]:
-        """Lines, the most expensive first."""
+    def lines(
+        self, sums: Iterable[tuple[str, Sum]], titles: Mapping[str, str] = _NO_TITLES
+    ) -> tuple[BillLine, ...]:
+        """Lines, the most expensive first; `titles` are words for names that are ids."""
         lines = sorted(
-            (self.line(*item) for item in sums),
+            (self.line(name, part, title=titles.get(name, "")) for name, part in sums),
             key=lambda item: (item.amount.share, item.amount.tokens),
             reverse=True,
         )

@@ -12,6 +12,7 @@ _LOOKED_AT: Final = 400  # characters of an argument
 _DEEPEST: Final = 20
 _ITEM: Final = 4  # characters that a number or the form of an item adds
 _SAYING: Final = ("command", "cmd", "pattern", "query", "q", "url")
+_TASKS: Final = ("description", "task_name", "title", "prompt", "message", "task")
 _FILES: Final = frozenset(
     "file_path filepath path notebook_path filename file absolute_path target_file".split()
 )
@@ -31,6 +32,18 @@ def call_title(name: str, args: object) -> str:
         return name
     words = one_line(value[:_LOOKED_AT], _SHOWN)
     return words if words.startswith(name) else f"{name} {words}"
+
+
+def task_title(args: object) -> str:
+    """The task that a call gives to the agent that it starts, in one line; empty where it states none.
+
+    >>> task_title({"description": "Explore the tabs", "prompt": "Look at ..."})
+    'Explore the tabs'
+    """
+    if not isinstance(args, Mapping):
+        return ""
+    value = next((item for item in map(args.get, _TASKS) if _is_text(item)), None)
+    return one_line(value[:_LOOKED_AT], _SHOWN) if isinstance(value, str) else ""
 
 
 def _is_text(value: object) -> bool:

@@ -43,6 +43,7 @@ class RunNode:
         cost: Units of its own share; None where they are not known.
         tokens: Of its own share.
         chains: Of that, what sub-agents took that are recorded in its file: units and tokens by their ids.
+        tasks: The tasks of its sub-agents, by their ids.
     """
 
     key: str
@@ -54,6 +55,7 @@ class RunNode:
     cost: int | None = None
     tokens: int = 0
     chains: Mapping[str, tuple[int | None, int]] = field(default_factory=dict)
+    tasks: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -124,7 +126,7 @@ def trees_of(nodes: Iterable[RunNode]) -> dict[str, BillTree]:
         for chain, (cost, tokens) in node.chains.items():
             if chain == agent:
                 continue
-            child = children[chain] = _Child(chain, chain, RunRole.SUB_AGENT, _Sum())
+            child = children[chain] = _Child(chain, node.tasks.get(chain, chain), RunRole.SUB_AGENT, _Sum())
             child.sum.add(cost, tokens)
             own.add(None if cost is None else -cost, -tokens, 0)
         for other in below.get(node.key, ()):
@@ -134,7 +136,8 @@ def trees_of(nodes: Iterable[RunNode]) -> dict[str, BillTree]:
             known = children.get(name)
             if known is None:
                 role = _role(other, node)
-                known = children[name] = _Child(other.id or other.key, other.name, role, _Sum())
+                task = node.tasks.get(name, "")
+                known = children[name] = _Child(other.id or other.key, task, role, _Sum())
             known.run, known.name = other.id or other.key, other.name or known.name
             known.sum.add(part.cost, part.tokens, part.runs)
         if children:

@@ -37,7 +37,7 @@ def with_trees(summaries: Sequence[RunSummary], others: Iterable[RunNode] = ()) 
 
 def node_of(summary: RunSummary) -> RunNode:
     """Returns a run as its tree needs it."""
-    spent, chains = summary.spent, set(summary.chains)
+    spent, chains, agents = summary.spent, set(summary.chains), summary.bill.agents
     return RunNode(
         key=summary.source,
         id=summary.id,
@@ -52,7 +52,8 @@ def node_of(summary: RunSummary) -> RunNode:
                 None if line.amount.cost_usd is None else units(line.amount.cost_usd),
                 line.amount.tokens,
             )
-            for line in (summary.bill.agents if summary.id is not None else ())
+            for line in (agents if summary.id is not None else ())
             if line.name in chains and line.name
         },
+        tasks={line.name: line.title for line in agents if line.title},
     )

@@ -83,6 +83,9 @@ class ClaudeCodeReader:
         self._lines = Seen()
         self._once = CallsOnce() if calls is None else calls
         self._chains = Sidechains()
+        self._started: Bounded[str, str] = Bounded(
+            _MOST_LINKS
+        )  # chains of agents, by the calls that started them
         self._totals: dict[str, dict[str, Usage]] = {}  # by session and model
         self._models: dict[str, str] = {}  # by sub-agent, as far as lines name them
         self._repeated = 0
@@ -99,6 +102,7 @@ class ClaudeCodeReader:
         """The events that this line completes."""
         if not isinstance(value, dict):
             return ()
+        started_by = identifier(value.get("parentToolUseID") or value.get("parent_tool_use_id"))
         value = _line_of_agent(value)
         kind, message = value.get("type"), value.get("message")
         if self.project is None:
@@ -109,6 +113,9 @@ class ClaudeCodeReader:
         if kind in CLAUDE_SPEAKERS and isinstance(message, dict):
             name = identifier(value.get("uuid"))
             chain, agent = self._chains.of(value)
+            if agent is not None and started_by is not None:
+                self._started[started_by] = chain  # the call may not be given out yet
+                self._calls.amend(started_by, starts=chain)
             # Some tools give several lines one id: only the same line twice is a duplicate.
             check = crc32(_marks_of(message.get("content")).encode(errors="replace"))
             if name is not None and self._lines.before(f"{name} {kind} {check}"):
@@ -246,6 +253,7 @@ class ClaudeCodeReader:
             events.append(Notice(kind=NoticeKind.USAGE, **common))
         for name, call in answer.calls:
             call.batch = sighting.name
+            call.starts = None if name is None else self._started.get(name)
             events += self._calls.open(name, call)
         for block in answer.results:
             events += self._result(block, answer.ts)
@@ -257,10 +265,11 @@ class ClaudeCodeReader:
     ) -> list[Event]:
         events = self._flushed(chain)
         content = message.get("content")
+        outcome = mapping(line.get("toolUseResult"))
         for block in items(content):
             if (text(mapping(block).get("type")) or "").endswith("tool_result"):
-                events += self._result(block, ts)
-        events += self._last_call_of_agent(mapping(line.get("toolUseResult")), ts)
+                events += self._result(block, ts, starts=identifier(outcome.get("agentId")))
+        events += self._last_call_of_agent(outcome, ts)
         words = joined_text(content)
         if words is None:
             return events
@@ -287,12 +296,16 @@ class ClaudeCodeReader:
             events.append(Notice(kind=NoticeKind.USAGE, **common))
         return events
 
-    def _result(self, block: Mapping[str, Any], ts: float | None) -> Sequence[ToolCall]:
+    def _result(
+        self, block: Mapping[str, Any], ts: float | None, *, starts: str | None = None
+    ) -> Sequence[ToolCall]:
         content = block.get("content")  # An empty answer has none.
         result: dict[str, Any] = {
             "result": "" if content is None else shown(content),
             "error": block.get("is_error") is True,
         }
+        if starts is not None:
+            result["starts"] = starts
         if ts is not None:
             result["ts"] = ts
         return self._calls.close(identifier(block.get("tool_use_id")), **result)

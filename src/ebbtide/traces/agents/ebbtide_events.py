@@ -49,6 +49,7 @@ class _Plain(Struct, gc=False):
     phase: UnsetType = UNSET
     waited_s: UnsetType = UNSET
     batch: UnsetType = UNSET
+    starts: UnsetType = UNSET
     stop: UnsetType = UNSET
     call: UnsetType = UNSET
     stated: UnsetType = UNSET
@@ -130,7 +131,7 @@ def _event(plain: _Plain) -> Event | None:
         call.seq, call.ts, call.waited_s, call.usage, call.call = plain.seq, plain.ts, None, usage, None
         call.name, call.args, call.result = name, plain.args, plain.result
         call.error, call.phase = plain.error or False, _FINISHED
-        call.batch, call.status = None, plain.status
+        call.batch, call.status, call.starts = None, plain.status, None
         return call
     if kind == "system":
         return None
