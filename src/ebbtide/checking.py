@@ -144,6 +144,8 @@ def _nodes_of(
         node.tokens += call.usage.tokens or 0
         if cost is not None:
             node.cost = cost + (node.cost or 0)
+        elif call.usage.has_tokens:
+            node.unpriced += 1
     return list(nodes.values())
 
 

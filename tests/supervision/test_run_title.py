@@ -9,6 +9,7 @@ from ebbtide.traces.reading import Trace
 
 TITLES = {
     "a heading is no part of it": ("# Fix the login\n\nIt fails.", "Fix the login"),
+    "a label says nothing by itself": ("Low severity\n\nIt fails.", "Low severity: It fails."),
     "a plan is named by its first line": ("Implement the following plan:\n\n# Split the parser", None),
     "a command for the harness asks nothing": ("<command-name>/exit</command-name>", ""),
     "a skill is a request": (

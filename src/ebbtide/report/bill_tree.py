@@ -15,7 +15,12 @@ def tree_sentence(tree: BillTree) -> str:
     >>> tree_sentence(BillTree(total=Amount(cost_usd=4.33), own=Amount(cost_usd=4.02), runs=2))
     '$4.33 with what comes from it, in 2 files'
     """
-    return f"{amount(tree.total)} with what comes from it, in {count(tree.runs, 'file')}"
+    return f"{amount(tree.total)}{tree_mark(tree)} with what comes from it, in {count(tree.runs, 'file')}"
+
+
+def tree_mark(tree: BillTree) -> str:
+    """Returns the mark behind a sum that is known in part alone."""
+    return "+" if tree.unpriced and tree.total.cost_usd is not None else ""
 
 
 def tree_parts(tree: BillTree) -> list[tuple[str, Amount]]:

@@ -156,6 +156,18 @@ def test_a_sub_agent_is_named_by_the_task_that_started_it() -> None:
     assert "the agent \u201cFind b\u201d took" in result.sentence
 
 
+def test_a_sub_agent_without_a_price_has_no_cost() -> None:
+    """It took something, and nobody knows how much: its line shows tokens, and no zero."""
+    unpriced = ModelCall(
+        usage=Usage(model="n", input_tokens=900, output_tokens=100), chain_id="a7", agent="a7"
+    )
+    result = bill(call(write=1_000, output=10), unpriced)
+    lines = {line.name: line.amount for line in result.agents}
+    assert (lines["a7"].cost_usd, lines["a7"].tokens) == (None, 1_000)
+    assert lines[""].cost_usd == result.total.cost_usd
+    assert {line.name: line.amount.cost_usd is None for line in result.models} == {"m": False, "n": True}
+
+
 def test_a_missed_cache_costs_the_difference_to_a_hit() -> None:
     """After an hour the whole context is written again: 1.15 dollars a million more than a hit."""
     result = bill(

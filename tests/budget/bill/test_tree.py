@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from ebbtide.budget.bill.bill import BillTree
 from ebbtide.budget.bill.tree import RunNode, RunRole, parents_of, trees_of
+from ebbtide.report.bill_tree import tree_sentence
 
 UNITS = 10**12
 
@@ -50,6 +51,14 @@ def test_a_sub_agent_is_named_by_its_task() -> None:
     named = RunNode(key="g", id="claude:agent-x9", parent="a", role=RunRole.SUB_AGENT, name="Ada", cost=1)
     tree = trees_of([parent, unnamed, named])["a"]
     assert [child.name for child in tree.children] == ["Find b", "Find c", "Ada"]
+
+
+def test_a_tree_counts_the_calls_without_a_price() -> None:
+    """Its sum is a lower bound then, and says so."""
+    child = RunNode(key="b", id="b", parent="a", tokens=50, unpriced=2)
+    tree = trees_of([node("a"), child])["a"]
+    assert (tree.unpriced, tree.children[0].amount.cost_usd) == (2, None)
+    assert tree_sentence(tree) == "$1.00+ with what comes from it, in 2 files"
 
 
 def test_the_cheap_ones_are_one_line() -> None:

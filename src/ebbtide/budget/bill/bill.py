@@ -242,6 +242,7 @@ class BillTree:
             and all above a hundredth of the tree.
         children_left_out: How many more there are.
         rest: What those took.
+        unpriced: Calls of models in it whose cost is not known, so that it took more.
     """
 
     total: Amount
@@ -250,6 +251,7 @@ class BillTree:
     children: tuple[ChildBill, ...] = ()
     children_left_out: int = 0
     rest: Amount = field(default_factory=Amount)
+    unpriced: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

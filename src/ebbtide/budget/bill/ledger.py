@@ -44,7 +44,10 @@ _SHOWN: Final = 100
 
 @dataclass(slots=True)
 class Sum:
-    """Units and tokens, some of them at the first reading, and how many events took them."""
+    """Units and tokens, some of them at the first reading, and how many events took them.
+
+    `unpriced` counts events whose cost is not known, so that a sum of those alone has none.
+    """
 
     cost: int = 0
     tokens: int = 0
@@ -52,6 +55,7 @@ class Sum:
     entry_tokens: int = 0
     count: int = 0
     failures: int = 0
+    unpriced: int = 0
 
     def add(self, cost: int, tokens: int, entry_cost: int = 0, entry_tokens: int = 0) -> None:
         """Add an amount."""
@@ -62,7 +66,15 @@ class Sum:
 
     def __copy__(self) -> Sum:
         # What the standard library does by itself takes six times as long.
-        return Sum(self.cost, self.tokens, self.entry_cost, self.entry_tokens, self.count, self.failures)
+        return Sum(
+            self.cost,
+            self.tokens,
+            self.entry_cost,
+            self.entry_tokens,
+            self.count,
+            self.failures,
+            self.unpriced,
+        )
 
 
 @dataclass(slots=True)
@@ -189,9 +201,8 @@ class Ledger:
 
     def charge(self, charge: Charge, usage: Usage, *, agent: str) -> None:
         """A call of a model, of which the input is attributed by what it carried."""
-        cost, tokens = charge.cost or 0, charge.size + charge.output
         self.is_estimated = self.is_estimated or charge.is_estimated
-        self._take(cost, tokens, usage, agent)
+        self._take(charge, usage, agent)
         self._classify(charge, usage)
         self._part(ContextPart.NEW_OUTPUT).add(charge.output_cost, charge.output)
         if charge.cost is not None and not charge.is_split:
@@ -205,7 +216,7 @@ class Ledger:
         """A call of a tool that states itself what it took."""
         cost, tokens = charge.cost or 0, charge.size + charge.output
         self.is_estimated = self.is_estimated or charge.is_estimated
-        self._take(cost, tokens, usage, agent)
+        self._take(charge, usage, agent)
         self._classify(charge, usage)
         part = self._part(ContextPart.TOOL_CALL)
         part.add(cost, tokens)
@@ -405,15 +416,18 @@ class Ledger:
                 del self.sizes[::2]
                 self.every *= 2
 
-    def _take(self, cost: int, tokens: int, usage: Usage, agent: str) -> None:
+    def _take(self, charge: Charge, usage: Usage, agent: str) -> None:
         """What a call took, by model and by agent."""
-        self._spend(cost, tokens)
+        cost, tokens = charge.cost or 0, charge.size + charge.output
+        is_unpriced = charge.cost is None and tokens > 0
+        self._spend(cost, tokens, is_unpriced=is_unpriced)
         for sums, name in ((self.models, usage.model or ""), (self.agents, agent)):
             line = _of(sums, name)
             line.add(cost, tokens)
             line.count += 1
+            line.unpriced += is_unpriced
 
-    def book(self, cost: int, tokens: int) -> None:
+    def book(self, cost: int, tokens: int, *, is_unpriced: bool = False) -> None:
         """Book an amount at the latest time."""
         ts = calendar_seconds(self.now)
         quarter = None if ts is None else int(ts // QUARTER_S)
@@ -422,15 +436,17 @@ class Ledger:
             line = self.quarters[quarter] = Sum()
         line.add(cost, tokens)
         line.count += 1
+        line.unpriced += is_unpriced
 
-    def _spend(self, cost: int, tokens: int) -> None:
+    def _spend(self, cost: int, tokens: int, *, is_unpriced: bool = False) -> None:
         self.spent.add(cost, tokens)
         self.spent.count += 1
-        self.book(cost, tokens)
+        self.book(cost, tokens, is_unpriced=is_unpriced)
         if self.requests:
             request = self.requests[-1].sum
             request.add(cost, tokens)
             request.count += 1
+            request.unpriced += is_unpriced
 
     def _classify(self, charge: Charge, usage: Usage) -> None:
         reasoning = possible_part(usage.reasoning_tokens, charge.output) or 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import tzinfo
 
 from ebbtide.budget.bill.bill import (
@@ -94,6 +95,7 @@ def _days(ledger: Ledger, view: _View, zone: tzinfo | None) -> tuple[BillLine, .
         day = days.setdefault(name, Sum())
         day.add(part.cost, part.tokens)
         day.count += part.count
+        day.unpriced += part.unpriced
     return tuple(view.line(name, day) for name, day in sorted(days.items()))
 
 
@@ -124,8 +126,11 @@ class _View:
         return Amount(cost_usd=None if self._cost is None else usd(cost), tokens=tokens, share=share)
 
     def sum(self, part: Sum | WasteSum) -> Amount:
-        """A sum of the ledger."""
-        return self.amount(part.cost, part.tokens)
+        """A sum of the ledger; without a cost where none of its events has one."""
+        amount = self.amount(part.cost, part.tokens)
+        if isinstance(part, Sum) and part.unpriced and part.unpriced == part.count:
+            return replace(amount, cost_usd=None)
+        return amount
 
     def together(self, parts: Iterable[WasteSum]) -> Amount:
         """Several sums as one."""

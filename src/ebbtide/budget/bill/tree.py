@@ -42,6 +42,7 @@ class RunNode:
         name: Its name for a person.
         cost: Units of its own share; None where they are not known.
         tokens: Of its own share.
+        unpriced: Calls of models of its own share whose cost is not known.
         chains: Of that, what sub-agents took that are recorded in its file: units and tokens by their ids.
         tasks: The tasks of its sub-agents, by their ids.
     """
@@ -54,6 +55,7 @@ class RunNode:
     name: str = ""
     cost: int | None = None
     tokens: int = 0
+    unpriced: int = 0
     chains: Mapping[str, tuple[int | None, int]] = field(default_factory=dict)
     tasks: Mapping[str, str] = field(default_factory=dict)
 
@@ -63,12 +65,14 @@ class _Sum:
     cost: int | None = None
     tokens: int = 0
     runs: int = 0
+    unpriced: int = 0
 
-    def add(self, cost: int | None, tokens: int, runs: int = 1) -> None:
+    def add(self, cost: int | None, tokens: int, runs: int = 1, unpriced: int = 0) -> None:
         if cost is not None:
             self.cost = cost + (self.cost or 0)
         self.tokens += tokens
         self.runs += runs
+        self.unpriced += unpriced
 
 
 @dataclass(slots=True)
@@ -119,7 +123,7 @@ def trees_of(nodes: Iterable[RunNode]) -> dict[str, BillTree]:
     trees: dict[str, BillTree] = {}
     for node in _leaves_first(nodes, below):
         whole = sums[node.key] = _Sum()
-        whole.add(node.cost, node.tokens)
+        whole.add(node.cost, node.tokens, 1, node.unpriced)
         own = _Sum(node.cost, node.tokens, 1)
         children: dict[str, _Child] = {}
         agent = (node.id or "").rpartition("agent-")[2]
@@ -131,7 +135,7 @@ def trees_of(nodes: Iterable[RunNode]) -> dict[str, BillTree]:
             own.add(None if cost is None else -cost, -tokens, 0)
         for other in below.get(node.key, ()):
             part = sums[other.key]
-            whole.add(part.cost, part.tokens, part.runs)
+            whole.add(part.cost, part.tokens, part.runs, part.unpriced)
             name = (other.id or "").rpartition("agent-")[2] if other.role is RunRole.SUB_AGENT else other.key
             known = children.get(name)
             if known is None:
@@ -191,4 +195,5 @@ def _tree(whole: _Sum, own: _Sum, children: list[_Child]) -> BillTree:
         ),
         children_left_out=len(children) - len(shown),
         rest=amount(rest),
+        unpriced=whole.unpriced,
     )

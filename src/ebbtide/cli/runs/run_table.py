@@ -13,7 +13,7 @@ from ebbtide.cli.runs.run_screen import word_style
 from ebbtide.cli.table import Table, more_rows
 from ebbtide.cli.terminal import Line, plain
 from ebbtide.report import wording
-from ebbtide.report.bill_tree import tree_line
+from ebbtide.report.bill_tree import tree_line, tree_mark
 from ebbtide.report.plurals import count
 from ebbtide.supervision.summary.headline import Course, Headline
 from ebbtide.supervision.summary.idle_sessions import SessionSpan, idle_sessions
@@ -196,7 +196,7 @@ def _costs(group: Sequence[RunSummary]) -> str:
     if len(group) == 1:
         tree = group[0].bill.tree
         if tree is not None and tree.total.cost_usd is not None:
-            return f"{wording.money(tree.total.cost_usd)}{'+' * bool(group[0].spent.unpriced)}"
+            return f"{wording.money(tree.total.cost_usd)}{tree_mark(tree)}"
         return "?" if group[0].spent.cost_usd is None else wording.cost(group[0].spent)
     costs = [run.spent.cost_usd for run in group if run.spent.cost_usd is not None]
     part = len(costs) < len(group) or any(run.spent.unpriced for run in group)

@@ -9,10 +9,12 @@ from ebbtide.events.identity import MARK
 from ebbtide.text.excerpt import one_line
 
 LONGEST: Final = 100  #: characters of a title
+_LABEL: Final = 2  # words of a line that only labels what follows
 _SKILL: Final = re.compile(r"<command-name>(.{0,300}?)</command-name>", re.DOTALL)
 _WITH: Final = re.compile(r"<command-args>([^<]{0,400}+)")
 _HOUSEKEEPING: Final = frozenset(
-    "clear exit quit login logout plan ide model compact config cost help release-notes resume status".split()
+    "clear exit quit login logout plan ide model compact config context cost doctor help mcp permissions"
+    " release-notes resume status terminal-setup theme usage vim".split()
 )
 #: Of Markdown, of fields of a prompt, a tag alone, and what a shell says before a command that was pasted.
 _MARKUP: Final = re.compile(
@@ -28,6 +30,8 @@ def title_of(request: str) -> str:
     'Fix the login'
     >>> title_of("<command-name>/review</command-name><command-args>the last commit</command-args>")
     '/review the last commit'
+    >>> title_of("Low severity\n\nThe error is wrapped twice.")
+    'Low severity: The error is wrapped twice.'
     >>> title_of("<command-name>/clear</command-name>")
     ''
     """
@@ -43,6 +47,11 @@ def title_of(request: str) -> str:
     lines = [line for line in (_MARKUP.sub("", line).strip() for line in text.splitlines()) if line]
     if not lines:
         return ""
-    # "Implement the following plan:" says nothing without the line that follows.
-    head = f"{lines[0]} {lines[1]}" if lines[0].endswith(":") and len(lines) > 1 else lines[0]
+    head = lines[0]
+    if len(lines) > 1:
+        # "Implement the following plan:" says nothing without the line that follows, nor does "Low severity".
+        if head.endswith(":"):
+            head = f"{head} {lines[1]}"
+        elif len(head.split()) <= _LABEL and not head.startswith("/"):
+            head = f"{head}: {lines[1]}"
     return one_line(head, LONGEST)
