@@ -41,6 +41,11 @@ _COMMENT: Final = re.compile(r"\s*(?:#|//|/?\*|--|<!--|\"\"\"|'''|%|;)")
 _COMMITTED: Final = re.compile(
     r"^\[[^\]\n]{1,120}? ([0-9a-f]{7,40}|\S{0,40}REDACTED\S{0,40})\]", re.MULTILINE
 )
+_MADE: Final = re.compile(
+    r"^\[([^\]\n]{1,120}?) (?:\(root-commit\) )?([0-9a-f]{7,40}|\S{0,40}REDACTED\S{0,40})\] ([^\n]{1,400})",
+    re.MULTILINE,
+)
+_NAMED: Final = re.compile(r"^([0-9a-f]{7,40})(?: [^\n]{0,400})?$", re.MULTILINE)
 _FILES: Final = re.compile(r"^(?:ok )?\W{0,9}(\d{1,6}) files? changed", re.MULTILINE)
 _PUSHED: Final = re.compile(
     r"^[ +*=]*(?:[0-9a-f]{6,40}\.{2,3}[0-9a-f]{6,40}|\[new (?:branch|tag)\]"
@@ -72,6 +77,21 @@ class Act(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class PrintedCommit:
+    """One commit as git printed it.
+
+    Args:
+        hash: Its hash, or the beginning of it; empty where it is masked.
+        title: The first line of its message; empty where only the hash was printed.
+        branch: The branch that it was made on; empty where that was not printed.
+    """
+
+    hash: str
+    title: str = ""
+    branch: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ActFact:
     """One act with what was printed.
 
@@ -83,6 +103,7 @@ class ActFact:
         subject: The hash of a commit, the number of a pull request, or a path.
         files: Number of files in a commit; None where it is not printed.
         is_amended: True if it took the place of the commit before it.
+        commits: Commits that git printed.
     """
 
     event: int
@@ -92,6 +113,7 @@ class ActFact:
     subject: str = ""
     files: int | None = None
     is_amended: bool = False
+    commits: tuple[PrintedCommit, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +199,7 @@ def acts_of(
                     fact = _commit(
                         result, event, has_failed=has_failed, quiet=first != "commit" or _is_quiet(rest)
                     )
-                    yield replace(fact, is_amended="--amend" in rest)
+                    yield replace(fact, is_amended="--amend" in rest, commits=_printed(fact, result))
         elif head in {"gh", "glab", "hub"} and rest[1:2] and rest[1] in {"create", "new"}:
             yield _opening(result, event, has_failed=has_failed)
 
@@ -242,6 +264,18 @@ def _commit(result: str | None, event: int, *, has_failed: bool, quiet: bool) ->
             event, Act.COMMIT, ok=False, line=refused[0][:_LINE] if refused else result.strip()[-_LINE:]
         )
     return ActFact(event, Act.COMMIT, True if quiet else None, result.strip()[:_LINE])
+
+
+def _printed(fact: ActFact, result: str | None) -> tuple[PrintedCommit, ...]:
+    """The commits that a call printed; of a quiet one the hash that another command of the call printed."""
+    if result is None or fact.ok is False:
+        return ()
+    made = [
+        PrintedCommit("" if "REDACTED" in match[2] else match[2], match[3].strip(), match[1].split()[0])
+        for match in _MADE.finditer(result)
+    ]
+    named = _NAMED.search(result) if fact.ok and not made else None
+    return tuple(made) if named is None else (PrintedCommit(named[1]),)
 
 
 def _opening(result: str | None, event: int, *, has_failed: bool) -> ActFact:

@@ -1,0 +1,1 @@
+"""The commits of sessions in a repository of git, and what became of them."""

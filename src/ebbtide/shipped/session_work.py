@@ -1,0 +1,96 @@
+"""Work of a session that a repository may hold: commits that git printed, and edits with their times."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Final, NamedTuple
+
+from ebbtide.claims.changes import Act, PrintedCommit
+from ebbtide.claims.record_facts import RecordFacts
+from ebbtide.events.event import Event
+
+_MOST: Final = 20_000  # edits, and commits, of a session that are kept
+
+
+class MadeCommit(NamedTuple):
+    """One commit that a call of the session made.
+
+    Args:
+        printed: The commit as git printed it.
+        ts: Seconds since 1970; None where the record has no time.
+    """
+
+    printed: PrintedCommit
+    ts: float | None
+
+
+class TimedEdit(NamedTuple):
+    """One edit of a file.
+
+    Args:
+        path: The file, as the call names it, with ``/`` between folders.
+        ts: Seconds since 1970.
+    """
+
+    path: str
+    ts: float
+
+
+class SessionWork:
+    """Changes that a session and its sub-agents made, as far as their records show it.
+
+    Args:
+        session: Its id.
+        project: The folder that the agent worked in; None where unknown.
+        agent: The coding agent.
+
+    Attributes:
+        commits: Commits that its calls made, in their order.
+        edits: Edits of files that have a time.
+        has_edits: True if a call changed a file, or made a commit, at any time.
+        first_ts: Earliest time of an event; None where none has one.
+    """
+
+    def __init__(self, session: str, project: str | None = None, agent: str = "") -> None:
+        self.session = session
+        self.project = project
+        self.agent = agent
+        self.commits: deque[MadeCommit] = deque(maxlen=_MOST)
+        self.edits: deque[TimedEdit] = deque(maxlen=_MOST)
+        self.has_edits = False
+        self.first_ts: float | None = None
+
+    def reader(self) -> WorkReader:
+        """Returns a reader of one more file of the session."""
+        return WorkReader(self)
+
+
+class WorkReader:
+    """Reads the events of one file into the work of its session.
+
+    Args:
+        work: Where it goes.
+    """
+
+    def __init__(self, work: SessionWork) -> None:
+        self._work = work
+        self._facts = RecordFacts()
+
+    def see(self, event: Event) -> None:
+        """Takes one more event."""
+        work, facts = self._work, self._facts
+        if event.ts is not None and (work.first_ts is None or event.ts < work.first_ts):
+            work.first_ts = event.ts
+        facts.see(event)
+        for act in facts.acts:
+            if act.act is Act.COMMIT and act.ok is not False:
+                work.has_edits = work.has_edits or act.ok is True
+                if act.is_amended and act.commits and work.commits:
+                    work.commits.pop()
+                work.commits.extend(MadeCommit(printed, event.ts) for printed in act.commits)
+        for edit in facts.edits:
+            work.has_edits = True
+            if event.ts is not None:
+                work.edits.append(TimedEdit(edit.path.replace("\\", "/"), event.ts))
+        facts.acts.clear()
+        facts.edits.clear()
