@@ -104,6 +104,15 @@ def check(
             section=_OUTPUT,
         ),
     ] = False,
+    repo: Annotated[
+        Path | None,
+        Option(
+            "--repo",
+            metavar="DIR",
+            help="Print what became of the sessions' commits in this git repository, and what each cost.",
+            section=_OUTPUT,
+        ),
+    ] = None,
     as_json: Annotated[bool, Option("--json", help="Print JSON.", section=_OUTPUT)] = False,
 ) -> None:
     """Check a recorded run: its verdict, its cost, its loops, its decisions.
@@ -117,6 +126,13 @@ def check(
     With --format github, junit, sarif or markdown the result is printed for a CI system, with --format csv as
     a table: a line a run, or with --by a line a group.
     """
+    if repo is not None:
+        from ebbtide.cli.runs.shipped import show_shipped
+
+        if money.by is not None or html is not None or fail_on or form is not None or baseline is not None:
+            raise ConfigError("--repo prints a screen, or JSON with --json; leave out the other outputs")
+        show_shipped(traces, repo, selection, options, money, everything=everything).print(as_json=as_json)
+        return
     is_report = form is not None and form.is_report
     if traces is None:
         for_files = {f"--format {form}": is_report, "--write-baseline": write_baseline, "--top": top}

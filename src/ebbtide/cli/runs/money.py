@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
@@ -68,6 +69,23 @@ class MoneySums:
             "llm_calls": sums.calls,
             "unpriced": sums.unpriced,
         }
+
+
+@dataclass(slots=True)
+class TreeMoney:
+    """The money of a session and of all that it started.
+
+    Args:
+        sums: Its tokens and money.
+        agent: The coding agent.
+        project: The folder that it worked in; None where unknown.
+        model: The model that cost most; None where unknown.
+    """
+
+    sums: CallSums
+    agent: str
+    project: str | None
+    model: str | None
 
 
 class SessionMoney:
@@ -172,6 +190,21 @@ class SessionMoney:
         if key in (MoneyKey.DAY, MoneyKey.HOUR):
             return dict(sorted(sums.items(), reverse=True))
         return dict(sorted(sums.items(), key=_dearest))
+
+    def trees(self) -> dict[str, TreeMoney]:
+        """The money of each session with all that it started."""
+        trees: dict[str, TreeMoney] = {}
+        models: dict[str, Counter[str | None]] = {}
+        for call, cost in self._calls:
+            owner = call.owner
+            if owner.session not in trees:
+                trees[owner.session] = TreeMoney(CallSums(), owner.agent, owner.project, None)
+                models[owner.session] = Counter()
+            trees[owner.session].sums.add(call.usage, cost)
+            models[owner.session][call.usage.model] += cost or 0
+        for session, tree in trees.items():
+            tree.model = max(models[session], key=lambda model: (models[session][model], model or ""))
+        return trees
 
     def _sums(self, key: Callable[[CountedCall], str]) -> dict[str, MoneySums]:
         groups: dict[str, MoneySums] = {}

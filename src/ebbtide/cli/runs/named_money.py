@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from ebbtide.budget.ledger.call_ledger import CallLedger, CallPlace
@@ -45,7 +46,36 @@ def show_named_money(
     Raises:
         TranscriptError: None of them can be read.
     """
+    named = read_named_money(names, options)
+    print_money(named.money, SessionFilter(), wanted, options, form=form, everything=everything)
+    for item in named.unread:
+        warn(f"{item.source}: UNREADABLE: {item.what.splitlines()[0]}")
+    return Exit.BAD_INPUT if named.unread else Exit.DONE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedMoney:
+    """The money of files that somebody named.
+
+    Args:
+        money: Their calls.
+        places: The files that were read, and the session of each.
+        unread: Files that the command line names, and that cannot be read.
+    """
+
+    money: SessionMoney
+    places: tuple[CallPlace, ...]
+    unread: tuple[TranscriptError, ...]
+
+
+def read_named_money(names: Sequence[str], options: RunOptions) -> NamedMoney:
+    """Reads the money of files; of one alone with the files of what its session started.
+
+    Raises:
+        TranscriptError: None of them can be read.
+    """
     traces, _ = TraceFiles.of(names).without(run_patterns())
+    places: list[CallPlace] = []
     ledger, stated = CallLedger(), StatedTotals()
     empty: set[str] = set()
     errors: list[TranscriptError] = []
@@ -55,6 +85,7 @@ def show_named_money(
         except TranscriptError as error:
             errors.append(error)
             continue
+        places.append(place)
         stated.add(place, found.stated_at, found.stated)
         if not found.calls:
             empty.add(place.session)
@@ -65,11 +96,8 @@ def show_named_money(
     prices = options.prices or Prices()
     calls = settled(ledger.calls(), stated.by_place(), prices)
     money = SessionMoney(calls, prices, empty=empty, timezone=options.timezone)
-    print_money(money, SessionFilter(), wanted, options, form=form, everything=everything)
-    unread = [item for item in errors if item.source in traces.from_arguments]
-    for item in unread:
-        warn(f"{item.source}: UNREADABLE: {item.what.splitlines()[0]}")
-    return Exit.BAD_INPUT if unread else Exit.DONE
+    unread = tuple(item for item in errors if item.source in traces.from_arguments)
+    return NamedMoney(money=money, places=tuple(places), unread=unread)
 
 
 def _tree_of(path: str) -> list[str]:

@@ -1,0 +1,293 @@
+"""`ebbtide check --repo`: what became of the commits of sessions, and what each cost."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ebbtide import __version__
+from ebbtide.budget.ledger.call_ledger import CallSums
+from ebbtide.budget.prices import Prices
+from ebbtide.budget.tally import dollars, usd
+from ebbtide.cli.exits import Exit
+from ebbtide.cli.result import Result
+from ebbtide.cli.runs.ignoring import run_patterns
+from ebbtide.cli.runs.machine_sessions import AGENT_NAMES, MachineSessions, SessionPart
+from ebbtide.cli.runs.money import SessionMoney, TreeMoney
+from ebbtide.cli.runs.money_options import MoneyOptions
+from ebbtide.cli.runs.money_screen import ROWS, UNKNOWN, short
+from ebbtide.cli.runs.named_money import read_named_money
+from ebbtide.cli.runs.session_filter import SessionFilter
+from ebbtide.cli.table import Table, more_rows
+from ebbtide.cli.terminal import Line, cell_width, plain, warn
+from ebbtide.errors import TranscriptError
+from ebbtide.events.event import Event
+from ebbtide.report.plurals import count
+from ebbtide.shipped.fates import Fate
+from ebbtide.shipped.git import Repository
+from ebbtide.shipped.outcome import Known, SessionOutcome, outcomes
+from ebbtide.shipped.session_work import SessionWork
+from ebbtide.shipped.sums import ShippedSums, grouped
+from ebbtide.supervision.run_options import RunOptions
+from ebbtide.text.redaction import redacted
+from ebbtide.traces.money.file_cache import program_mark
+from ebbtide.traces.money.money_cache import MoneyCache
+from ebbtide.traces.reading import open_trace
+
+_NAMES = {agent.value: name for agent, name in AGENT_NAMES.items()}
+_LAST = 24  # columns of the terminal for the name of a row
+_COLUMNS = ("cost", "landed", "a change", "lines", "a line", "reverted", "open", "lost")
+_FATES = {
+    Fate.LANDED: "landed",
+    Fate.REWRITTEN: "landed and were rewritten by others",
+    Fate.REVERTED: "reverted",
+    Fate.OPEN: "on an open branch",
+    Fate.LOST: "lost",
+}
+
+
+def show_shipped(
+    names: Sequence[str] | None,
+    repo: Path,
+    selection: SessionFilter,
+    options: RunOptions,
+    wanted: MoneyOptions,
+    *,
+    everything: bool,
+) -> Result:
+    """Returns what sessions shipped into a repository.
+
+    Args:
+        names: Files, folders, or ``-``; None: the sessions of this machine that worked in the repository.
+        repo: A folder of the repository.
+        selection: Which sessions of this machine.
+        options: By what they are priced, and whether secrets are masked.
+        wanted: Where what files gave is kept.
+        everything: Show every row.
+
+    Raises:
+        ConfigError: There is no such repository, or git cannot be asked.
+        TranscriptError: No session can be read.
+    """
+    repository = Repository(repo)
+    prices = options.prices or Prices()
+    if names is None:
+        cache = MoneyCache(wanted.cache_folder, program_mark(__version__))
+        machine = MachineSessions.of(selection, cache.origin)
+        parts = _inside(machine.parts.values(), repository.roots())
+        money = SessionMoney.read([part.file for part in parts], prices, cache)
+        files = [(part.file.path, part.session, part.project, part.file.agent.value) for part in parts]
+        if not files:
+            raise TranscriptError(
+                f"no session {selection.period or 'of this machine'} worked in {repo}",
+                hint="--since all looks at all of them; sessions of other machines can be named as files.",
+            )
+        unread = 0
+    else:
+        selection.refuse_beside_trace()
+        wanted.refuse_beside_trace()
+        named = read_named_money(names, options)
+        money = named.money
+        files = [(place.path, place.session, place.project, place.agent) for place in named.places]
+        unread = len(named.unread)
+        for item in named.unread:
+            warn(f"{item.source}: UNREADABLE: {item.what.splitlines()[0]}")
+    report = _Report(outcomes(repository, _works(files)), money.trees(), str(repo), options)
+    return Result(
+        json=report.wire,
+        text=lambda width: report.screen(width, everything=everything),
+        exit=Exit.BAD_INPUT if unread else Exit.DONE,
+    )
+
+
+def _inside(parts: Iterable[SessionPart], roots: Sequence[str]) -> list[SessionPart]:
+    """The sessions whose project is one of some folders, or in one."""
+    folders = [Path(os.path.realpath(root)) for root in roots]
+    patterns = run_patterns()
+    return [
+        part
+        for part in parts
+        if part.project is not None
+        and not part.file.obstacle
+        and any(Path(os.path.realpath(part.project)).is_relative_to(folder) for folder in folders)
+        and not any(pattern.matches(part.file.path) for pattern in patterns)
+    ]
+
+
+def _works(files: Iterable[tuple[str, str, str | None, str]]) -> list[SessionWork]:
+    """The work of each session, of its own file and those of its sub-agents."""
+    works: dict[str, SessionWork] = {}
+    for path, session, project, agent in files:
+        work = works.setdefault(session, SessionWork(session, project, agent))
+        reader = work.reader()
+        try:
+            for item in open_trace(path, is_growing=True):
+                if isinstance(item, Event):
+                    reader.see(item)
+        except TranscriptError as error:
+            warn(f"{path}: {error.what.splitlines()[0]}")
+    return list(works.values())
+
+
+class _Report:
+    """The sums of outcomes, and how they are shown."""
+
+    def __init__(
+        self, found: Sequence[SessionOutcome], trees: Mapping[str, TreeMoney], repo: str, options: RunOptions
+    ) -> None:
+        self._repo = repo
+        self._trees = trees
+        self._options = options
+        self._items: list[tuple[SessionOutcome, CallSums | None]] = [
+            (item, trees[item.work.session].sums if item.work.session in trees else None) for item in found
+        ]
+
+    def _model(self, item: SessionOutcome) -> str:
+        tree = self._trees.get(item.work.session)
+        return (tree and tree.model) or "unknown"
+
+    def _keys(self) -> dict[str, Callable[[SessionOutcome], str]]:
+        return {
+            "agent": lambda item: item.work.agent or "unknown",
+            "model": self._model,
+            "project": lambda item: item.work.project or "unknown",
+        }
+
+    def wire(self) -> dict[str, Any]:
+        """The wire form; a number that is not known is None."""
+        tables = {name: grouped(self._items, key) for name, key in self._keys().items()}
+        wire = {
+            "schema": 1,
+            "type": "shipped",
+            "repository": self._repo,
+            **ShippedSums.of(self._items).to_dict(),
+            **{
+                f"by_{name}": [{name: key, **group.to_dict()} for key, group in groups.items()]
+                for name, groups in tables.items()
+            },
+            "by_session": [self._session(item, sums) for item, sums in self._items],
+        }
+        return redacted(wire) if self._options.redact else wire
+
+    def _session(self, item: SessionOutcome, sums: CallSums | None) -> dict[str, Any]:
+        changes = [
+            {
+                "commit": each.change.hash,
+                "title": each.change.title,
+                "fate": each.change.fate.value,
+                "evidence": each.evidence.value,
+                "counts_here": each.is_own,
+                "lines_added": each.change.added,
+                "lines_surviving": each.change.surviving,
+                "reverted_by": each.change.reverted_by,
+            }
+            for each in item.changes
+        ]
+        has_price = sums is not None and (sums.cost_units or not sums.unpriced)
+        return {
+            "session": item.work.session,
+            "agent": item.work.agent,
+            "model": self._model(item),
+            "project": item.work.project,
+            "cost_usd": usd(sums.cost_units) if sums is not None and has_price else None,
+            "known": item.known.value,
+            "missing_commits": item.missing,
+            "commits": None if item.known is Known.UNKNOWN else changes,
+        }
+
+    def screen(self, width: int, *, everything: bool) -> Iterator[Line]:
+        """The lines for a terminal."""
+        total = ShippedSums.of(self._items)
+        for line in _sentences(total, self._repo):
+            yield from line.wrap(width)
+        for name, key in self._keys().items():
+            groups = grouped(self._items, key)
+            if len(groups) > 1:
+                yield Line()
+                yield from _table(name, list(groups.items()), width, everything=everything)
+        if total.sessions:
+            rows = grouped(self._items, lambda item: item.work.session)
+            with_commits = [(session, group) for session, group in rows.items() if group.sessions]
+            yield Line()
+            yield from _table("session", with_commits, width, everything=everything)
+
+
+def _sentences(total: ShippedSums, repo: str) -> Iterator[Line]:
+    where = short(repo)
+    if not total.sessions:
+        yield Line(f"No session has a commit in {where}.", "bold")
+    else:
+        parts = [f"{total.fates[fate]:,} {words}" for fate, words in _FATES.items() if total.fates[fate]]
+        cost = "an unknown cost" if total.cost_usd is None else _cost(total)
+        changes = count(sum(total.fates.values()), "change")
+        yield Line(
+            f"{count(total.sessions, 'session')} with commits in {where}, {cost}: "
+            f"{changes}{': ' if parts else ''}{', '.join(parts)}.",
+            "bold",
+        )
+        if total.landed:
+            lines = f"{_lines(total)} lines that landed remain"
+            yield Line(
+                f"{_amount(total.per_landed_usd)} a landed change, {_amount(total.per_line_usd)} a surviving "
+                f"line: {lines}."
+            )
+    if total.unknown:
+        yield Line(
+            f"{count(total.unknown, 'session')} changed files that no commit here has: unknown, and not in "
+            "the sums."
+        )
+    if total.unchanged:
+        yield Line(f"{count(total.unchanged, 'session')} changed no file.", "dim")
+
+
+def _table(
+    title: str, rows: Sequence[tuple[str, ShippedSums]], width: int, *, everything: bool
+) -> Iterator[Line]:
+    visible = rows if everything else rows[:ROWS]
+    cells = [
+        {**_cells(group), title: _NAMES.get(name, name) if title == "agent" else short(name)}
+        for name, group in visible
+    ]
+    *amounts, _ = names = list(cells[0])
+    table = Table.fitting(
+        {name: [row[name] for row in cells] for name in names},
+        width,
+        optional=("sessions", "lost", "open", "a line"),
+        last=min(max(cell_width(plain(row[title])) for row in cells), _LAST),
+        right=amounts,
+    )
+    yield from table.lines(width)
+    yield from more_rows(len(rows) - len(visible))
+
+
+def _cells(group: ShippedSums) -> dict[str, str]:
+    if not group.sessions:
+        return {"sessions": "0", **dict.fromkeys(_COLUMNS, UNKNOWN)}
+    return {
+        "sessions": f"{group.sessions:,}",
+        "cost": _cost(group),
+        "landed": f"{group.landed:,}",
+        "a change": _amount(group.per_landed_usd),
+        "lines": _lines(group),
+        "a line": _amount(group.per_line_usd),
+        "reverted": f"{group.fates[Fate.REVERTED]:,}",
+        "open": f"{group.fates[Fate.OPEN]:,}",
+        "lost": f"{group.fates[Fate.LOST]:,}",
+    }
+
+
+def _cost(group: ShippedSums) -> str:
+    if group.cost_usd is None:
+        return UNKNOWN
+    return f"{dollars(group.cost_usd)}{'+' * (group.sums.unpriced > 0)}"
+
+
+def _amount(value: float | None) -> str:
+    return UNKNOWN if value is None else dollars(value)
+
+
+def _lines(group: ShippedSums) -> str:
+    surviving = UNKNOWN if group.surviving is None else f"{group.surviving:,}"
+    return f"{surviving} of {group.added:,}"
