@@ -202,16 +202,17 @@ class _Report:
         total = ShippedSums.of(self._items)
         for line in _sentences(total, self._repo):
             yield from line.wrap(width)
+        if not total.sessions:
+            return
         for name, key in self._keys().items():
             groups = grouped(self._items, key)
             if len(groups) > 1:
                 yield Line()
                 yield from _table(name, list(groups.items()), width, everything=everything)
-        if total.sessions:
-            rows = grouped(self._items, lambda item: item.work.session)
-            with_commits = [(session, group) for session, group in rows.items() if group.sessions]
-            yield Line()
-            yield from _table("session", with_commits, width, everything=everything)
+        rows = grouped(self._items, lambda item: item.work.session)
+        with_commits = [(session, group) for session, group in rows.items() if group.sessions]
+        yield Line()
+        yield from _table("session", with_commits, width, everything=everything)
 
 
 def _sentences(total: ShippedSums, repo: str) -> Iterator[Line]:
