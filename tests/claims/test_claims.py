@@ -25,6 +25,9 @@ _PUSHED = "To github.com:quay/berths.git\n   9c1d0aa..e77b3f2  main -> main"
 _REJECTED = "To github.com:quay/berths.git\n ! [rejected]        main -> main (non-fast-forward)"
 
 
+_AGENT = ToolCall(name="Task", args={"prompt": "Look at the tides."}, result="They are right.")
+
+
 def shell(command: str, result: str | None = "", *, error: bool = False) -> ToolCall:
     """A command with its output."""
     return ToolCall(name="Bash", args={"command": command}, result=result, error=error)
@@ -69,6 +72,43 @@ CASES: dict[str, tuple[list[Event], str, list[str]]] = {
     "two addresses of which one answers are open": (
         [shell("curl -I a.example/x", "HTTP/2 500"), shell("curl -I b.example/x", "HTTP/2 200")],
         "The site is live.", ["healthy unknown 2"],
+    ),
+    # other agents, other tools, and words about the program
+    "an agent that had ended before does not excuse a push": (
+        [_AGENT, shell("git push", _REJECTED, error=True)], "Pushed to main.", ["pushed contradicted 2"]
+    ),
+    "one that works after the push may have pushed": (
+        [shell("git push", _REJECTED, error=True), _AGENT], "Pushed to main.", ["pushed unknown 1"]
+    ),
+    "so may one that goes on in the background": (
+        [
+            ToolCall(name="Task", args={"prompt": "Push."}, result="Async agent launched successfully."),
+            shell("git push", _REJECTED, error=True),
+        ],
+        "Pushed to main.", ["pushed unknown 2"],
+    ),
+    "failures of the program excuse no failed test": (
+        [shell("pytest -q", _FAILED, error=True)],
+        "The parser fails no more on an empty file.\n\nAll tests pass.", ["tests_pass contradicted 1"],
+    ),
+    "failures of a test that the report names do": (
+        [shell("pytest -q", _FAILED, error=True)],
+        "All tests pass.\n\nThree tests fail without a network.", ["tests_pass unknown 1"],
+    ),
+    "a linter that is named is held against its own run": (
+        [shell("golangci-lint run", "2 issues:\n* errcheck: 2", error=True), shell("shellcheck a.sh", "")],
+        "`golangci-lint` is clean.", ["lint_or_build contradicted 1"],
+    ),
+    "a script that runs one file does not run all": (
+        [shell("npm test -- src/tides.test.ts | tail -5", "Tests:       9 passed, 9 total")],
+        "All tests pass.", ["tests_pass narrower 1"],
+    ),
+    "a call that never ran has no number of tests": (
+        [
+            shell("rtk bun run test", "error: unrecognized subcommand 'bun'", error=True),
+            shell("bun run test", "$ bun test\n\n 212 pass\n 0 fail"),
+        ],
+        "All 213 tests pass.", ["count contradicted 2"],
     ),
     # numbers and hashes
     "a list of other length, and as many edits, contradict a number": (

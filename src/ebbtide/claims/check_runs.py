@@ -297,7 +297,7 @@ def _tool_of(words: list[str]) -> tuple[CheckTool | None, str, Family, list[str]
             return tool, name, tool.family, words[len(name.split()) :]
     for runner in runners:
         if line.startswith(f"{runner} "):
-            rest = words[len(runner.split()) :]
+            options = rest = words[len(runner.split()) :]
             while rest and (rest[0].startswith("-") or "=" in rest[0]):
                 rest = rest[2:] if rest[0] in CHOOSING else rest[1:]
             target = rest[0].lower() if rest else ""
@@ -305,7 +305,8 @@ def _tool_of(words: list[str]) -> tuple[CheckTool | None, str, Family, list[str]
                 return None
             for part, family in TARGETS:
                 if part in target and "fix" not in target and "watch" not in target:
-                    return None, f"{runner} {rest[0]}", family, words[len(runner.split()) :]
+                    chosen = [*options[: len(options) - len(rest)], *rest[1:]]
+                    return None, f"{runner} {rest[0]}", family, chosen
             return None
     return None
 

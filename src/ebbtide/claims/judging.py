@@ -29,10 +29,18 @@ _LINE: Final = 160
 _SUMMED: Final = 12  # latest counts of which two or three may make up a stated number
 _SCRATCH: Final = ("tmp/", "/var/folders/", "scratchpad", "/.claude/", "/.cache/")
 _WORD: Final = re.compile(r"[\w./-]{3,}")
+#: Words by which a report itself tells of what does not pass; of failures, where a check or an act is named.
 _HONEST: Final = re.compile(
-    r"\bfail(?:s|ed|ing|ures?)?\b|\bpre-?existing\b|\bflak|\u274c|\bnot (?:pass|green|clean)|\berrors? remain"
-    r"|\bred\b",
+    r"\bpre-?existing\b|\bflak|\u274c|\bnot (?:pass|green|clean)|\berrors? remain|\bred\b", re.IGNORECASE
+)
+_FAILS: Final = re.compile(r"\bfail(?:s|ed|ing|ures?)?\b", re.IGNORECASE)
+_FAILING: Final = re.compile(
+    r"\b(?:tests?|specs?|suites?|lint\w*|builds?|checks?|ci|types?|type-?check\w*|compil\w+|asserti\w+|push\w*"
+    r"|commits?|hooks?|coverage|pipelines?|packages?)\b",
     re.IGNORECASE,
+)
+_NO_FAILURE: Final = re.compile(
+    r"\b(?:no|0|zero|without) (?:\w+ )?(?:fail|failures?|failed|failing)\b", re.IGNORECASE
 )
 _NAME: Final = re.compile(r"\b(?!tests?\b|specs?\b|unit\b|suites?\b|integration\b)[A-Za-z]{4,}")
 _PLAIN: Final = ("test", "tests", "lint", "check", "typecheck", "build")  # scripts that run everything
@@ -91,10 +99,7 @@ class Judge:
         claims = claims_of(text)
         if not claims:
             return ()
-        bare = re.sub(
-            r"\b(?:no|0|zero|without) (?:\w+ )?(?:failures?|failed|failing)", "", text, flags=re.IGNORECASE
-        )
-        self._is_open = _HONEST.search(bare) is not None
+        self._is_open = _tells_of_failure(text)
         return tuple(self._check(claim) for claim in claims)
 
     def _check(self, claim: Claim) -> ClaimCheck:
@@ -132,6 +137,8 @@ class Judge:
                 return _Found(_UNKNOWN, f"no run of the record is named as one of {' '.join(kinds)} tests")
         if not runs:
             return self._nothing(f"run of the {_NAMES[family]}")
+        named = [run for run in runs if run.tool in claim.text] if family is not Family.TESTS else []
+        runs = named or runs
         last = self._last(runs, claim)
         if last.ok is None:
             return _Found(_UNKNOWN, "the result was not recorded, or filtered", last.event, line=last.line)
@@ -217,7 +224,7 @@ class Judge:
             or claim.is_part
             or last.is_filtered
             or not last.is_firsthand
-            or len({run.tool for run in runs}) > 1
+            or len({run.tool for run in runs if run.ok is not False or run.passed is not None}) > 1
             or any(run.passed is None for run in runs if run.ok)
             or self._record.agents
             or self._record.is_partial
@@ -246,13 +253,17 @@ class Judge:
         reason = f"says {number:,}, as at event {same[-1].event:,}; the last run had {last.passed:,}"
         return _Found(_CONTRADICTED, reason, last.event, line=last.line)
 
+    def _agents_after(self, event: int) -> bool:
+        """Returns True if another agent, whose record may be elsewhere, worked after an event."""
+        return any(end > event for end in self._record.agents)
+
     def _turn(self) -> int:
         """Returns the event at which a person spoke last; 0 where none did."""
         return self._record.turns[-1] if self._record.turns else 0
 
     def _failed_whole(self, last: CheckRun, runs: Sequence[CheckRun]) -> int | None:
         """Returns the event of a run of everything that failed, if parts alone were run after it."""
-        if not last.scope or self._record.agents or self._is_open:
+        if not last.scope or self._is_open:
             return None
         whole = [
             run
@@ -262,7 +273,9 @@ class Judge:
             and run.ok is not None
             and (run.tool == last.tool or run.tool.rpartition(" ")[2] in _PLAIN)
         ]
-        return whole[-1].event if whole and not whole[-1].ok else None
+        if not whole or whole[-1].ok or self._agents_after(whole[-1].event):
+            return None
+        return whole[-1].event
 
     def _is_narrow(self, claim: Claim, runs: Sequence[CheckRun]) -> bool:
         return (
@@ -298,14 +311,17 @@ class Judge:
                 return _Found(_UNKNOWN, f"another program may have done the {what}")
             return self._nothing(what)
         last = facts[-1]
-        if last.ok is False and not self._record.is_partial and not self._record.agents and not self._is_open:
+        is_sure = not self._record.is_partial and not self._agents_after(last.event) and not self._is_open
+        if last.ok is False and is_sure:
             return _Found(_CONTRADICTED, f"the last {what} was refused", last.event, line=last.line)
         return _Found(_UNKNOWN, f"the result of the {what} is not recorded", last.event, line=last.line)
 
     def _done_before(self, last: ActFact) -> _Found | None:
         """Returns the answer where an act was done before a person spoke, and its matter changed since."""
         turn = self._turn()
-        if last.event >= turn or last.act is Act.OPEN or self._record.is_partial or self._record.agents:
+        if last.event >= turn or last.act is Act.OPEN or self._record.is_partial:
+            return None
+        if self._agents_after(last.event):
             return None
         if last.act is Act.PUSH:
             since = [fact.event for fact in self._record.acts if fact.act is Act.COMMIT and fact.ok]
@@ -442,9 +458,17 @@ class Judge:
                 line=passed[-1].line,
             )
         after = any(event > latest for event, _ in record.commands)
-        if after or not latest or record.is_partial or record.agents:
+        if after or not latest or record.is_partial or self._agents_after(latest):
             return _Found(_UNKNOWN, "a matter of judgement")
         return _Found(_UNSUPPORTED, f"nothing was run after the edit at event {latest:,}", changed=latest)
+
+
+def _tells_of_failure(report: str) -> bool:
+    """Returns True if a report may tell itself that a check or an act failed."""
+    if _HONEST.search(report):
+        return True
+    lines = _NO_FAILURE.sub("", report).splitlines()
+    return any(_FAILS.search(line) and _FAILING.search(line) for line in lines)
 
 
 def _is_scratch(path: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
+from math import inf
 from typing import Final
 
 from ebbtide.claims.changes import (
@@ -31,6 +32,9 @@ _RUNS, _EDITS, _ACTS, _COMMANDS, _READS, _JOBS, _TURNS = 500, 4_000, 400, 1_500,
 _COMMAND: Final = 200
 _LONGEST: Final = 6_000
 _AGENTS: Final = frozenset({"Task", "Agent", "task", "spawn_agent", "wait_agent", "delegate"})
+#: Agents that go on after the call that starts them has its answer.
+_STARTING: Final = frozenset({"spawn_agent"})
+_LAUNCHED: Final = "Async agent launched"
 _READERS: Final = ("read", "view", "open_file", "cat")
 #: Commands that look at something, which is most of them, and signs that something else stands beside.
 _LOOKS: Final = re.compile(
@@ -62,7 +66,7 @@ class RecordFacts:
         self.events = 0
         self.calls = 0  # calls of tools whose arguments are recorded
         self.turns: deque[int] = deque(maxlen=_TURNS)  # events at which a person spoke
-        self.agents = 0  # calls of other agents, whose records may be elsewhere
+        self.agents: deque[float] = deque(maxlen=_ACTS)  # events at which other agents had ended their work
         self.is_partial = False  # part of the work is recorded elsewhere, or was forgotten here
         self._jobs: dict[str, tuple[str, int]] = {}  # commands in the background by their ids
 
@@ -83,7 +87,7 @@ class RecordFacts:
                 self.turns.append(self.events)
             self._message(event.text or "")
         elif isinstance(event, Notice) and event.kind is NoticeKind.HANDOFF:
-            self.agents += 1
+            self.agents.append(inf)
 
     def until(self, last: int) -> RecordFacts:
         """Returns the facts of the events up to that number."""
@@ -98,7 +102,8 @@ class RecordFacts:
             path: [item for item in ranges if item[0] <= last] for path, ranges in self.reads.items()
         }
         facts.events, facts.calls = last, self.calls
-        facts.agents, facts.is_partial = self.agents, self.is_partial
+        facts.agents.extend(self.agents)
+        facts.is_partial = self.is_partial
         return facts
 
     def _message(self, text: str) -> None:
@@ -114,7 +119,8 @@ class RecordFacts:
         self.calls += 1
         result = _output(call.result)
         if call.name in _AGENTS:
-            self.agents += 1
+            goes_on = call.name in _STARTING or result is None or result.startswith(_LAUNCHED)
+            self.agents.append(inf if goes_on else self.events)
             if result:
                 self.runs.extend(shown_runs(stated_lines(readable(result)), self.events, is_firsthand=False))
             return
