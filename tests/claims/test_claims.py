@@ -115,6 +115,21 @@ CASES: dict[str, tuple[list[Event], str, list[str]]] = {
         [edit("a.py"), edit("b.py")], "Changes across 3 files:\n\n1. `a.py`: one\n2. `b.py`: two",
         ["number contradicted 2"],
     ),
+    "a list under a number has another length": (
+        [], "Two changes:\n\n1. `low` is wrong\n2. `high` is wrong\n3. The zone is wrong",
+        ["number contradicted"],
+    ),
+    "an item may stand for several": (
+        [], "Three changes:\n\n1. `low` is wrong\n2. Two calls have no zone", [],
+    ),
+    "a list without an order may group": (
+        [], "Three changes:\n\n- `low` and `high`\n- The zone", [],
+    ),
+    "a list of that length claims no more": ([], "Two changes:\n\n1. `low`\n2. The zone", []),
+    "the commit has another number of files": (
+        [shell("git commit -am a", "[main e77b3f2] a\n 22 files changed, 40 insertions(+)")],
+        "The commit changed 7 files.", ["number contradicted 1"],
+    ),
     "a list that groups is no count": (
         [edit("a.py"), edit("b.py")], "Changes across 3 files:\n\n- **`a.py`**: one\n- Tests too",
         ["number unknown"],

@@ -408,6 +408,9 @@ class Judge:
         return _Found(_UNKNOWN, "no command of the record has these words")
 
     def _numbered(self, claim: Claim) -> _Found:
+        if claim.subject:
+            reason = f"says {claim.number:,} {claim.subject}; the list under it has {claim.listed:,}"
+            return _Found(_CONTRADICTED, reason)
         done = [
             fact
             for fact in self._record.acts
@@ -420,7 +423,13 @@ class Judge:
         edited = len({edit.path.rpartition("/")[2] for edit in edits})
         if edited and edited == claim.number:
             return _Found(_PROVEN, "so many were edited", edits[-1].event)
-        certain = not done and not self._record.agents and not self._record.is_partial
+        turn = self._turn()
+        here = [fact for fact in done if fact.event > turn]
+        is_sure = not self._record.is_partial and not self._record.agents
+        if len(here) == 1 and len(here) == len(done) and is_sure and "commit" in claim.text.lower():
+            reason = f"says {claim.number:,} files; the commit has {here[0].files:,}"
+            return _Found(_CONTRADICTED, reason, here[0].event, line=here[0].line)
+        certain = not done and is_sure
         if edited and certain and claim.listed == edited:
             reason = f"says {claim.number:,} files; the list has {edited:,}, and as many were edited"
             return _Found(_CONTRADICTED, reason, edits[-1].event)

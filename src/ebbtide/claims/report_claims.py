@@ -56,6 +56,26 @@ _FILES: Final = re.compile(
 )
 _ITEM: Final = re.compile(r"(?:[-*+]|\d{1,3}[.)])\s+[`*\[]{0,4}[\w./~@-]{1,200}\.\w{1,10}\b")
 _OTHER_ITEM: Final = re.compile(r"(?:[-*+]|\d{1,3}[.)])\s")
+_NUMBERS: Final = {
+    word: number
+    for number, word in enumerate(
+        "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen".split(),
+        start=2,
+    )
+}
+_NUMBER: Final = rf"(?:\d{{1,2}}|{'|'.join(_NUMBERS)})"
+#: A heading that counts what the list under it names, with no other number.
+_COUNTED: Final = re.compile(
+    rf"[^\d\n]{{0,120}}?(?<![\w.,:/#-])({_NUMBER}) (?:[a-z][\w-]{{0,30}} ){{0,3}}([a-z]{{3,20}}s)\b"
+    r"[^\d\n]{0,60}:[*_ ]{0,4}"
+)
+_ORDERED: Final = re.compile(r"\d{1,2}[.)]\s+(.{0,300})")
+#: An item that stands for several things.
+_SEVERAL: Final = re.compile(
+    rf"^[*`_ ]{{0,4}}(?:{_NUMBER}|both|all|several|multiple)\b|\(\d{{1,3}}[^)\n]{{0,20}}\)"
+    r"|`[^`\n]{1,80}`(?:, | and | \+ | / )`",
+    re.IGNORECASE,
+)
 
 
 class _Sentence(NamedTuple):
@@ -127,7 +147,8 @@ def _claims_in(sentence: _Sentence, report: str) -> Iterator[Claim]:
         ("all " in low or "everything" in low) and _every().search(low) is not None
     )
     files = _FILES.search(low)
-    if not acts and not checks and files is None:
+    counted = None if files is not None else _COUNTED.fullmatch(low.strip(" *_#-\n"))
+    if not acts and not checks and files is None and counted is None:
         return
     spared = _CODE.sub(lambda match: "`" + "x" * (len(match[0]) - 2) + "`", low)  # names hedge nothing
     softened = _no_failures().sub(lambda match: " " * len(match[0]), spared)
@@ -144,6 +165,29 @@ def _claims_in(sentence: _Sentence, report: str) -> Iterator[Claim]:
         number = int(files[1] or files[2])
         listed = _listed_files(report, sentence.start + len(sentence.text))
         yield _claim(ClaimKind.NUMBER, sentence, files.start(), number=number, listed=listed)
+    if counted is not None and hedge is None:
+        stated = _NUMBERS.get(counted[1]) or int(counted[1])
+        listed = _ordered(report, sentence.start + len(sentence.text))
+        if listed is not None and listed != stated:  # where they agree, the record has still to show them
+            place = low.find(counted[1])
+            yield _claim(ClaimKind.NUMBER, sentence, place, subject=counted[2], number=stated, listed=listed)
+
+
+def _ordered(report: str, end: int) -> int | None:
+    """Returns the length of the ordered list after a place of a report; None where its items group things."""
+    first, *lines = report[end : end + _LISTED].split("\n")
+    if first.strip(" *:_"):
+        return None
+    number = 0
+    for line in lines:
+        item = _ORDERED.match(line)
+        if item is not None:
+            number += 1
+            if not line.startswith(f"{number}") or _SEVERAL.search(item[1]):
+                return None
+        elif line.strip() and not line.startswith((" ", "\t")):
+            break
+    return number if number > 1 else None
 
 
 def _listed_files(report: str, end: int) -> int | None:
