@@ -128,6 +128,37 @@ ENDINGS = {
 }
 
 
+LONG = (
+    "The first pair is read from the table, and the second one is read from the file of the ferry " * 2
+).rstrip()
+QUOTES = {
+    "a short answer is quoted whole": ("Paris.", "Paris."),
+    "the last line mostly holds the result": (
+        "Two ways lead there.\n\nThe answer is 42.",
+        "The answer is 42.",
+    ),
+    "the beginning says more than the last item": (
+        "Both faults are gone:\n\n1. `low` is checked\n2. `high` is checked",
+        "Both faults are gone:",
+    ),
+    "nor is a row of a table the result": (
+        "It has two rows:\n\n| a | b |\n|---|---|\n| 1 | 2 |",
+        "It has two rows:",
+    ),
+    "a long last line is cut between sentences": (f"A.\n\n{LONG}. The sum is 7.", "The sum is 7."),
+    "one long line is quoted from its beginning": (f"{LONG}. The sum is 7.", f"{LONG[:157].rstrip()}..."),
+}
+
+
+@pytest.mark.parametrize(("answer", "quote"), QUOTES.values(), ids=QUOTES)
+def test_the_quote_of_an_answer_makes_sense_by_itself(answer: str, quote: str) -> None:
+    """No quote begins in the middle of a word, or is one item of a list."""
+    reader = EndingReader(shipped())
+    for number, event in enumerate([ASK, ModelCall(text=answer)], start=1):
+        reader.see(event, number)
+    assert reader.read().text == quote
+
+
 @pytest.mark.parametrize(("events", "kind", "rule"), ENDINGS.values(), ids=ENDINGS)
 def test_a_run_ended_as_its_last_words_say(events, kind, rule):
     """The last words and the last act decide, and each has its sentence."""

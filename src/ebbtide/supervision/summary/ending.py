@@ -5,6 +5,7 @@ It is what the run says of itself. A run that says that it is finished may be wr
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -28,10 +29,14 @@ from ebbtide.events.stated_actions import stated_action
 from ebbtide.events.tool_policy import ToolPolicies
 from ebbtide.events.transcript import Round
 from ebbtide.text.excerpt import one_line
+from ebbtide.text.sentence_ends import spans
 
 _TAIL: Final = 12  # events of a chain that may say how it ended
 _CHAINS: Final = 512
 _SPOKEN: Final = (ModelPart.WHOLE, ModelPart.EMBEDDING)
+_ITEM: Final = re.compile(
+    r"[-*+|\u2022] |\||\d{1,3}[.)] "
+)  #: the beginning of an item of a list, or of a row
 _SPEAKERS: Final = 2  # from which a chain is a talk of several, whose last words may be anybody's
 _SHOWN: Final = 160
 NO_ANSWER: Final = "the last call got no answer"  #: what the end of a run says of its last call
@@ -343,6 +348,16 @@ def _report(speaker: str, text: str, number: int) -> RunEnding | None:
 
 
 def _last_line(text: str) -> str:
-    """The end of an answer, which mostly holds its result."""
-    line = next((line.strip() for line in reversed(text[-4 * _SHOWN :].splitlines()) if line.strip()), "")
-    return line if len(line) <= _SHOWN else f"...{line[3 - _SHOWN :].lstrip()}"
+    """The end of an answer, which mostly holds its result; its beginning where a list or a table ends it."""
+    lines = [line for line in map(str.strip, text[-4 * _SHOWN :].splitlines()) if line]
+    if not lines:
+        return ""
+    if _ITEM.match(lines[-1]):
+        first = next((line for line in map(str.strip, text.splitlines()) if line and line[0] not in "#|"), "")
+        if not _ITEM.match(first):
+            return one_line(first, _SHOWN)
+    line = lines[-1]
+    if len(line) <= _SHOWN or len(lines) == 1:
+        return one_line(line, _SHOWN)
+    ends = [line[start:].strip() for start, _ in spans(line, 0, len(line))]
+    return one_line(next((end for end in ends if len(end) <= _SHOWN), line), _SHOWN)
