@@ -43,6 +43,7 @@ LINES = {
     },
     "archive report": {0: "archive report RESULTS", 2: f"archive report {STUCK}"},
     "watch": {0: f"watch --until-end {STUCK}", 2: f"watch {GONE}"},
+    "run": {0: "run true", 2: "run no-such-agent", 60: "run --stop PYTHON AGENT loop 500"},
     "demo": {0: "demo", 2: f"demo --keep {STUCK}"},
     "loops": {0: f"loops {HEALTHY}", 2: "loops runs", 30: f"loops {STUCK}"},
     "doctor": {0: "doctor", 2: f"doctor --tools {GONE}", 30: "doctor --profile SILENT"},
@@ -133,6 +134,10 @@ def words(here, tmp_path: Path) -> dict[str, str]:
     budgets.write_text("[budgets]\nstore = 'spent.db'\n[[budgets.limits]]\nscope = 'all'\nlimit_usd = 1\n")
     files = {"CHANGED": changed, "SILENT": silent, "PLAN": plan, "NEW": tmp_path / "new.toml"}
     files["BUDGETS"] = budgets
+    files |= {
+        "PYTHON": Path(sys.executable),
+        "AGENT": Path(__file__).parent / "wrapper" / "scripted_agent.py",
+    }
     files["ROWS"] = tmp_path / "results.parquet"
     files["BROKEN"] = tmp_path / "broken.jsonl"
     files["BROKEN"].write_text("{")

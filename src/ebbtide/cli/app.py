@@ -104,6 +104,7 @@ root = _Ebbtide(
         "check": "ebbtide.cli.runs.check:check",
         "archive": _ARCHIVE,
         "watch": "ebbtide.cli.runs.watch:watch",
+        "run": "ebbtide.cli.wrapper.run:run",
         "demo": "ebbtide.cli.runs.demo:demo",
         "loops": "ebbtide.cli.runs.loops:loops",
         "doctor": "ebbtide.cli.runs.loops:doctor",

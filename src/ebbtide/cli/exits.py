@@ -19,6 +19,7 @@ class Exit(IntEnum):
     NOT_VERIFIED = 41  #: ``decisions verify``: something was changed or is missing
     CHECK_FAILED = 50  #: ``check --fail-on``: a run meets a condition
     PARTLY = 51  #: ``archive check``: some runs could not be checked
+    ENDED = 60  #: ``run --stop``: the run was ended
     INTERRUPTED = 130  #: by Ctrl-C, as shells count it: 128 and the number of the signal
     PIPE_CLOSED = 141  #: whatever read the output went away, likewise
 

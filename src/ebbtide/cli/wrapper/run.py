@@ -1,0 +1,141 @@
+"""`ebbtide run -- CMD`: starts any command-line agent, watches the session that it writes, and may end it."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import shutil
+import subprocess
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING, Annotated, Final
+
+import click
+
+from ebbtide.cli.declaration import Argument, Command, Option
+from ebbtide.cli.exits import Exit
+from ebbtide.cli.runs.options import with_run_options
+from ebbtide.cli.terminal import plain, warn
+from ebbtide.cli.wrapper.messages import MessageKind, WatcherMessage
+from ebbtide.cli.wrapper.session_finder import SessionBaseline
+from ebbtide.cli.wrapper.session_watcher import WatchJob
+from ebbtide.errors import ConfigError
+from ebbtide.supervision.ladder import Action
+from ebbtide.supervision.run_options import RunOptions
+
+if TYPE_CHECKING:
+    from ebbtide.cli.wrapper.agent_process import AgentProcess
+
+_PATIENCE_S: Final = 30.0  # for the last sentence about the session
+_UNWATCHED: Final = "the session was not watched to its end; the agent was not touched"
+
+
+@click.command(
+    cls=Command,
+    exits={
+        Exit.DONE: "CMD ended with 0; any other code of CMD is passed on, 128 and its number for a signal",
+        Exit.ENDED: "the run was ended by --stop",
+    },
+)
+@with_run_options
+def run(
+    options: RunOptions,
+    command: Annotated[list[str], Argument(metavar="CMD [ARG]...", help="An agent with its arguments.")],
+    stop: Annotated[bool, Option("--stop", help="End the agent where its run is to end.")] = False,
+) -> None:
+    """Run a coding agent in its terminal, and watch the session that it writes.
+
+    Keys, colours, signals, pipes and the exit code pass through. The title of the terminal shows the verdict
+    and the cost so far; the last line says how the run ended, what it cost, and where its session is.
+    """
+    if sys.platform == "win32":
+        raise ConfigError("ebbtide run needs a system with pseudo-terminals, such as Linux or macOS")
+    if shutil.which(command[0]) is None:
+        raise ConfigError(
+            f"{command[0]}: no such program. Write the agent as in a shell: ebbtide run -- claude"
+        )
+    from ebbtide.cli.wrapper.agent_process import AgentProcess  # needs terminals
+
+    watcher = _Watcher(SessionBaseline.of(command, os.environ), options)
+    agent = AgentProcess(command, watcher.output, watcher.hear)
+    watcher.agent, watcher.may_end = agent, stop
+    try:
+        code = agent.run()
+    finally:
+        watcher.finish()
+    if watcher.ended is not None:
+        warn(
+            f"the run was ended: {watcher.ended}" if stop else f"--stop would have ended it: {watcher.ended}"
+        )
+        code = Exit.ENDED if stop else code
+    for line in watcher.report or [_UNWATCHED]:
+        warn(line)
+    raise SystemExit(code)
+
+
+run.allow_interspersed_args = False  # what follows the agent's name is the agent's
+
+
+class _Watcher:
+    """The process that watches, and what it has reported.
+
+    Args:
+        start: The machine before the agent.
+        options: By what the run is judged.
+    """
+
+    def __init__(self, start: SessionBaseline, options: RunOptions) -> None:
+        self.agent: AgentProcess | None = None
+        self.may_end = False
+        self.ended: str | None = None  #: why the run is to end; None where it may go on
+        self.report: list[str] = []
+        self._rest = b""
+        alive, self._alive = os.pipe()
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "ebbtide.cli.wrapper.session_watcher"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            pass_fds=(alive,),
+            start_new_session=True,  # a Ctrl-C is for the agent
+        )
+        os.close(alive)
+        job, output = self._process.stdin, self._process.stdout
+        if job is not None:
+            with suppress(BrokenPipeError), job:
+                pickle.dump(WatchJob(start=start, options=options, alive=alive), job)
+        self._process.stdin = None  # for `communicate`, which would flush it
+        self.output = None if output is None else output.fileno()
+
+    def hear(self, data: bytes) -> None:
+        """Takes what the process writes, a message a line."""
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        for line in lines:
+            with suppress(KeyError, TypeError, ValueError):
+                self._take(WatcherMessage.from_line(line))
+
+    def finish(self) -> None:
+        """Lets the process report, and waits for it."""
+        os.close(self._alive)
+        try:
+            rest, _ = self._process.communicate(timeout=_PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            rest, _ = self._process.communicate()
+        self.hear(rest)
+
+    def _take(self, message: WatcherMessage) -> None:
+        agent = self.agent
+        if agent is None:
+            return
+        match message.kind:
+            case MessageKind.STANDING:
+                agent.show(f"ebbtide: {plain(message.text)}")
+            case MessageKind.VERDICT if message.action is Action.STOP:
+                self.ended = message.text
+                if self.may_end:
+                    agent.end()
+            case MessageKind.VERDICT:
+                agent.show(f"ebbtide: a person is wanted: {plain(message.text)}")
+            case MessageKind.REPORT | MessageKind.FAULT:
+                self.report.append(message.text)

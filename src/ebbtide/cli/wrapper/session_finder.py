@@ -1,0 +1,155 @@
+"""Finds the sessions that an agent writes after its start: files that are new, and files that grow."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+from typing import Final, Self
+
+from ebbtide.traces.input.opencode_names import is_session_file
+from ebbtide.traces.sessions.agent_homes import CodingAgent
+from ebbtide.traces.sessions.session_files import SessionFile, SessionSearch
+from ebbtide.traces.sessions.session_origin import SessionOrigin, origin_of, root_session
+
+_NO_LETTER: Final = re.compile(r"[^a-zA-Z0-9]")
+_RESUMES: Final = frozenset("resume --resume fork continue --continue --session".split())
+_RESUMES_IN_SHORT: Final[Mapping[CodingAgent, frozenset[str]]] = {
+    CodingAgent.CLAUDE: frozenset({"-c", "-r"}),
+    CodingAgent.GEMINI: frozenset({"-r"}),
+    CodingAgent.OPENCODE: frozenset({"-c", "-s"}),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionBaseline:
+    """The machine as it was before the agent started.
+
+    Args:
+        command: The command line of the agent.
+        folders: Folders in which it may work: the present one, and those that its command line names.
+        files: When each session file was written last, in seconds since 1970, by its path.
+    """
+
+    command: tuple[str, ...]
+    folders: tuple[str, ...]
+    files: Mapping[str, float]
+
+    @classmethod
+    def of(cls, command: Sequence[str], environment: Mapping[str, str]) -> Self:
+        """Look at the machine.
+
+        Args:
+            command: The command line.
+            environment: Variables and their values, as in `os.environ`.
+        """
+        search = SessionSearch.of(environment, agents=_agents(command))
+        named = (word.rpartition("=")[2] for word in command[1:])
+        folders = [os.getcwd(), *filter(os.path.isdir, named)]  # noqa: PTH109 - any text is a name
+        return cls(
+            command=tuple(command),
+            folders=tuple(dict.fromkeys(map(os.path.realpath, folders))),
+            files={file.path: file.modified for file in search.files},
+        )
+
+    @property
+    def resumes(self) -> bool:
+        """True if the command line asks for an earlier session."""
+        short = (_RESUMES_IN_SHORT.get(agent, frozenset()) for agent in _agents(self.command))
+        words = _RESUMES.union(*short)
+        return any(word.partition("=")[0] in words for word in self.command[1:])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrittenFile:
+    """A session file that was written since the start.
+
+    Args:
+        file: The file.
+        origin: Its own session.
+        session: The session that it belongs to: of a sub-agent the one that started it.
+        is_new: True if the session was not there before.
+    """
+
+    file: SessionFile
+    origin: SessionOrigin
+    session: str
+    is_new: bool
+
+
+class SessionFinder:
+    """Finds the sessions of one agent.
+
+    A session whose record says a folder is the agent's only if the agent may work there. Where there is a
+    session that is new, one that was there before and grows is somebody else's, unless the command line
+    resumes one.
+
+    Args:
+        start: The machine before the agent.
+        environment: Variables and their values, as in `os.environ`.
+    """
+
+    def __init__(self, start: SessionBaseline, environment: Mapping[str, str]) -> None:
+        self._start = start
+        self._environment = environment
+        self._agents = _agents(start.command)
+        self._names = frozenset().union(*map(_names_of, start.folders))
+        self._origins: dict[str, SessionOrigin] = {}
+
+    def look(self) -> list[WrittenFile]:
+        """The files of the agent's sessions that were written since the start, the latest first."""
+        search = SessionSearch.of(self._environment, agents=self._agents)
+        files = [file for file in search.files if self._is_written(file)]
+        for file in files:
+            known = self._origins.get(file.path)
+            # The first lines of a file may not say yet where the agent works.
+            if known is None or not _is_path(known.project):
+                self._origins[file.path] = origin_of(file)
+        by_agent: dict[CodingAgent, dict[str, SessionOrigin]] = {}
+        for file in files:
+            origin = self._origins[file.path]
+            by_agent.setdefault(file.agent, {})[origin.id] = origin
+        sessions = {file.path: root_session(self._origins[file.path], by_agent[file.agent]) for file in files}
+        new = {
+            (file.agent, sessions[file.path])
+            for file in files
+            if self._origins[file.path].is_main and file.path not in self._start.files
+        }
+        found = []
+        for file in files:
+            session, own = sessions[file.path], self._origins[file.path]
+            if self._may_be_in(by_agent[file.agent].get(session, own).project):
+                is_new = (file.agent, session) in new
+                found.append(WrittenFile(file=file, origin=own, session=session, is_new=is_new))
+        if self._start.resumes or not any(item.is_new for item in found):
+            return found
+        return [item for item in found if item.is_new]
+
+    def _is_written(self, file: SessionFile) -> bool:
+        is_read = not file.obstacle and not file.path.endswith(".zst") and not is_session_file(file.path)
+        return is_read and self._start.files.get(file.path) != file.modified
+
+    def _may_be_in(self, project: str | None) -> bool:
+        """True if a session of this project may be the agent's: its folder, or a name for it; or unknown."""
+        if project is None:
+            return True
+        return (os.path.realpath(project) if _is_path(project) else project) in self._names
+
+
+def _agents(command: Sequence[str]) -> tuple[CodingAgent, ...]:
+    """The agent whose name the command has; none where any agent may be behind it."""
+    name = PurePath(command[0]).name.partition(".")[0]
+    return tuple(agent for agent in CodingAgent if agent.value == name)
+
+
+def _is_path(project: str | None) -> bool:
+    return project is not None and Path(project).is_absolute()
+
+
+def _names_of(folder: str) -> frozenset[str]:
+    """A folder, and the names that agents give the folder of its sessions."""
+    digest = hashlib.sha256(folder.encode(errors="surrogateescape")).hexdigest()
+    return frozenset({folder, _NO_LETTER.sub("-", folder), PurePath(folder).name, digest})
