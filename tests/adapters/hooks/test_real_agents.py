@@ -7,7 +7,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -57,6 +58,7 @@ class ScriptedModel:
     verdict: str = "That is all."  # what it says where it gets no tools: a judge of a goal is asked so
     requests: list[str] = field(default_factory=list)
     started: int = 0
+    pause_s: float = 0.0  # before each answer, as a model takes it
     server: ThreadingHTTPServer | None = None
 
     @property
@@ -71,6 +73,7 @@ class ScriptedModel:
         return [n for n, count in enumerate(counts, start=1) if count > max([0, *counts[: n - 1]])]
 
     def answer(self, path: str, body: dict[str, Any]) -> tuple[str, str]:
+        time.sleep(self.pause_s)
         if "count" in path.lower():
             return json.dumps({"input_tokens": 10, "totalTokens": 10}), "application/json"
         commands: list[str] = []
@@ -218,9 +221,10 @@ def model() -> Iterator[Callable[[list[list[str]]], ScriptedModel]]:
                 self.send_response(200)
                 self.send_header("Content-Type", kind)
                 self.send_header("Content-Length", str(len(data)))
-                self.end_headers()
-                if self.command != "HEAD":
-                    self.wfile.write(data)
+                with suppress(ConnectionError):  # the agent was ended meanwhile
+                    self.end_headers()
+                    if self.command != "HEAD":
+                        self.wfile.write(data)
 
         scripted.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         scripted.server.daemon_threads = True
@@ -257,9 +261,14 @@ def install(agent: str, *flags: str) -> None:
 
 
 def run(
-    agent: str, model: ScriptedModel, home: Path, prompt: str = "Look for the invoice.", *options: str
+    agent: str,
+    model: ScriptedModel,
+    home: Path,
+    prompt: str = "Look for the invoice.",
+    *options: str,
+    behind: Sequence[str] = (),
 ) -> str:
-    """What an agent prints while it works off the script."""
+    """What an agent prints while it works off the script, `behind` a program that starts it."""
     work = home / "work"
     work.mkdir()
     for number in range(60):
@@ -297,7 +306,7 @@ def run(
         path.write_text(json.dumps({**value, "security": security, "model": own_guard}))
         line = ["--yolo", "--model", "gemini-2.5-pro", "-p", prompt]
     done = subprocess.run(
-        [program(agent), *line],
+        [*behind, program(agent), *line],
         cwd=work,
         env={**os.environ, "PWD": str(work), **settings},
         stdin=subprocess.DEVNULL,
@@ -497,3 +506,29 @@ def test_twenty_agents_with_one_order_are_told_to_the_person(agent: str, model, 
     print(agent, "told after", told, "agents of", scripted.started)
     assert told is not None, output
     assert told < 12
+
+
+WRAPPER = [sys.executable, "-m", "ebbtide", "run", "--stop", "--"]
+WRAPPED = [pytest.param(name, marks=needs(name)) for name in ("claude", "codex")]
+
+
+@pytest.mark.parametrize("agent", WRAPPED)
+def test_the_wrapper_ends_a_loop(agent: str, model, home: Path) -> None:
+    """Without hooks, also of an agent that hooks cannot end, within two turns of the verdict."""
+    scripted = model([["cat page-1.txt"]] * 40)
+    scripted.pause_s = 1.0
+    output = run(agent, scripted, home, behind=WRAPPER)
+    print(agent, "ended after", len(scripted.requests), "requests")
+    assert "the run was ended: " in output
+    assert "Session: " in output
+    assert len(scripted.requests) <= 6, output
+
+
+@pytest.mark.parametrize("agent", WRAPPED)
+def test_the_wrapper_leaves_a_healthy_run_alone(agent: str, model, home: Path) -> None:
+    """Sixty files are read, each once."""
+    scripted = model(PAGES)
+    output = run(agent, scripted, home, behind=WRAPPER)
+    assert "the run was ended" not in output
+    assert len(scripted.requests) == len(PAGES) + 1, output
+    assert "HEALTHY" in output
