@@ -5,9 +5,10 @@
 The labels in `first_screens.jsonl` are of ninety sessions, in three sets of thirty that were drawn at
 random, the first from those of at most 400 kB, the others from those of at most 60 kB, packed: `first` names
 what was wrong on the screen when it was read, `mended` what still is after the mechanisms were mended, null
-where nothing is. The third set was read for its words, titles, quotes and numbers of calls alone.
+where nothing is.
 Words, quotes, titles and counts were held against the raw lines; sums of money are held in `bill_sums`.
-The reader knew the code, so the numbers are no blind measurement. `--show` prints the screens anew, to
+The reader of the first two sets knew the code; that of the third had seen nothing but the screens and the
+records, and whoever mended what he found has not read a fourth. `--show` prints the screens anew, to
 be read again.
 """
 

@@ -93,6 +93,22 @@ ENDINGS = {
         EndKind.FINISHED,
         "finished.work-done",
     ),
+    "an offer to do it otherwise": (
+        [
+            ASK,
+            LOOK,
+            ModelCall(
+                text="Names come from it.\n\nIf it has more rows, let me know and I'll adjust the list."
+            ),
+        ],
+        EndKind.FINISHED,
+        "answer",
+    ),
+    "a condition to go on": (
+        [ASK, LOOK, ModelCall(text="If you have the key, let me know and I'll go on with the upload.")],
+        EndKind.HANDED_BACK,
+        "handed_back.please",
+    ),
     "a call": ([ASK, ModelCall(text="Let me look."), LOOK], EndKind.CUT_OFF, "call"),
     "an announcement": (
         [ASK, ModelCall(text="Now I'll run the tests:")],
@@ -144,6 +160,10 @@ QUOTES = {
     "nor is a row of a table the result": (
         "It has two rows:\n\n| a | b |\n|---|---|\n| 1 | 2 |",
         "It has two rows:",
+    ),
+    "an offer at the end is none": (
+        "The lock is taken once now.\n\nIf the file has other names, let me know and I'll adjust the list.",
+        "The lock is taken once now.",
     ),
     "a long last line is cut between sentences": (f"A.\n\n{LONG}. The sum is 7.", "The sum is 7."),
     "one long line is quoted from its beginning": (f"{LONG}. The sum is 7.", f"{LONG[:157].rstrip()}..."),

@@ -191,6 +191,21 @@ def test_results_have_the_tokens_that_lines_lack(read_data: Callable[..., Any]) 
     )
 
 
+def test_a_printed_session_lasts_as_long_as_it_states(read_data: Callable[..., Any]) -> None:
+    """Its lines of the model have no times: from the first answer of a tool to the last is too short."""
+
+    def answer(second: int) -> dict[str, Any]:
+        block = {"type": "tool_result", "tool_use_id": f"t{second}", "content": "a"}
+        stamp = f"2026-01-05T10:00:{second:02}.000Z"
+        return {"type": "user", "timestamp": stamp, "message": {"role": "user", "content": [block]}}
+
+    result = {"type": "result", "subtype": "success", "total_cost_usd": 0.25, "duration_ms": 20_500}
+    _, events = read_data(
+        "\n".join(map(json.dumps, [{"type": "user", **answer(5)}, answer(9), result])).encode()
+    )
+    assert events[-1].ts == 1_767_607_205.0 + 20.5
+
+
 TASK = {"type": "tool_use", "id": "t1", "name": "Task", "input": {"description": "Find b", "prompt": "..."}}
 ASKS = {
     "type": "assistant",

@@ -400,4 +400,10 @@ OFFER = (
             r"|see|spot|notice|face|encounter)|there(?:'s| is| are)|anything|i can|any|something)"
             r"|does (?:that|this|it) (?:help|make sense|answer|clear|clarify|sound)",
     ),
+    # What is done is done, unless somebody wants it otherwise.
+    at_start(
+        "offer.otherwise",
+        r"(?:but |and |also,? )?if [^.?!]{1,160}\b(?:let me know|tell me)\b[^.?!]{0,80}\b(?:i'll|i will|i can|i'd)"
+        r" (?:adjust|update|change|modify|tweak|switch|rework|revise|rename|add|remove|include|extend|expand)",
+    ),
 )

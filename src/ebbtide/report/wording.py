@@ -85,9 +85,23 @@ def at_end(summary: RunSummary) -> str | None:
     return f"{when}: {latest.reason if behind is None else f'{behind}.'}"
 
 
+def project_name(folder: str) -> str:
+    """Returns the name of the project in a folder: of a working tree of git, that of its repository.
+
+    >>> project_name("/home/ann/shop"), project_name("/home/ann/shop/.worktrees/2")
+    ('shop', 'shop')
+    """
+    parts = [part for part in folder.replace("\\", "/").split("/") if part]
+    for number, part in enumerate(parts[:-1]):
+        if part.lstrip(".") == "worktrees":
+            above = [name for name in parts[:number] if not name.startswith(".")]
+            return above[-1] if above else parts[-1]
+    return parts[-1] if parts else ""
+
+
 def about(summary: RunSummary) -> str:
     """Returns what a run was about: its title, its project and its time, as far as they are known."""
-    project = (summary.project or "").replace("\\", "/").rstrip("/").rpartition("/")[2]
+    project = project_name(summary.project or "")
     began = began_at(summary)
     place = ", ".join(filter(None, (project, "" if began is None else minute(began))))
     if summary.title:

@@ -34,9 +34,8 @@ from ebbtide.text.sentence_ends import spans
 _TAIL: Final = 12  # events of a chain that may say how it ended
 _CHAINS: Final = 512
 _SPOKEN: Final = (ModelPart.WHOLE, ModelPart.EMBEDDING)
-_ITEM: Final = re.compile(
-    r"[-*+|\u2022] |\||\d{1,3}[.)] "
-)  #: the beginning of an item of a list, or of a row
+#: How an item of a list begins, a row of a table, or an offer.
+_NO_RESULT: Final = re.compile(r"[-*+\u2022] |\||\d{1,3}[.)] |(?:If|Let me know|Feel free|Happy to)\b")
 _SPEAKERS: Final = 2  # from which a chain is a talk of several, whose last words may be anybody's
 _SHOWN: Final = 160
 NO_ANSWER: Final = "the last call got no answer"  #: what the end of a run says of its last call
@@ -348,16 +347,16 @@ def _report(speaker: str, text: str, number: int) -> RunEnding | None:
 
 
 def _last_line(text: str) -> str:
-    """The end of an answer, which mostly holds its result; its beginning where a list or a table ends it."""
+    """The end of an answer, which mostly holds its result; its beginning where a list or an offer ends it."""
     lines = [line for line in map(str.strip, text[-4 * _SHOWN :].splitlines()) if line]
     if not lines:
         return ""
-    if _ITEM.match(lines[-1]):
-        first = next((line for line in map(str.strip, text.splitlines()) if line and line[0] not in "#|"), "")
-        if not _ITEM.match(first):
-            return one_line(first, _SHOWN)
+    first = next((line for line in map(str.strip, text.splitlines()) if line and line[0] not in "#|"), "")
+    if _NO_RESULT.match(lines[-1]) and not _NO_RESULT.match(first):
+        return one_line(first, _SHOWN)
     line = lines[-1]
     if len(line) <= _SHOWN or len(lines) == 1:
         return one_line(line, _SHOWN)
     ends = [line[start:].strip() for start, _ in spans(line, 0, len(line))]
-    return one_line(next((end for end in ends if len(end) <= _SHOWN), line), _SHOWN)
+    end = next((end for end in ends if len(end) <= _SHOWN), "")
+    return one_line(end if end and not _NO_RESULT.match(end) else first, _SHOWN)

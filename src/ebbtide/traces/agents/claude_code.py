@@ -90,6 +90,8 @@ class ClaudeCodeReader:
         self._models: dict[str, str] = {}  # by sub-agent, as far as lines name them
         self._repeated = 0
         self._ts: float | None = None
+        self._first_ts: float | None = None
+        self._stated_s = 0.0  # durations that results state: printed lines of a model have no times
         self.title = ""  #: of the session, as its agent or its person names it
         self.project: str | None = None  #: the folder it worked in, as its first line says
 
@@ -123,6 +125,7 @@ class ClaudeCodeReader:
                 return ()
             ts = seconds(value.get("timestamp"))
             self._ts = ts or self._ts
+            self._first_ts = self._ts if self._first_ts is None else self._first_ts
             if kind == "assistant":
                 events = self._assistant(value, message, _OpenCall(id=None, chain=chain, agent=agent, ts=ts))
             else:
@@ -130,6 +133,7 @@ class ClaudeCodeReader:
             return events
         if kind in ("cost-state", "result"):
             take_total(self._totals, value)
+            self._stated_s += (count(value.get("duration_ms")) or 0) / 1000
             if kind == "result" and value.get("subtype") == "success":
                 self._end_turn("")
         elif kind == "system" and value.get("subtype") in _AFTER_TURN:
@@ -162,9 +166,15 @@ class ClaudeCodeReader:
         events += self._calls.finish()
         stated = rows_by_model(row for models in self._totals.values() for row in models.values())
         if stated:
-            total = Notice(kind=NoticeKind.TOTAL, ts=self._ts, source="result", stated=stated)
+            total = Notice(kind=NoticeKind.TOTAL, ts=self._end(), source="result", stated=stated)
             return [*events, total]
         return events
+
+    def _end(self) -> float | None:
+        """The time of the last line; of printed lines, the end of as long a session as they state."""
+        if self._ts is None or self._first_ts is None:
+            return self._ts
+        return max(self._ts, self._first_ts + self._stated_s)
 
     def _assistant(self, line: Mapping[str, Any], message: Mapping[str, Any], new: _OpenCall) -> list[Event]:
         """Take a line of a model's answer: of the one that is open, or else of a new one."""
