@@ -218,11 +218,12 @@ def test_ctrl_c_reaches_the_agent_once(terminal) -> None:
 
 
 def test_the_title_shows_how_the_run_stands(terminal) -> None:
-    """While it goes on, and nothing of it is in the output of the agent."""
-    shown = terminal("--", sys.executable, str(AGENT), "work", "1000")
+    """While it goes on; a Ctrl-C ends it, and the last line says what it was."""
+    shown = terminal("--", sys.executable, str(AGENT), "work", "6000")
     shown.until(b"\x1b]2;ebbtide: GOING ON")
-    assert shown.end() == 0
-    assert re.search(rb"done\r\n.*FINISHED, HEALTHY: ", shown.seen, re.DOTALL)
+    shown.send(b"\x03")
+    assert shown.end() == 128 + signal.SIGINT
+    assert re.search(rb"ebbtide: CUT OFF.* Session: ", shown.seen, re.DOTALL)
 
 
 def test_a_loop_in_a_terminal_is_ended(terminal) -> None:
