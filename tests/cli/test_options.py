@@ -38,7 +38,7 @@ METAVARS = {
     "WHEN",
     "WHEN CMD",
 }
-ARGUMENTS = {"AGENT", "FILE", "FILE|DIR", "FILE|DIR|URL", "FOLDER", "ID", "OUTCOME", "TEXT", "WORDS"}
+ARGUMENTS = {"AGENT", "FILE", "FILE|DIR", "FILE|DIR|URL", "CMD", "FOLDER", "ID", "OUTCOME", "TEXT", "WORDS"}
 LISTED = re.compile(r"\[[\w-]+(\|[\w-]+)+\]")
 
 

@@ -325,6 +325,7 @@ SINCE = "From then on: 24h, 7d or 2w ago, or a day such as 2026-11-01."
 UNTIL = "Up to then."
 FORMAT = "Name of the format."
 OUTPUT = "Write the result to FILE."
+STOP = "End a run that is stuck. Without it, nothing is ended."
 
 AsJson = Annotated[bool, Option("--json", help="Print JSON.")]
 _AS_JSON = inspect.Parameter("as_json", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=AsJson)

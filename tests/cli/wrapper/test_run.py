@@ -37,7 +37,7 @@ def piped(tmp_path: Path, environment: dict[str, str]) -> Callable[..., subproce
 
     def run(*words: str, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
         return subprocess.run(
-            [sys.executable, "-m", "ebbtide", "run", *words],
+            [sys.executable, "-P", "-m", "ebbtide", "run", *words],
             input=given,
             capture_output=True,
             env=environment,
@@ -182,6 +182,32 @@ def test_the_agent_goes_on_where_the_watch_fails(piped) -> None:
     process = piped("--stop", "--", "sh", "-c", f"{others}; sleep 1; echo on")
     assert (process.returncode, process.stdout) == (0, b"on\n")
     assert b"the session was not watched to its end; the agent was not touched" in process.stderr
+
+
+def test_nothing_of_the_folder_is_run(piped, tmp_path: Path) -> None:
+    """A module there is none of ours."""
+    (tmp_path / "pickle.py").write_text("open('planted', 'w').close()\n")
+    process = piped("--", "true")
+    assert b"no session of a coding agent was written here" in process.stderr
+    assert not (tmp_path / "planted").exists()
+
+
+def test_a_signal_without_a_terminal_reaches_the_agent(tmp_path: Path, environment: dict[str, str]) -> None:
+    """As from a supervisor, or from CI."""
+    line = [sys.executable, "-P", "-m", "ebbtide", "run", "--", "sh", "-c", "echo ready; exec sleep 60"]
+    process = subprocess.Popen(
+        line,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment,
+        cwd=tmp_path,
+        start_new_session=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"ready\n"
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=LATEST_S)
+    assert process.returncode == 128 + signal.SIGINT
 
 
 def test_keys_colours_and_sizes_pass_through(terminal) -> None:

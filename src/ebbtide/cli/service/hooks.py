@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
-from ebbtide.cli.declaration import Argument, CommandGroup, Idle, Option
+from ebbtide.cli.declaration import STOP, Argument, CommandGroup, Idle, Option
 from ebbtide.cli.result import Result
 from ebbtide.cli.table import Table
 from ebbtide.cli.terminal import Line
@@ -56,9 +56,7 @@ def install(
     agent: Agent,
     in_project: InProject = False,
     shadow: Annotated[bool, Option("--shadow", help="Record only: the agent hears nothing.")] = False,
-    stop: Annotated[
-        bool, Option("--stop", help="End a run that is stuck. Without it, the model hears of it, no more.")
-    ] = False,
+    stop: Annotated[bool, Option("--stop", help=STOP)] = False,
     with_statusline: Annotated[
         bool, Option("--statusline", help="Show cost and verdict in the status line of Claude Code.")
     ] = False,

@@ -50,6 +50,7 @@ class AgentProcess:
         self._status: int | None = None
         self._next_signal = 0
         self._signal_at: float | None = None
+        self._due: list[int] = []  # signals that came, and go to the command
 
     @property
     def has_terminal(self) -> bool:
@@ -78,7 +79,7 @@ class AgentProcess:
         before = signal.set_wakeup_fd(woken, warn_on_full_buffer=False)
         try:
             with (
-                _handlers({signal.SIGCHLD: _ignored, signal.SIGINT: _ignored}),
+                _handlers({signal.SIGCHLD: _ignored, signal.SIGINT: self._interrupt}),
                 selectors.DefaultSelector() as looks,
             ):
                 self._start()
@@ -133,6 +134,8 @@ class AgentProcess:
                         self._take_output(looks)
                     if events & selectors.EVENT_WRITE:
                         self._send_keys(looks)
+            while self._due:
+                self._kill(self._due.pop(0))
             self._look_after()
             self._show()
             self._signal()
@@ -228,8 +231,13 @@ class AgentProcess:
         self._next_signal += 1
         self._signal_at = time.monotonic() + _GRACE_S
 
+    def _interrupt(self, number: int, _frame: FrameType | None) -> None:
+        """Passes a SIGINT on, unless a terminal has sent the same to the command."""
+        if not self.has_terminal and not _is_in_front():
+            self._due.append(number)
+
     def _forward(self, number: int, _frame: FrameType | None) -> None:
-        self._kill(number)
+        self._due.append(number)
 
     def _kill(self, number: int) -> None:
         with suppress(ProcessLookupError, PermissionError):
@@ -245,6 +253,20 @@ class AgentProcess:
 
 def _ignored(_number: int, _frame: FrameType | None) -> None:
     """Wakes the loop, and nothing else."""
+
+
+def _is_in_front() -> bool:
+    """True if a Ctrl-C of a terminal goes to the group of this process."""
+    try:
+        terminal = os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY)
+    except OSError:
+        return False
+    try:
+        return os.tcgetpgrp(terminal) == os.getpgrp()
+    except OSError:
+        return False
+    finally:
+        os.close(terminal)
 
 
 def _write(data: bytes) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import click
 
-from ebbtide.cli.declaration import Argument, Command, Option
+from ebbtide.cli.declaration import STOP, Argument, Command, Option
 from ebbtide.cli.exits import Exit
 from ebbtide.cli.runs.options import with_run_options
 from ebbtide.cli.terminal import plain, warn
@@ -40,8 +40,8 @@ _UNWATCHED: Final = "the session was not watched to its end; the agent was not t
 @with_run_options
 def run(
     options: RunOptions,
-    command: Annotated[list[str], Argument(metavar="CMD [ARG]...", help="An agent with its arguments.")],
-    stop: Annotated[bool, Option("--stop", help="End the agent where its run is to end.")] = False,
+    command: Annotated[list[str], Argument(metavar="CMD...", help="An agent with its arguments.")],
+    stop: Annotated[bool, Option("--stop", help=STOP)] = False,
 ) -> None:
     """Run a coding agent in its terminal, and watch the session that it writes.
 
@@ -92,7 +92,7 @@ class _Watcher:
         self._rest = b""
         alive, self._alive = os.pipe()
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "ebbtide.cli.wrapper.session_watcher"],
+            [sys.executable, "-P", "-m", "ebbtide.cli.wrapper.session_watcher"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
