@@ -88,7 +88,7 @@ def at_end(summary: RunSummary) -> str | None:
 def project_name(folder: str) -> str:
     """Returns the name of the project in a folder: of a working tree of git, that of its repository.
 
-    >>> project_name("/home/ann/shop"), project_name("/home/ann/shop/.worktrees/2")
+    >>> project_name("/srv/shop"), project_name("/srv/shop/.worktrees/2")
     ('shop', 'shop')
     """
     parts = [part for part in folder.replace("\\", "/").split("/") if part]
