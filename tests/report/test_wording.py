@@ -13,10 +13,10 @@ from ebbtide.report.wording import (
     folder_of,
     in_order,
     last_round,
+    missing_cost,
     money,
     reasons,
     saved,
-    unpriced,
     where,
 )
 from ebbtide.supervision.facts import DryRoundFacts
@@ -63,14 +63,21 @@ def test_durations_at_the_edges_of_their_units(seconds, text) -> None:
         (Spending(tokens=Tokens(input=5)), None),
         (
             Spending(unpriced=2, unpriced_models=("a", "b")),
-            "No price is known for 2 model calls (a and b).",
+            "No price is known for 2 model calls (a and b). Add prices with --prices FILE.",
         ),
-        (Spending(cost_usd=1.0, unpriced=1), "No price is known for 1 model call, so it cost more."),
+        (
+            Spending(cost_usd=1.0, unpriced=1),
+            "No price is known for 1 model call, so it cost more. Add prices with --prices FILE.",
+        ),
+        (
+            Spending(cost_usd=1.0, unrecorded=62),
+            "The cost of 62 tool calls by sub-agents is not in the record, so it cost more.",
+        ),
     ],
 )
 def test_what_is_not_known_of_a_cost_is_said(spent, text) -> None:
     """An unknown price is named, and never taken for zero."""
-    assert unpriced(spent) == text
+    assert missing_cost(spent) == text
 
 
 def test_what_was_saved(make_stuck, make_healthy) -> None:
@@ -121,6 +128,7 @@ def test_a_cost_that_is_known_in_part() -> None:
     """A plus says that it cost more; where nothing is known there is nothing to add to."""
     assert cost(Spending(cost_usd=1.2)) == "$1.20"
     assert cost(Spending(cost_usd=1.2, unpriced=1)) == "$1.20+"
+    assert cost(Spending(cost_usd=1.2, unrecorded=5)) == "$1.20+"
     assert cost(Spending(unpriced=1)) == "unknown"
 
 

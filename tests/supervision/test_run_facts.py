@@ -120,3 +120,9 @@ def test_time_in_calls_and_pauses_are_apart() -> None:
         "1 pause of more than 5 min, 1 h 6 min in all",
     ]
     assert wording.call_facts(checked(events[:2])) == []
+
+
+def test_short_waits_add_up() -> None:
+    """Forty calls of half a second are twenty seconds."""
+    calls = [ToolCall(name="look", args={"path": f"{n}.txt"}, result=f"{n}", ts=n / 2) for n in range(41)]
+    assert checked(calls).facts.waiting.seconds == 20.0

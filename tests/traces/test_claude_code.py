@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from ebbtide.checking import check_events
 from ebbtide.errors import TranscriptError
 from ebbtide.events.event import Event, Message, Notice, Phase, ToolCall, title
 from ebbtide.events.usage import Usage
@@ -248,6 +249,23 @@ def test_a_call_names_the_chain_of_the_agent_that_it_started(
     }
     assert starts == {chain}
     assert chain in {event.chain_id for event in events}
+
+
+def test_the_answer_of_an_agent_states_how_many_calls_it_made(read_data: Callable[..., Any]) -> None:
+    """Where none of them is in the record, nobody takes their number for zero, nor the cost for whole."""
+    answer = {
+        "type": "user",
+        "uuid": "2",
+        "message": ANSWER,
+        "toolUseResult": {"agentId": "a7", "usage": USED, "totalToolUseCount": 62},
+    }
+    session = {"sessionId": "s", "timestamp": "2026-01-05T10:00:00.000Z"}
+    _, events = read_data("\n".join(json.dumps(session | line) for line in [ASKS, answer]).encode())
+    (call,) = [event for event in events if isinstance(event, ToolCall) and event.phase is Phase.FINISHED]
+    assert (call.starts, call.started_calls) == ("a7", 62)
+    assert check_events(events).spent.unrecorded == 62
+    acts = ToolCall(name="Grep", args={"q": "b"}, result="b.py", chain_id="a7")
+    assert check_events([*events, acts]).spent.unrecorded == 0
 
 
 @pytest.mark.parametrize(

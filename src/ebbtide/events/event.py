@@ -117,6 +117,7 @@ class ToolCall(Event):
         batch: Equal for calls that were asked for at once; a call that is in it twice counts once.
         status: HTTP status or the like, where there is one.
         starts: Chain of the agent that the call started, if the record names the chain.
+        started_calls: Calls of tools that this agent made, if the answer states their number.
     """
 
     name: str
@@ -127,6 +128,7 @@ class ToolCall(Event):
     batch: str | int | None = None
     status: int | None = None
     starts: str | None = None
+    started_calls: int | None = None
 
     @classmethod
     def of(cls, call: object, *, result: object = None, error: bool = False, **others: Any) -> ToolCall:
@@ -298,7 +300,10 @@ def is_plain_event(event: Any) -> bool:
                 and len(event.name) <= LONGEST_ID
                 and (event.error is False or event.error is True)
                 and (event.phase is _FINISHED or event.phase is _STARTED)
-                and (event.batch is event.status is event.starts is None or _is_plain_rest(event))
+                and (
+                    event.batch is event.status is event.starts is event.started_calls is None
+                    or _is_plain_rest(event)
+                )
                 and is_plain_value(args)
                 and ((type(result) is str and len(result) <= LARGEST) or is_plain_value(result))
             )
@@ -387,10 +392,15 @@ def _is_plain_common(event: Any) -> bool:
 
 def _is_plain_rest(call: Any) -> bool:
     return (
-        (call.status is None or (type(call.status) is int and -WIDEST < call.status < WIDEST))
+        _is_count(call.status)
         and ((type(call.batch) is int and -WIDEST < call.batch < WIDEST) or _is_name(call.batch))
         and _is_name(call.starts)
+        and _is_count(call.started_calls)
     )
+
+
+def _is_count(value: object) -> bool:
+    return value is None or (type(value) is int and -WIDEST < value < WIDEST)
 
 
 def _is_name(value: object) -> bool:

@@ -34,7 +34,7 @@ _LONGEST: Final = 100_000  # events that one block may unfold to
 
 _TEXT: Final = ("kind", "name", "text", "chain_id", "agent", "model", "tier")
 _NUMBER: Final = ("ts", "waited_s", "cost_usd")
-_COUNT: Final = ("seq", "status", *COUNTS)
+_COUNT: Final = ("seq", "status", "started_calls", *COUNTS)
 _COMMON: Final = ("chain_id", "agent", "seq", "ts", "waited_s")
 _USAGE: Final = ("model", "tier", "cost_usd", *COUNTS)
 
@@ -115,6 +115,7 @@ def read_event(wire: object, path: str = "event") -> Event:
         phase=_phase(wire, path),
         status=fields.get("status"),
         starts=_name(wire.get("starts")),
+        started_calls=fields.get("started_calls"),
         **common,
     )
 

@@ -42,6 +42,7 @@ def _own_fields(event: Event) -> Mapping[str, Any]:
             "batch": event.batch,
             "status": event.status,
             "starts": event.starts,
+            "started_calls": event.started_calls,
         }
     if isinstance(event, ModelCall):
         return {

@@ -69,6 +69,7 @@ def plain_event(event: _Event) -> tuple[_Event, tuple[str, ...]]:
             batch=fields.batch(),
             status=fields.number("status", (int,)),
             starts=fields.name("starts", optional=True),
+            started_calls=fields.number("started_calls", (int,)),
             **common,
         )
     elif isinstance(event, ModelCall):

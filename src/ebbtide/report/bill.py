@@ -17,7 +17,7 @@ from ebbtide.report.bill_tree import tree_parts, tree_sentence
 from ebbtide.report.markup import Markup, element, joined
 from ebbtide.report.plurals import count
 from ebbtide.report.table import table
-from ebbtide.report.wording import cost, unpriced
+from ebbtide.report.wording import cost, missing_cost
 from ebbtide.supervision.summary.run_summary import RunSummary
 
 _UNATTRIBUTED = "unattributed"
@@ -29,7 +29,7 @@ _BAR = 1_000  # units of its width
 def bill_part(summary: RunSummary) -> Markup:
     """Returns the cost of a run, with a bar of the classes, and what follows from it."""
     bill = summary.bill
-    missing = unpriced(summary.spent)
+    missing = missing_cost(summary.spent)
     return element(
         "section",
         element("h2", "Cost"),

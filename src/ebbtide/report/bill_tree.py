@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ebbtide.budget.bill.bill import Amount, BillTree
+from ebbtide.budget.bill.bill import Amount, BillTree, ChildBill
 from ebbtide.report.bill_names import amount
 from ebbtide.report.plurals import count
 
@@ -26,10 +26,15 @@ def tree_mark(tree: BillTree) -> str:
 def tree_parts(tree: BillTree) -> list[tuple[str, Amount]]:
     """Returns the parts of a tree, which add up to it: its own, those that matter, and the others."""
     parts = [("its own", tree.own)]
-    parts += [(f"{child.name or child.run} ({child.kind})", child.amount) for child in tree.children]
+    parts += [(_child(child), child.amount) for child in tree.children]
     if tree.children_left_out:
         parts.append((count(tree.children_left_out, "other"), tree.rest))
     return parts
+
+
+def _child(child: ChildBill) -> str:
+    lacking = f", its {count(child.unrecorded, 'call')} not recorded" if child.unrecorded else ""
+    return f"{child.name or child.run} ({child.kind}{lacking})"
 
 
 def tree_line(tree: BillTree) -> str:

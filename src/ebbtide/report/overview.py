@@ -71,7 +71,8 @@ def _totals(runs: Sequence[RunSummary]) -> Markup:
     seconds = [run.spent.seconds for run in runs if run.spent.seconds is not None]
     problems = sum(severity(run) is not Action.ALLOW for run in runs)
     wasted = [run.bill.wasted.cost_usd for run in runs if run.bill.wasted.cost_usd is not None]
-    priced_in_part = any(run.spent.unpriced for run in runs if run.spent.cost_usd is not None)
+    known = [run.spent for run in runs if run.spent.cost_usd is not None]
+    priced_in_part = any(spent.unpriced or spent.unrecorded for spent in known)
     total = f"{money(sum(costs))}{'+' * priced_in_part}" if costs else UNKNOWN
     return element(
         "dl",

@@ -176,18 +176,26 @@ def token_classes(tokens: Tokens) -> list[str]:
 
 
 def cost(spending: Spending) -> str:
-    """Returns what is known of the cost; with a plus if some calls have no known price.
+    """Returns what is known of the cost; with a plus if some calls have no known price, or are not recorded.
 
     >>> cost(Spending(cost_usd=1.2, unpriced=3)), cost(Spending(unpriced=3))
     ('$1.20+', 'unknown')
     """
-    return money(spending.cost_usd) + "+" * (spending.cost_usd is not None and spending.unpriced > 0)
+    return money(spending.cost_usd) + "+" * (
+        spending.cost_usd is not None and spending.unpriced + spending.unrecorded > 0
+    )
 
 
-def unpriced(spending: Spending) -> str | None:
-    """Returns what is missing in the cost, in a sentence; None if nothing is."""
-    if not spending.unpriced:
-        return None
+def missing_cost(spending: Spending) -> str | None:
+    """Returns what is missing in the cost, in a sentence or two; None if nothing is."""
+    parts = [_without_price(spending), ADD_PRICES] if spending.unpriced else []
+    if spending.unrecorded:
+        calls = count(spending.unrecorded, "tool call")
+        parts.append(f"The cost of {calls} by sub-agents is not in the record, so it cost more.")
+    return " ".join(parts) or None
+
+
+def _without_price(spending: Spending) -> str:
     names = [name for name in spending.unpriced_models if name]
     models = f" ({listed(names)})" if names else ""
     if 0 < spending.llm_calls < spending.unpriced:  # sums that are stated of calls which are not recorded

@@ -442,6 +442,17 @@ class TestWaste:
         (line,) = bill(*events).waste
         assert (line.kind, line.count, line.events) == (WasteKind.SLICES, 2, (6, 8))
 
+    def test_lines_that_are_read_again_are_no_slices(self) -> None:
+        """They lie within lines that were read, so nothing is read on."""
+        events: list[Event] = [call(write=1_000, output=10)]
+        size = 1_000
+        for number, (first, last) in enumerate([(1, 400), (20, 60), (20, 60), (30, 50)]):
+            command = {"command": f"sed -n '{first},{last}p' a.py | grep -n {number}"}
+            events += [ToolCall(name="Bash", args=command, result=f"{number}" * 400)]
+            events += [call(read=size, write=110, output=10)]
+            size += 110
+        assert bill(*events).waste == ()
+
     def test_places_far_apart_are_no_slices(self) -> None:
         """Four places of a long file, and four looks at one line, are what was wanted of it."""
         for ranges in ([(1, 40), (900, 940), (400, 440), (2_000, 2_040)], [(n, n) for n in range(4)]):

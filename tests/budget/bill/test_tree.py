@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from ebbtide.budget.bill.bill import BillTree
 from ebbtide.budget.bill.tree import RunNode, RunRole, parents_of, trees_of
-from ebbtide.report.bill_tree import tree_sentence
+from ebbtide.report.bill_tree import tree_line, tree_sentence
 
 UNITS = 10**12
 
@@ -59,6 +59,22 @@ def test_a_tree_counts_the_calls_without_a_price() -> None:
     tree = trees_of([node("a"), child])["a"]
     assert (tree.unpriced, tree.children[0].amount.cost_usd) == (2, None)
     assert tree_sentence(tree) == "$1.00+ with what comes from it, in 2 files"
+
+
+def test_a_sub_agent_whose_calls_are_not_recorded_cost_more() -> None:
+    """Its line says so, and the sum is a lower bound; one with a file of its own has its calls there."""
+    parent = node(
+        "a",
+        dollars=5.0,
+        chains={"x7": (2 * UNITS, 40), "x8": (UNITS, 10)},
+        unrecorded={"x7": 62, "x8": 9},
+        tasks={"x7": "Find b"},
+    )
+    agent = RunNode(key="f", id="claude:agent-x8", parent="a", role=RunRole.SUB_AGENT, cost=UNITS, tokens=5)
+    tree = trees_of([parent, agent])["a"]
+    assert [child.unrecorded for child in tree.children] == [62, 0]
+    assert tree_sentence(tree) == "$6.00+ with what comes from it, in 2 files"
+    assert "Find b (sub-agent, its 62 calls not recorded)" in tree_line(tree)
 
 
 def test_the_cheap_ones_are_one_line() -> None:

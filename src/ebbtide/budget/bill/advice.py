@@ -37,6 +37,7 @@ _LEAST_NAME: Final = 8  # characters of a request that a person knows again: "A"
 _NUMBERS: Final = ("", "one", "two", "three")
 
 #: What the shares of a bill are called in its sentence: at the first reading, and read again.
+AT_LEAST: Final = "At least "  #: begins the sentence of a bill that is a lower bound
 _FIRST: Final = {
     ContextPart.TOOL_OUTPUT: "reading tool output",
     ContextPart.TOOL_CALL: "tool calls",
@@ -62,7 +63,7 @@ _WASTE: Final = {
     WasteKind.REFUSED_ANSWER: "{n} whose answer the harness did not take",
     WasteKind.FAILED_EDIT: "{n} whose change did not apply, such as {example}",
     WasteKind.OWN_EDIT: "{n} that changed lines which the run itself had written, such as {example}",
-    WasteKind.SLICES: "{n} that read on where an earlier one had stopped, such as {example}",
+    WasteKind.SLICES: "{n} that read lines of a file beside lines already read, such as {example}",
     WasteKind.TODO_LIST: "{n} that did nothing but rewrite the list of tasks",
     WasteKind.LARGE_OUTPUT: "{n} that went on reading long answers, such as {example}",
     WasteKind.CACHE_MISS: "{n} that read anew what the cache had held",
@@ -75,7 +76,7 @@ _ADVICE: Final = {
     "({example})",
     WasteKind.FAILED_EDIT: "Read what is to be changed first: {n} did not apply, such as {example}",
     WasteKind.OWN_EDIT: "Plan before writing: {n} changed lines of the run's own, such as {example}",
-    WasteKind.SLICES: "Read more lines at once: {n} went on where an earlier one had stopped, as {example}",
+    WasteKind.SLICES: "Read more lines at once: {n} went on beside lines already read, such as {example}",
     WasteKind.TODO_LIST: "Update the list of tasks together with other calls: {n} did nothing else",
     WasteKind.LARGE_OUTPUT: "Cut long answers before they stay in the context, such as {example} ({n})",
 }
@@ -112,7 +113,7 @@ def shown(amount: Amount) -> str:
 
 
 def _sentence(bill: Bill) -> str:
-    head = f"{'At least ' * bill.is_least}{shown(bill.total)}"
+    head = f"{AT_LEAST * bill.is_least}{shown(bill.total)}"
     clauses = [clause for clause in (_largest(bill), _remark(bill)) if clause]
     return f"{head}: {'; '.join(clauses)}." if clauses else f"{head}."
 

@@ -222,12 +222,14 @@ class ChildBill:
         name: Its name for a person.
         kind: ``sub-agent``, ``thread``, ``child session``, ``fork`` or ``copy``.
         amount: What it took; the share is that of the tree.
+        unrecorded: Calls of tools that it made, where none of them is recorded: it took more than the amount.
     """
 
     run: str
     name: str
     kind: str
     amount: Amount
+    unrecorded: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -45,6 +45,7 @@ class RunNode:
         unpriced: Calls of models of its own share whose cost is not known.
         chains: Of that, what sub-agents took that are recorded in its file: units and tokens by their ids.
         tasks: The tasks of its sub-agents, by their ids.
+        unrecorded: Calls of its sub-agents that its own file does not show, by their ids.
     """
 
     key: str
@@ -58,6 +59,7 @@ class RunNode:
     unpriced: int = 0
     chains: Mapping[str, tuple[int | None, int]] = field(default_factory=dict)
     tasks: Mapping[str, str] = field(default_factory=dict)
+    unrecorded: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -81,6 +83,7 @@ class _Child:
     name: str
     role: RunRole
     sum: _Sum
+    unrecorded: int = 0
 
 
 def parents_of(nodes: Iterable[RunNode]) -> dict[str, str]:
@@ -126,27 +129,39 @@ def trees_of(nodes: Iterable[RunNode]) -> dict[str, BillTree]:
         whole.add(node.cost, node.tokens, 1, node.unpriced)
         own = _Sum(node.cost, node.tokens, 1)
         children: dict[str, _Child] = {}
-        agent = (node.id or "").rpartition("agent-")[2]
+        agent = agent_of(node.id)
         for chain, (cost, tokens) in node.chains.items():
             if chain == agent:
                 continue
             child = children[chain] = _Child(chain, node.tasks.get(chain, chain), RunRole.SUB_AGENT, _Sum())
             child.sum.add(cost, tokens)
+            child.unrecorded = node.unrecorded.get(chain, 0)
             own.add(None if cost is None else -cost, -tokens, 0)
         for other in below.get(node.key, ()):
             part = sums[other.key]
             whole.add(part.cost, part.tokens, part.runs, part.unpriced)
-            name = (other.id or "").rpartition("agent-")[2] if other.role is RunRole.SUB_AGENT else other.key
+            name = agent_of(other.id) if other.role is RunRole.SUB_AGENT else other.key
             known = children.get(name)
             if known is None:
                 role = _role(other, node)
                 task = node.tasks.get(name, "")
                 known = children[name] = _Child(other.id or other.key, task, role, _Sum())
             known.run, known.name = other.id or other.key, other.name or known.name
+            known.unrecorded = 0
             known.sum.add(part.cost, part.tokens, part.runs)
+        whole.unpriced += sum(child.unrecorded > 0 for child in children.values())
         if children:
             trees[node.key] = _tree(whole, own, list(children.values()))
     return trees
+
+
+def agent_of(run: str | None) -> str:
+    """The id of the sub-agent whose run has this id, as the run that started it names it.
+
+    >>> agent_of("agent-a1b2"), agent_of(None)
+    ('a1b2', '')
+    """
+    return (run or "").rpartition("agent-")[2]
 
 
 def _role(node: RunNode, parent: RunNode) -> RunRole:
@@ -190,7 +205,13 @@ def _tree(whole: _Sum, own: _Sum, children: list[_Child]) -> BillTree:
         own=amount(own),
         runs=whole.runs,
         children=tuple(
-            ChildBill(run=child.run, name=child.name, kind=child.role.value, amount=amount(child.sum))
+            ChildBill(
+                run=child.run,
+                name=child.name,
+                kind=child.role.value,
+                amount=amount(child.sum),
+                unrecorded=child.unrecorded,
+            )
             for child in shown
         ),
         children_left_out=len(children) - len(shown),

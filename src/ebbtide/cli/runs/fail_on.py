@@ -10,7 +10,7 @@ from ebbtide.claims.claim import ClaimAnswer
 from ebbtide.claims.sentences import claim_sentence
 from ebbtide.cli.runs.baseline import KnownFindings
 from ebbtide.errors import ConfigError
-from ebbtide.report.wording import ADD_PRICES, money, unpriced
+from ebbtide.report.wording import ADD_PRICES, missing_cost, money
 from ebbtide.settings_file import meant
 from ebbtide.supervision.ladder import Action, Cause
 from ebbtide.supervision.summary.headline import Course, Headline
@@ -94,8 +94,8 @@ class Condition:
             return f"{total:,} tokens" if total > self.above else None
         if spending.cost_usd is not None and spending.cost_usd > self.above:
             return f"it cost {money(spending.cost_usd)}"
-        if spending.cost_usd is None or spending.unpriced:
-            return f"{unpriced(spending) or 'the cost is unknown.'} {ADD_PRICES}"
+        if spending.cost_usd is None or spending.unpriced or spending.unrecorded:
+            return missing_cost(spending) or f"the cost is unknown. {ADD_PRICES}"
         return None
 
     def _verdict(self, summary: RunSummary, known_findings: Collection[RunFinding]) -> str | None:

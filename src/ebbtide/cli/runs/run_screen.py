@@ -151,9 +151,9 @@ def _spending(summary: RunSummary) -> list[Line]:
     if not summary.timed and spending.seconds is not None:
         calls += "; some events have no time, so no rates"
     lines = [line, Line(calls)]
-    missing = wording.unpriced(spending)
+    missing = wording.missing_cost(spending)
     if missing:
-        lines.append(Line.safe(f"{missing} {wording.ADD_PRICES}", "yellow"))
+        lines.append(Line.safe(missing, "yellow"))
     return lines
 
 

@@ -102,10 +102,12 @@ class CallReviewer:
         return None
 
     def _reads_on(self, file: str, first: int, last: int) -> bool:
-        """Whether lines lie beside lines of the same file that were read before, for the second time."""
+        """Whether new lines lie beside lines of the same file that were read before, for the second time."""
         if file not in self._slices and len(self._slices) >= _FILES:
             return False
         pieces = self._slices.setdefault(file, [])
+        if any(start <= first and last <= end for start, end in pieces):
+            return False  # they are read again, which is another matter
         is_beside = any(first <= end + _GAP and start <= last + _GAP for start, end in pieces)
         if len(pieces) < _PIECES:
             pieces.append((first, last))

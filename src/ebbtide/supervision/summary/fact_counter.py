@@ -26,9 +26,9 @@ from ebbtide.supervision.summary.run_facts import (
 from ebbtide.text.excerpt import one_line
 
 _NAMES: Final = 512  # tools, messages and calls that are counted one by one
+_AGENTS: Final = 4_096  # that are known to be in the record, or out of it
 _LISTED: Final = 8
 _SHOWN: Final = 80  # characters of a message or a call
-_NOTICED_S: Final = 1.0  # a shorter wait is none
 _PAUSE_S: Final = 300.0
 _WAITS: Final = (Effect.WAIT, Effect.POLL)
 _LOOKS: Final = (Effect.READ, Effect.CLOCK, *_WAITS)
@@ -49,6 +49,8 @@ class FactCounter:
         self._failures: Counter[str] = Counter()  # by tool
         self._messages: Counter[str] = Counter()  # by template
         self._examples: dict[str, str] = {}
+        self._stated: dict[str, int] = {}  # calls of agents that were started, by chain
+        self._acting: dict[str, None] = {}  # chains of agents with calls
         self._lookups = self._deeds = 0
         self._looks: Counter[Key] = Counter()
         self._titles: dict[Key, str] = {}
@@ -76,7 +78,7 @@ class FactCounter:
             latest = self._latest_ts
             if latest is None or ts > latest:
                 self._latest_ts = ts
-                if latest is not None and ts - latest >= _NOTICED_S:
+                if latest is not None:
                     self._wait(ts - latest, event, loops)
 
     def _miss(self, event: Notice | ModelCall) -> None:
@@ -90,6 +92,10 @@ class FactCounter:
         result, outcome = call.result, loops.outcome
         if call.args is None:
             self._without_arguments += 1
+        if call.starts is not None and call.started_calls and len(self._stated) < _AGENTS:
+            self._stated[call.starts] = call.started_calls
+        if call.chain_id and call.chain_id not in self._acting and len(self._acting) < _AGENTS:
+            self._acting[call.chain_id] = None
         if result is None:
             if not call.error:
                 self._without_answer += 1
@@ -152,6 +158,11 @@ class FactCounter:
                 opaque_answers=self._opaque_answers,
                 model_calls=model_calls,
                 without_text=self._without_text,
+                unrecorded=tuple(
+                    NamedCount(chain, calls)
+                    for chain, calls in self._stated.items()
+                    if chain not in self._acting
+                ),
                 advice=advice,
             ),
             failures=FailedCalls(

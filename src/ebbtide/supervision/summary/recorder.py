@@ -39,6 +39,7 @@ from ebbtide.supervision.summary.headline import is_for_a_person
 from ebbtide.supervision.summary.ladder_steps import LadderSteps
 from ebbtide.supervision.summary.run_summary import RoundPoint, RunFinding, RunSummary, Saving, Spending
 from ebbtide.supervision.summary.run_title import title_of
+from ebbtide.supervision.summary.run_tree import with_bound
 from ebbtide.supervision.summary.sentences import run_reason
 from ebbtide.supervision.summary.spending import since, spending_of, together
 from ebbtide.supervision.summary.tally_history import TallyHistory
@@ -323,6 +324,7 @@ class RunRecorder:
         findings = most_expensive_first([*self._findings(), *OtherNotes.of_run(uncounted)])
         spent = self._spent(None)
         facts = self._facts.facts(tool_calls=spent.tool_calls, model_calls=spent.llm_calls, advice=advice)
+        spent = replace(spent, unrecorded=sum(agent.count for agent in facts.coverage.unrecorded))
         ending = self._endings.read()
         claims = self._checked_claims()
         signals = [item.signal for item in snapshot.conversations if item.signal is not None]
@@ -338,7 +340,7 @@ class RunRecorder:
             latest=latest,
             spent=spent,
             facts=facts,
-            bill=self._bill.bill(self.supervisor.tally.cost, self.supervisor.tally.tokens),
+            bill=with_bound(self._bill.bill(self.supervisor.tally.cost, self.supervisor.tally.tokens), spent),
             ending=ending,
             recovered=self._recovered(highest, latest, findings, ending.ending),
             findings=findings,

@@ -18,6 +18,7 @@ class Coverage:
         opaque_answers: Those whose answer is the name of an object in memory.
         model_calls: Calls of models.
         without_text: Those of them whose words were not recorded.
+        unrecorded: Chains of agents whose calls were not recorded, and how many those are.
         advice: What to switch on, so that it is recorded; empty where that is not known.
     """
 
@@ -27,6 +28,7 @@ class Coverage:
     opaque_answers: int = 0
     model_calls: int = 0
     without_text: int = 0
+    unrecorded: tuple[NamedCount, ...] = ()
     advice: str = ""
 
     @property

@@ -51,6 +51,8 @@ class Spending:
         cost_usd: Dollars, where known.
         unpriced: Model calls with tokens and without a known cost.
         unpriced_models: Their models.
+        unrecorded: Calls of tools that agents of the run made and no record at hand shows, so that what they
+            cost is in no sum. The answers that their parents got state how many.
         seconds: From the first to the last event; None where events have no time.
     """
 
@@ -61,6 +63,7 @@ class Spending:
     cost_usd: float | None = None
     unpriced: int = 0
     unpriced_models: tuple[str, ...] = ()
+    unrecorded: int = 0
     seconds: float | None = None
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
-from ebbtide.budget.bill.tree import RunNode, RunRole, parents_of, trees_of
+from ebbtide.budget.bill.advice import AT_LEAST
+from ebbtide.budget.bill.bill import Bill
+from ebbtide.budget.bill.tree import RunNode, RunRole, agent_of, parents_of, trees_of
 from ebbtide.budget.tally import units
-from ebbtide.supervision.summary.run_summary import RunSummary
+from ebbtide.supervision.summary.run_summary import RunSummary, Spending
 
 
 def with_trees(summaries: Sequence[RunSummary], others: Iterable[RunNode] = ()) -> list[RunSummary]:
@@ -32,7 +34,32 @@ def with_trees(summaries: Sequence[RunSummary], others: Iterable[RunNode] = ()) 
         if tree is not None:
             bill = dataclasses.replace(bill, tree=tree)
         results.append(dataclasses.replace(summary, parent=parent, role=role, bill=bill))
-    return results
+    recorded = {agent_of(node.id) for node in nodes if node.role is RunRole.SUB_AGENT}
+    return [_without_recorded(summary, recorded) for summary in results]
+
+
+def _without_recorded(summary: RunSummary, recorded: Collection[str]) -> RunSummary:
+    """Returns a summary that misses calls of those sub-agents alone that have no file of their own."""
+    facts = summary.facts
+    coverage = facts.coverage
+    lacking = tuple(agent for agent in coverage.unrecorded if agent.name not in recorded)
+    if lacking == coverage.unrecorded:
+        return summary
+    spent = dataclasses.replace(summary.spent, unrecorded=sum(agent.count for agent in lacking))
+    coverage = dataclasses.replace(coverage, unrecorded=lacking)
+    return dataclasses.replace(
+        summary,
+        spent=spent,
+        facts=dataclasses.replace(facts, coverage=coverage),
+        bill=with_bound(summary.bill, spent),
+    )
+
+
+def with_bound(bill: Bill, spent: Spending) -> Bill:
+    """Returns a bill whose sentence says that it is a lower bound, where calls are not recorded."""
+    sentence = bill.sentence.removeprefix(AT_LEAST)
+    is_least = bool(sentence) and (bill.is_least or spent.unrecorded > 0)
+    return dataclasses.replace(bill, sentence=f"{AT_LEAST * is_least}{sentence}")
 
 
 def node_of(summary: RunSummary) -> RunNode:
@@ -56,5 +83,6 @@ def node_of(summary: RunSummary) -> RunNode:
             for line in (agents if summary.id is not None else ())
             if line.name in chains and line.name
         },
+        unrecorded={agent.name: agent.count for agent in summary.facts.coverage.unrecorded},
         tasks={line.name: line.title for line in agents if line.title},
     )

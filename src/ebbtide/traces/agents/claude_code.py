@@ -41,6 +41,7 @@ _SYNTHETIC = "<synthetic>"  # the model of what the harness writes in the name o
 _NO_ANSWER = "No response requested."  # what it writes where nothing was asked
 _STOPS = {"end_turn": Stop.END, "stop_sequence": Stop.END, "tool_use": Stop.CALLS, "max_tokens": Stop.LENGTH}
 _TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle"}
+_NO_OUTCOME: Mapping[str, Any] = {}
 _AFTER_TURN = ("stop_hook_summary", "turn_duration")  # lines that come when a turn is over
 
 
@@ -278,7 +279,7 @@ class ClaudeCodeReader:
         outcome = mapping(line.get("toolUseResult"))
         for block in items(content):
             if (text(mapping(block).get("type")) or "").endswith("tool_result"):
-                events += self._result(block, ts, starts=identifier(outcome.get("agentId")))
+                events += self._result(block, ts, outcome)
         events += self._last_call_of_agent(outcome, ts)
         words = joined_text(content)
         if words is None:
@@ -307,15 +308,16 @@ class ClaudeCodeReader:
         return events
 
     def _result(
-        self, block: Mapping[str, Any], ts: float | None, *, starts: str | None = None
+        self, block: Mapping[str, Any], ts: float | None, outcome: Mapping[str, Any] = _NO_OUTCOME
     ) -> Sequence[ToolCall]:
         content = block.get("content")  # An empty answer has none.
         result: dict[str, Any] = {
             "result": "" if content is None else shown(content),
             "error": block.get("is_error") is True,
         }
-        if starts is not None:
-            result["starts"] = starts
+        if (agent := identifier(outcome.get("agentId"))) is not None:
+            result["starts"] = agent
+            result["started_calls"] = count(outcome.get("totalToolUseCount"))
         if ts is not None:
             result["ts"] = ts
         return self._calls.close(identifier(block.get("tool_use_id")), **result)

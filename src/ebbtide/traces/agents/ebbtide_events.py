@@ -50,6 +50,7 @@ class _Plain(Struct, gc=False):
     waited_s: UnsetType = UNSET
     batch: UnsetType = UNSET
     starts: UnsetType = UNSET
+    started_calls: UnsetType = UNSET
     stop: UnsetType = UNSET
     call: UnsetType = UNSET
     stated: UnsetType = UNSET
@@ -131,7 +132,7 @@ def _event(plain: _Plain) -> Event | None:
         call.seq, call.ts, call.waited_s, call.usage, call.call = plain.seq, plain.ts, None, usage, None
         call.name, call.args, call.result = name, plain.args, plain.result
         call.error, call.phase = plain.error or False, _FINISHED
-        call.batch, call.status, call.starts = None, plain.status, None
+        call.batch, call.status, call.starts, call.started_calls = None, plain.status, None, None
         return call
     if kind == "system":
         return None
