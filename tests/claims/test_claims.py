@@ -378,6 +378,41 @@ CASES: dict[str, tuple[list[Event], str, list[str]]] = {
         "Tests, lint and typecheck all pass.",
         ["tests_pass proven 1", "lint_or_build proven 2", "lint_or_build proven 3"],
     ),
+    "a list of checks that all passed": (
+        [
+            shell("go build ./...", ""), shell("go test ./a/... ./b/...", _GO),
+            shell("ruff check .", "All checks passed!"),
+        ],
+        "Verified: `go build ./...`, `go test ./a/... ./b/...`, `modernize`, and ruff (0 issues) all passed.",
+        ["lint_or_build proven 1", "tests_pass proven 2", "lint_or_build proven 3"],
+    ),
+    "a list behind the words": (
+        [shell("npm run lint", ""), shell("npm run test:ci", " 12 pass\n 0 fail")],
+        "All checks pass: lint (0 issues), and test:ci.", ["lint_or_build proven 1", "tests_pass proven 2"],
+    ),
+    "a list of what was done is none of checks": (
+        [shell("pytest -q", _PASSED)],
+        "All checks pass: I added tests, and the parser.", ["tests_pass proven 1"],
+    ),
+    "a command and its arguments succeed": (
+        [shell("go build ./...", "")], "The `go build ./cmd/...` succeeds.", ["lint_or_build proven 1"]
+    ),
+    "a silent tool behind a filter that showed all": (
+        [shell("go build -o a . 2>&1 | head -30", "(Bash completed with no output)")],
+        "The build succeeds.", ["lint_or_build proven 1"],
+    ),
+    "a filter that may have cut the end": (
+        [shell("go vet ./... | head -2", "a.go:1: x\na.go:2: y")],
+        "Vet and lint pass.", ["lint_or_build unknown 1"],
+    ),
+    "the first of a chain succeeded where the next began": (
+        [shell("go build ./... && go test ./... 2>&1 | head -50", _GO)],
+        "The build passes.", ["lint_or_build proven 1"],
+    ),
+    "nothing is known of the first where the next begins anyway": (
+        [shell("go build ./...; go test ./... 2>&1 | head -50", _GO)],
+        "The build passes.", ["lint_or_build unknown 1"],
+    ),
     "a hook of git ran them": (
         [shell("git commit -m x", "$ bun test\n 12 pass\n 0 fail\n$ tsc --noEmit\n[main 1a2b3c4] x")],
         "Tests and typecheck pass.", ["tests_pass proven 1", "lint_or_build proven 1"],
@@ -386,6 +421,10 @@ CASES: dict[str, tuple[list[Event], str, list[str]]] = {
     "a commit with its hash": (
         [shell("git commit -m x", "[main 1a2b3c4] x\n 2 files changed, 3 insertions(+)")],
         "Committed as `1a2b3c4`.", ["committed proven 1"],
+    ),
+    "a commit that was folded into another one": (
+        [shell("git commit --amend", "[main 1a2b3c4] x\n 2 files changed, 3 insertions(+)")],
+        "Squashed into `1a2b3c4`.", ["committed proven 1"],
     ),
     "a push that was refused": (
         [shell("git push", _REJECTED, error=True)], "Pushed to `main`.", ["pushed contradicted 1"]

@@ -12,6 +12,8 @@ from ebbtide.claims.check_tools import (
     CHOOSING,
     CODE,
     KEEPING_END,
+    KEEPING_START,
+    NO_OUTPUT,
     RUNNERS,
     SHOWING,
     STARTERS,
@@ -28,6 +30,10 @@ _READ: Final = 6_000  # characters of a command that are read
 _END: Final = 4_000
 _HEAD, _TAIL = 6_000, 18_000  # characters of an output that are read at its ends
 _LINE: Final = 200
+_HEAD_LINES, _DIGITS, _MOST_LINES = 10, 6, 10**6  # of ``head``: where it is told no number, and in its number
+_CHAIN_ENDS: Final = re.compile(
+    r";|\|\||\n|(?<![&>])&(?![&>\d])"
+)  # after which a command runs whatever came before
 _NO_RUN: Final = frozenset({"--version", "--help", "--listTests", "--collect-only"})
 _SHELLS: Final = frozenset("bash sh zsh dash".split())
 _ESCAPE: Final = re.compile(r"\x1b\[[\d;]*[A-Za-z]")
@@ -107,6 +113,13 @@ class _Ask:
     scope: str
     filters: tuple[str, ...]
     is_exit_known: bool
+    lines: int | None = None  # that the filters let through at most, where they keep the start
+
+    def keeps_end(self, output: str) -> bool:
+        """Returns True if the filters let the end of an output through."""
+        if any(name not in KEEPING_END and name != KEEPING_START for name in self.filters):
+            return False
+        return self.lines is None or output.count("\n") + 1 < self.lines
 
 
 def unwrapped(words: list[str]) -> list[str]:
@@ -162,6 +175,7 @@ def check_runs(
         has_failed: True if the call is recorded as failed.
     """
     asks = _asks(text, commands)
+    result = "" if result == NO_OUTPUT else result
     if result is None:
         return [_unknown(ask, text, event) for ask in asks]
     if _BROKEN.search(result[:300]) and has_failed:
@@ -176,6 +190,8 @@ def check_runs(
     runs = [
         _run(ask, text, output, lines, event, has_failed=has_failed, alone=len(asks) == 1) for ask in asks
     ]
+    if _CHAIN_ENDS.search(text) is None:
+        runs = _chained(asks, runs)
     asked = {ask.tool.name for ask in asks if ask.tool is not None}
     scripts = {ask.family for ask in asks if ask.tool is None}
     for run in shown_runs(lines, event, is_firsthand=not shows):
@@ -191,6 +207,17 @@ def check_runs(
     if not has_failed and not shows:
         runs += _echoed(output, event, {run.family for run in runs}, text)
     return runs
+
+
+def _chained(asks: Sequence[_Ask], runs: Sequence[CheckRun]) -> list[CheckRun]:
+    """Returns the runs of commands that each began only when the one before had succeeded."""
+    known = list(runs)
+    has_run = False
+    for place in reversed(range(len(known))):
+        if has_run and known[place].ok is None and not asks[place].filters:
+            known[place] = replace(known[place], ok=True)
+        has_run = has_run or known[place].ok is not None
+    return known
 
 
 def _echoed_scope(output: str, tool: str, ask: _Ask) -> str:
@@ -274,16 +301,24 @@ def _asks(text: str, commands: list[SimpleCommand]) -> list[_Ask]:
         if found is None:
             continue
         tool, name, family, rest = found
-        filters = []
+        filters, lines = [], None
         for following in commands[place + 1 :]:
             if not following.fed:
                 break
             filters.append(following.words[0])
+            if following.words[0] == KEEPING_START:
+                lines = min(_most_lines(following.words), lines or _MOST_LINES)
         behind = text[text.rfind(words[0]) :]
         known = not filters and not _AFTER.search(behind) and "|" not in behind
         known = known or ("pipefail" in text and not _AFTER.search(behind))
-        asks.append(_Ask(tool, name, family, _scope(name, rest), tuple(filters), known))
+        asks.append(_Ask(tool, name, family, _scope(name, rest), tuple(filters), known, lines))
     return asks
+
+
+def _most_lines(words: Sequence[str]) -> int:
+    """Returns how many lines ``head`` lets through."""
+    number = next((word.lstrip("-n") for word in words[1:] if word.lstrip("-n").isdigit()), "")
+    return int(number[:_DIGITS]) if number else _HEAD_LINES
 
 
 def _tool_of(words: list[str]) -> tuple[CheckTool | None, str, Family, list[str]] | None:
@@ -366,7 +401,7 @@ def _run(
 ) -> CheckRun:
     tool = ask.tool
     outcome = None if tool is None else _outcome(tool, lines if tool.sums else output.splitlines())
-    is_kept = all(name in KEEPING_END for name in ask.filters)
+    is_kept = ask.keeps_end(output)
     ok: bool | None
     line, passed, failed = "", None, None
     if outcome is not None and (is_kept or outcome[0] is False or outcome[2] is not None):

@@ -401,3 +401,7 @@ SHOWING: Final = frozenset(
 )
 #: Filters behind a pipe that keep the end of an output.
 KEEPING_END: Final = frozenset({"tail", "cat", "tee"})
+#: Filter that keeps the end where there are fewer lines than it lets through.
+KEEPING_START: Final = "head"
+#: Words of a harness for an output that is empty.
+NO_OUTPUT: Final = "(Bash completed with no output)"

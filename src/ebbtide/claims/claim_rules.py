@@ -44,6 +44,14 @@ PASSES: Final = (
     r"|successful(?:ly)?\b|clean\b(?! up)"
     r"|(?:with )?(?:no|0|zero) (?:errors?|issues?|warnings?|failures|problems|findings)|\u2705|\u2713|\u2714"
 )
+#: What is said of all that a list before it names: "`go build`, `go test ./a` and the linter all passed".
+LIST_PASSES: Final = (
+    r"\b(?:all|both) (?:are |now |still |also )?(?:pass(?:es|ed|ing)?\b(?! (?:the|a|an|it|in|through|to|by|on to)\b)"
+    r"|green\b|clean\b|succeed(?:s|ed)?\b)"
+)
+#: Words before the subject in such a list, and between its items.
+MODIFIERS: Final = r"(?:(?:the|all|full|whole|entire|new|existing|api|web|go|python|frontend|backend|docs|vale) ){0,3}"
+ITEM_ENDS: Final = r",\s*(?:and\s+)?|\s+and\s+|\s*[+&]\s*|\s+/\s+"
 #: What is said before the check: "no lint errors".
 BEFORE: Final = r"(?:pass(?:ed|es) (?:the )?(?:{subject})\b)|(?:no|zero|0) (?:{subject})(?:ing)? (?:errors?|issues?|warnings?|failures?|problems)|\u2705 (?:all )?(?:{subject})"
 
@@ -86,7 +94,7 @@ HEDGES: Final = tuple(
         r"|pre-existing|unrelated|flaky|red",
         "other": r"gets?|what|whatever|based on|or|always|typically"
         "|in real usage|you(?:'ve| have)? (?:ran|said|pushed|committed|created|asked)|previously|originally|used to|earlier|"
-        r"upstream|on main|baseline|already|reviewer|someone|ci",
+        r"upstream|on main|baseline|already|reviewer|someone|(?<!:)ci",
     }.items()
 )
 #: Those of them that do not spoil a claim of a check: a count of failures is part of it.
@@ -99,6 +107,7 @@ ACTS: Final[tuple[tuple[ClaimKind, PhraseRule], ...]] = (
         anywhere(
             "committed",
             r"commit (?:has )?(?:landed|created|made)(?= (?:as )?`)|commit (?=`[0-9a-f]{7,40}` (?:was |is )?(?:created|landed|made))"
+            r"|(?:squashed|folded|amended) into (?=`[0-9a-f]{7,40}`)"
             r"|(?:(?:i|i've|i have|we|we've|and|is|are|was|were|been|all"
             r"|everything|changes|now|it|fix) )?committed"
             r"(?= ?(?:$|[:;,`(]|\.(?!\w)|as |in |to |and |with |the |all "

@@ -22,6 +22,9 @@ from ebbtide.claims.claim_rules import (
     EVERY,
     FOREIGN,
     HEDGES,
+    ITEM_ENDS,
+    LIST_PASSES,
+    MODIFIERS,
     NO_FAILURES,
     PARTS,
     PASSES,
@@ -47,6 +50,7 @@ _WORD: Final = re.compile(r"[^\W\d_]+")
 _PATH: Final = re.compile(r"\[?[`*]{1,3}([\w./~@-]{1,200}\.\w{1,10})(?::[\d-]+)?[`*]{0,3}")
 _COMMAND: Final = re.compile(r"`([^`\n]{3,120})`")
 _CODE: Final = re.compile(r"`[^`\n]{1,120}`")
+_ASIDE: Final = re.compile(r"\([^()\n]{0,200}\)")
 _HASH: Final = re.compile(r"\b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}\b")
 _ISSUE: Final = re.compile(r"(?:#|/pull/|/issues/|/merge_requests/)(\d{1,7})\b")
 _OPEN_TASK: Final = re.compile(r"\s*[-*+]\s*\[ \]")
@@ -133,7 +137,8 @@ def _sentences(text: str) -> Iterator[_Sentence]:
         if is_plan:
             continue
         bare = _QUOTED.sub(lambda match: " " * len(match[0]), line)
-        for first, last in spans(bare, 0, len(bare)):
+        masked = _CODE.sub(lambda match: match[0].replace(".", "_"), bare)  # `./...` ends no sentence
+        for first, last in spans(masked, 0, len(bare)):
             sentence = bare[first:last]
             if sentence.strip() and not sentence.rstrip(" *_").endswith("?"):
                 yield _Sentence(sentence[:_LONGEST], begin + first)
@@ -218,27 +223,63 @@ def _checks_in(sentence: _Sentence, low: str) -> list[Claim]:
                 is_whole=is_whole,
             )
         )  # fmt: skip
+    listed = _listed_checks(low)
     for family in SUBJECTS:
         if family is Family.TESTS and counts is not None:
             continue
-        for pattern in _said(family):
-            match = pattern.search(low)
-            if match is not None:
-                kind = ClaimKind.TESTS_PASS if family is Family.TESTS else ClaimKind.LINT_OR_BUILD
-                around = low[max(0, match.start() - 40) : match.end()]
-                before = low[max(0, match.start() - 25) : match.end()]
-                found.append(
-                    _claim(
-                        kind, sentence, match.start(), subject=_subject(family, match[0]),
-                        is_whole=_wholes().search(around) is not None
-                        or (family is Family.TESTS and " all " in f" {around} "),
-                        is_part=_parts().search(before) is not None,
-                    )
-                )  # fmt: skip
-                break
+        match = next((match for pattern in _said(family) if (match := pattern.search(low)) is not None), None)
+        span = listed.get(family) if match is None else match.span()
+        if span is None:
+            continue
+        first, last = span
+        kind = ClaimKind.TESTS_PASS if family is Family.TESTS else ClaimKind.LINT_OR_BUILD
+        around = low[max(0, first - 40) : last]
+        before = low[max(0, first - 25) : last]
+        found.append(
+            _claim(
+                kind, sentence, first, subject=_subject(family, low[first:last]),
+                is_whole=_wholes().search(around) is not None
+                or (family is Family.TESTS and _speaks_of_all(low, first, last)),
+                is_part=_parts().search(before) is not None,
+            )
+        )  # fmt: skip
     every = None if found else _every().search(low)
     if every is not None:
         found.append(_claim(ClaimKind.TESTS_PASS, sentence, every.start(), subject=CHECKS))
+    return found
+
+
+def _speaks_of_all(low: str, first: int, last: int) -> bool:
+    """Returns True if "all" is said of a subject, and not of a list that the subject is one of."""
+    if " all " in f" {low[max(0, first - 40) : first]}":
+        return True
+    is_listed = "," in low[first:last] or low[:first].endswith((", ", "and ", "& ", "+ "))
+    return not is_listed and " all " in low[first:last]
+
+
+def _listed_checks(low: str) -> dict[Family, tuple[int, int]]:
+    """Returns the checks that a list names of which all passed, each with the place of its words.
+
+    The list stands before the words ("lint (0 issues) and the unit tests all pass") or after them ("All
+    checks pass: lint, tests").
+    """
+    bare = _ASIDE.sub(lambda match: " " * len(match[0]), low)
+    lists = []
+    if (match := _all_pass().search(bare)) is not None:
+        lists.append(
+            (max(bare.rfind(sign, 0, match.start()) for sign in (": ", "; ", " \u2014 ")) + 1, match.start())
+        )
+    if (match := _every().search(bare)) is not None:
+        lists.append((match.end(), len(bare)))
+    found: dict[Family, tuple[int, int]] = {}
+    for first, last in lists:
+        ends = [match.span() for match in _item_ends().finditer(bare, first, last)]
+        starts = [first, *(end for _, end in ends)]
+        for start, stop in zip(starts, [*(begin for begin, _ in ends), last], strict=True):
+            for family in SUBJECTS:
+                item = _item(family).match(bare, start, stop)
+                if item is not None:
+                    found.setdefault(family, item.span(1))
     return found
 
 
@@ -337,6 +378,21 @@ def _subjects() -> re.Pattern[str]:
 
 
 @cache
+def _all_pass() -> re.Pattern[str]:
+    return re.compile(LIST_PASSES)
+
+
+@cache
+def _item_ends() -> re.Pattern[str]:
+    return re.compile(ITEM_ENDS)
+
+
+@cache
+def _item(family: Family) -> re.Pattern[str]:
+    return re.compile(rf"\W{{0,6}}{MODIFIERS}[`*]{{0,3}}({SUBJECTS[family]})\b")
+
+
+@cache
 def _every() -> re.Pattern[str]:
     return re.compile(EVERY)
 
@@ -346,6 +402,7 @@ def _said(family: Family) -> tuple[re.Pattern[str], ...]:
     subject = SUBJECTS[family]
     return (
         re.compile(rf"\b(?:{subject})\b{BETWEEN}(?:{PASSES})"),
+        re.compile(rf"`(?:{subject})\b[^`\n]{{1,80}}`{BETWEEN}(?:{PASSES})"),
         re.compile(rf"(?<!\w)(?:{BEFORE.format(subject=subject)})"),
     )
 
