@@ -497,3 +497,12 @@ def test_chains_that_are_packed_go_on_as_if_they_were_not(steps: list[tuple[str,
         assert few == all_of_them
     few, all_of_them = (sorted(monitor.snapshot().chains, key=str) for monitor in monitors)
     assert few == all_of_them
+
+
+@pytest.mark.parametrize(("back_s", "faults"), [(0.002, 0), (1.0, 0), (1.5, 1)])
+def test_times_of_two_writers_differ_a_little(back_s: float, faults: int) -> None:
+    """A time that is a few milliseconds before the latest is read in full; more than a second is a fault."""
+    monitor = LoopMonitor()
+    monitor.update(ToolCall(name="a", args={}, result="1", ts=100.0))
+    monitor.update(ToolCall(name="b", args={}, result="2", ts=100.0 - back_s))
+    assert monitor.degraded == faults

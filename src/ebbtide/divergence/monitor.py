@@ -37,6 +37,7 @@ _STARTED = Phase.STARTED  # reading a member off its enum takes as long as a cal
 _SHOWN = 160  # characters of a call that a signal shows
 _NUMBERS = 1 << 62  # numbers of events that a state can carry
 _NUMBER = (int, float)  # a union would be built anew at every look
+_JITTER_S = 1.0  # by which the times of two writers differ
 _LATEST_S = 1e15  # sums and differences of such times stay exact enough
 
 
@@ -317,7 +318,8 @@ class LoopMonitor(EngineState):
                 self._fault(f"ts = {shown(ts)}: expected seconds; the time is not known")
                 ts = None
             elif chain.ts is not None and ts < chain.ts:
-                self._fault(f"ts = {shown(ts)} is before {chain.ts}: the time stands still")
+                if chain.ts - ts > _JITTER_S:
+                    self._fault(f"ts = {shown(ts)} is before {chain.ts}: the time stands still")
                 ts = chain.ts
         if ts is not None:
             gap = None if chain.ts is None else ts - chain.ts
