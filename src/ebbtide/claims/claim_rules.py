@@ -51,7 +51,7 @@ LIST_PASSES: Final = (
 )
 #: Words before the subject in such a list, and between its items.
 MODIFIERS: Final = r"(?:(?:the|all|full|whole|entire|new|existing|api|web|go|python|frontend|backend|docs|vale) ){0,3}"
-ITEM_ENDS: Final = r",\s*(?:and\s+)?|\s+and\s+|\s*[+&]\s*|\s+/\s+"
+ITEM_ENDS: Final = r",(?: and)? | and | [+&/] |, ?"
 #: What is said before the check: "no lint errors".
 BEFORE: Final = r"(?:pass(?:ed|es) (?:the )?(?:{subject})\b)|(?:no|zero|0) (?:{subject})(?:ing)? (?:errors?|issues?|warnings?|failures?|problems)|\u2705 (?:all )?(?:{subject})"
 

@@ -536,3 +536,17 @@ def test_a_call_of_a_tool_pays_for_what_it_states() -> None:
     assert result.sentence.startswith(
         "$0.06: 100% for tool calls, 67% for read_file alone; $0.02 for 1 call whose"
     )
+
+
+def test_a_sum_that_is_stated_at_the_end_did_not_fall_after_the_last_change() -> None:
+    """The calls of a printed session state less output than the sum at its end, which has no times."""
+    events = [
+        call(write=1_000, output=10),
+        ToolCall(
+            name="Edit", args={"file_path": "a.py", "old_string": "a", "new_string": "b"}, result="done"
+        ),
+        call(read=1_000, output=10),
+    ]
+    rest = Notice(kind=NoticeKind.TOTAL, stated=(Usage(model="m", output_tokens=5_000, cost_usd=2.0),))
+    assert bill(*events).phases != ()
+    assert bill(*events, rest).phases == ()

@@ -107,6 +107,7 @@ class Ledger:
         is_least: Whether a call states less output than its words can have.
         is_estimated: Whether a cost was shared out as most providers charge.
         settled: The latest stated total.
+        is_dated: False if a stated total had something that no call states, which fell at any time before it.
         beyond_list: Units that stated totals have above the list price: `share_out` gives them to all sums.
         compactions: Where the context became smaller.
         spent: What all events took.
@@ -132,6 +133,7 @@ class Ledger:
     def __init__(self) -> None:
         self.is_least = self.is_estimated = False
         self.settled: StatedTotal | None = None
+        self.is_dated = True
         self.beyond_list = 0
         self.compactions: list[Compaction] = []
         self.spent = Sum()
@@ -243,6 +245,7 @@ class Ledger:
         """Takes what a stated total has beside the calls: its tokens at list price, and the rest."""
         self.settled = settlement.total
         for item in settlement.remainders:
+            self.is_dated = False
             usage, cost = item.usage, item.cost or 0
             list_cost = item.list_cost if item.rates else cost if usage.has_tokens else 0
             charge = charge_of(0, usage, list_cost, item.rates)

@@ -101,7 +101,7 @@ def _days(ledger: Ledger, view: _View, zone: tzinfo | None) -> tuple[BillLine, .
 
 def _phases(ledger: Ledger, view: _View) -> tuple[BillLine, ...]:
     first, latest, spent = ledger.first_change, ledger.latest_change, ledger.spent
-    if first is None or latest is None:
+    if first is None or latest is None or not ledger.is_dated:
         return ()
     changing = Sum(latest.cost - first.cost, latest.tokens - first.tokens)
     after = Sum(spent.cost - latest.cost, spent.tokens - latest.tokens)
