@@ -21,9 +21,22 @@ CLASSES = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_to
 #: Counts that are a part of a class, by that class; they add nothing to the tokens.
 PARTS = {"reasoning_tokens": "output_tokens", "cache_write_1h_tokens": "cache_write_tokens"}
 COUNTS = (*CLASSES, *PARTS)
+CHARACTERS_OF_TOKEN = 4  #: where nothing but the length of a text is known
 _NUMBER = (int, float)
 _FUNCTIONS = (FunctionType, BuiltinFunctionType, MethodType)
 _NO_ANSWERS = (CoroutineType, GeneratorType, AsyncGeneratorType, *_FUNCTIONS, type)
+
+
+def tokens_of_length(characters: int) -> int:
+    """Returns an estimate of the tokens of a text.
+
+    Args:
+        characters: Its length.
+
+    >>> tokens_of_length(9)
+    3
+    """
+    return -(-characters // CHARACTERS_OF_TOKEN)
 
 
 @dataclass(slots=True, kw_only=True)

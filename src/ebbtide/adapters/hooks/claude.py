@@ -32,6 +32,7 @@ _KINDS: Final = {
     "PreToolUse": StepKind.SPAWN,
     "PostToolUseFailure": StepKind.FAILURE,
     "PostToolBatch": StepKind.TOOLS,
+    "PreCompact": StepKind.COMPACT,
     "Stop": StepKind.REPORT,
     "SubagentStop": StepKind.SIDE_END,
     "SessionEnd": StepKind.END,
@@ -61,6 +62,7 @@ def read_claude(event: Mapping[str, Any]) -> HookStep | None:
         transcript=text(event.get(_FILES.get(kind, "transcript_path"))),
         folder=text(event.get("cwd")),
         is_new=kind is StepKind.START and event.get("source") == "startup",
+        goes_on=kind is StepKind.START and event.get("source") in ("compact", "resume"),
         report=text(event.get("last_assistant_message")) if kind is StepKind.REPORT else None,
         is_again=event.get("stop_hook_active") is True,
     )

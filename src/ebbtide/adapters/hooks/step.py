@@ -38,6 +38,7 @@ class StepKind(StrEnum):
     FAILURE = "failure"  #: a call failed that is reported again with its batch
     MODEL = "model"  #: a call of the model has ended
     REPORT = "report"  #: the agent has said its last words, and would end its turn
+    COMPACT = "compact"  #: the context of the model is about to be compacted
     SIDE_END = "side end"  #: a sub-agent has ended
     END = "end"  #: the session is over
 
@@ -69,6 +70,7 @@ class HookStep:
         transcript: Path of the session file that the agent writes; None where it names none.
         folder: Path of the folder that the agent works in; None where it names none.
         is_new: True if the session begins, so that its file holds nothing of an earlier one.
+        goes_on: True if a session goes on with a context that was compacted, or made anew from its file.
         report: Last words of the agent; None where the event does not state them.
         is_again: True if a hook has kept the agent from ending its turn already.
     """
@@ -85,6 +87,7 @@ class HookStep:
     transcript: str | None = None
     folder: str | None = None
     is_new: bool = False
+    goes_on: bool = False
     report: str | None = None
     is_again: bool = False
 
@@ -115,7 +118,8 @@ class HookReply:
         message: Message for the person.
         correction: Reason why the agent is not to end its turn yet, for the model.
         drops_prompt: True if the person's words were for us alone, and the model is not called.
-        delivery: Number of the note among those of its agent, by which its arrival is confirmed.
+        delivery: Number of the note among those of its kind, by which its arrival is confirmed.
+        brings_decisions: True if the note is about what was decided, and not about what the agent does.
     """
 
     note: str | None = None
@@ -124,6 +128,7 @@ class HookReply:
     correction: str | None = None
     drops_prompt: bool = False
     delivery: int | None = None
+    brings_decisions: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

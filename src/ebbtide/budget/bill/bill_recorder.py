@@ -32,7 +32,7 @@ from ebbtide.events.event import (
     Role,
     ToolCall,
 )
-from ebbtide.events.usage import Usage
+from ebbtide.events.usage import CHARACTERS_OF_TOKEN, Usage
 from ebbtide.text.excerpt import one_line
 
 _CONTEXTS: Final = 4  # of a chain that may go on
@@ -45,7 +45,6 @@ _PAUSE_S: Final = 300.0  # how long a cache lasts where nothing else is stated
 _LONG_PAUSE_S: Final = 3_600.0  # and one that was written for an hour
 _FEW_WORDS: Final = 200  # characters beside a list of tasks; more are a report
 _EXCERPT: Final = 80  # characters of a refusal
-_CHARACTERS: Final = 4  # a token, where nothing is known of it
 
 
 class CallReview(NamedTuple):
@@ -307,7 +306,7 @@ class BillRecorder:
         if growth < 0:
             # Something was dropped, beside what came in.
             length = sum(item.length or 0 for item in items)
-            expected = min(latest.output + length // _CHARACTERS, charge.size)
+            expected = min(latest.output + length // CHARACTERS_OF_TOKEN, charge.size)
             size = context.size
             for item in context.shrink(min(expected - growth, size), charge.hits):
                 self.ledger.fold(item)
@@ -398,7 +397,7 @@ class BillRecorder:
 def _expected(context: Context) -> int:
     """By how many tokens a context should have grown."""
     output = 0 if context.latest is None else context.latest.output
-    return output + context.waiting // _CHARACTERS
+    return output + context.waiting // CHARACTERS_OF_TOKEN
 
 
 def _end(turn: _Turn, ledger: Ledger) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from ebbtide.cli.declaration import OF_AGENT, SINCE, UNTIL, Argument, Option, shared
 from ebbtide.clock import system_clock
+from ebbtide.database.user_data import DECISIONS, user_data_file
 from ebbtide.errors import ConfigError, StoreError
 
 if TYPE_CHECKING:
@@ -102,14 +102,8 @@ class Place:
 
 
 def default_file() -> Path:
-    """The log in the user's data folder.
-
-    Source: XDG Base Directory Specification, XDG_DATA_HOME; on Windows the local application data.
-    """
-    folder = os.environ.get("XDG_DATA_HOME") or (os.environ.get("LOCALAPPDATA") if os.name == "nt" else None)
-    # A relative path is to be ignored, says that specification.
-    data = Path(folder) if folder and Path(folder).is_absolute() else Path.home() / ".local" / "share"
-    return data / "ebbtide" / "decisions.db"
+    """Returns the path of the log in the user's data folder."""
+    return user_data_file(DECISIONS)
 
 
 def _make_folder(folder: Path) -> None:

@@ -60,6 +60,10 @@ def install(
     with_statusline: Annotated[
         bool, Option("--statusline", help="Show cost and verdict in the status line of Claude Code.")
     ] = False,
+    decisions: Annotated[
+        bool,
+        Option("--decisions", help="Give Claude Code back what was decided when its context is compacted."),
+    ] = False,
 ) -> Result:
     """Put hooks into the settings of a coding agent.
 
@@ -68,7 +72,7 @@ def install(
     """
     if shadow and stop:
         raise ConfigError("--shadow and --stop: a run that is only recorded is not ended")
-    options = HookOptions(shadow=shadow, stops=stop, status_line=with_statusline)
+    options = HookOptions(shadow=shadow, stops=stop, status_line=with_statusline, decisions=decisions)
     path = install_hooks(agent.value, options, project=Path.cwd() if in_project else None)
     place = PLACES.get(agent.value)
     lines = [Line.safe(f"installed in {_shown_path(path)}")]

@@ -11,13 +11,14 @@ import socket
 import socketserver
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
 
+from ebbtide.database.user_data import DECISIONS, user_data_file
 from ebbtide.service.hooks.hook_service import HookService, Ticket
 from ebbtide.service.hooks.hook_store import HookStore
 from ebbtide.service.hooks.state_folder import Address, StateFolder, read_address
@@ -88,7 +89,9 @@ class _Handler(BaseHTTPRequestHandler):
             local.end()
         else:
             flags = parse_qs(url.query)
-            answer = local.hooks.take(agent, body, shadow="shadow" in flags, stops="stop" in flags)
+            answer = local.hooks.take(
+                agent, body, shadow="shadow" in flags, stops="stop" in flags, log=_log_of(flags)
+            )
             if answer is None:
                 self._answer(404, b"{}")
             elif not self._answer(200, json.dumps(answer.content).encode(), answer.ticket) and answer.ticket:
@@ -131,6 +134,14 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             return False
         return True
+
+
+def _log_of(flags: Mapping[str, list[str]]) -> str | None:
+    """Returns the log that decisions are kept in; None where they are not."""
+    if "decisions" not in flags:
+        return None
+    named = flags.get("log")
+    return named[0] if named else str(user_data_file(DECISIONS))
 
 
 class _Server:

@@ -50,6 +50,9 @@ class GrowingSession:
         calls: Calls of the model that were there before.
         settled: Bytes at which it was at rest before, so that the open call was given.
         session: The calls in all files of the session; None where this is the only one.
+
+    Attributes:
+        path: The file.
     """
 
     def __init__(
@@ -63,7 +66,7 @@ class GrowingSession:
         settled: int = 0,
         session: SessionCalls | None = None,
     ) -> None:
-        self._path = path
+        self.path = path
         self._session = SessionCalls() if session is None else session
         self._new_reader = reader
         self._reader = reader(self._session.once)
@@ -90,7 +93,7 @@ class GrowingSession:
         A file that became shorter is another one: it is read from its start.
         """
         try:
-            with open_regular(self._path) as file:
+            with open_regular(self.path) as file:
                 status = os.fstat(file.fileno())
                 if status.st_size < self._at or (self._number is not None and self._number != status.st_ino):
                     self._begin(0)
@@ -178,7 +181,7 @@ class GrowingSession:
 
     def _size(self) -> int:
         try:
-            return os.stat(self._path).st_size  # noqa: PTH116 - likewise
+            return os.stat(self.path).st_size  # noqa: PTH116 - likewise
         except (OSError, ValueError):
             return 0
 

@@ -119,6 +119,9 @@ def main(arguments: list[str]) -> None:
     if body is not None:
         path = "/statusline" if agent == "statusline" else f"/hooks/{agent}"
         query = "&".join(flag.strip("-") + "=1" for flag in flags)
+        log = os.environ.get("EBBTIDE_LOG", "") if "--decisions" in flags else ""
+        if log:  # the service may have been started where another one is named
+            query += "&log=" + "".join(f"%{byte:02x}" for byte in os.fsencode(log))
         answer, ticket = ask("POST", f"{path}?{query}" if query else path, body, deadline)
     try:
         os.write(1, (_HEADS.get(agent, b"{}") if answer is None else answer) + b"\n")

@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 from urllib.parse import quote, unquote
 
@@ -24,6 +25,7 @@ from ebbtide.errors import StoreError, error_text
 from ebbtide.events.event import Event, Message, ModelCall, ToolCall
 from ebbtide.events.identity import MARK
 from ebbtide.events.usage import Usage
+from ebbtide.service.hooks.decision_keeper import DecisionKeeper, SessionPause, SessionReading
 from ebbtide.service.hooks.growing_session import GrowingSession, SessionCalls, last_report
 from ebbtide.service.hooks.hook_session import HookSession
 from ebbtide.service.hooks.hook_store import HookStore
@@ -39,6 +41,17 @@ from ebbtide.traces.records import fields
 CODECS: Final[Mapping[str, HookCodec]] = {codec.name: codec for codec in (CLAUDE, CODEX, GEMINI, OPENCODE)}
 _FEW: Final = 8  # calls before the first answer of the model that a session file tells of
 _MOST_FILES: Final = 500  # session files at hand
+_DECISIONS: Final = "decisions"  # in the place of an agent in the ticket of a note about them
+_READ_S: Final = 0.15  # that a hook waits for them; its client waits for twice that
+#: Steps whose answer the model reads.
+_READ_BY_MODEL: Final = (StepKind.START, StepKind.PROMPT, StepKind.TOOLS)
+_PAUSES: Final = {
+    StepKind.START: SessionPause.REST,
+    StepKind.PROMPT: SessionPause.REST,
+    StepKind.TOOLS: SessionPause.NONE,
+    StepKind.COMPACT: SessionPause.NONE,
+    StepKind.END: SessionPause.END,
+}
 _ADVICE: Final = "Stop here. Say what is missing, and ask the person."
 _OFF: Final = f"{MARK}This run is not watched any more. Say “ebbtide on” to watch it again."
 _ON: Final = f"{MARK}This run is watched again."
@@ -113,10 +126,18 @@ class HookService:
         self.latest: dict[str, tuple[float, str]] = {}
         self._files: Bounded[tuple[str, str], GrowingSession] = Bounded(_MOST_FILES)
         self._calls: Bounded[str, SessionCalls] = Bounded(_MOST_FILES)  # by run
+        self._keeper = DecisionKeeper(self.note_fault)
         self._lock = threading.Lock()
 
     def take(
-        self, agent: str, body: bytes, *, shadow: bool = False, stops: bool = False, is_late: bool = False
+        self,
+        agent: str,
+        body: bytes,
+        *,
+        shadow: bool = False,
+        stops: bool = False,
+        is_late: bool = False,
+        log: str | None = None,
     ) -> HookAnswer | None:
         """Returns the answer to one hook event, in the JSON of its agent.
 
@@ -126,6 +147,8 @@ class HookService:
             shadow: Whether to record only.
             stops: Whether to end a run that is stuck, where the agent lets a hook do so.
             is_late: Whether the agent waits for no answer any more: what is to be said waits for the next.
+            log: Path or URL of the log that decisions are kept in, and handed back from their session after a
+                compaction; None leaves decisions alone.
 
         Returns:
             The answer. None where there is no such agent.
@@ -137,10 +160,11 @@ class HookService:
             step = codec.read(_object(body))
             if step is None:
                 return HookAnswer({})
-            reply = self._reply(codec, step, shadow=shadow, stops=stops, is_late=is_late)
+            reply = self._reply(codec, step, shadow=shadow, stops=stops, is_late=is_late, log=log)
             ticket = None
             if reply.delivery is not None:
-                ticket = Ticket(_run_id(codec, step), step.agent, reply.delivery)
+                recipient = _DECISIONS if reply.brings_decisions else step.agent
+                ticket = Ticket(_run_id(codec, step), recipient, reply.delivery)
             return HookAnswer(codec.answer(step, reply), ticket)
         except Exception as error:  # noqa: BLE001 - the agent does not notice
             self.note_fault(agent, error)
@@ -166,7 +190,8 @@ class HookService:
         """Notes that a note reached its agent, or that it did not: then it goes with the next answer."""
         session = self._store.session(ticket.run_id)
         with session.lock:
-            delivery = session.delivery(ticket.agent)
+            is_theirs = ticket.agent == _DECISIONS
+            delivery = session.decisions if is_theirs else session.delivery(ticket.agent)
             if has_arrived:
                 delivery.arrived(ticket.number)
             else:
@@ -197,6 +222,7 @@ class HookService:
 
     def close(self) -> None:
         """Write what has changed, unless somebody else does so."""
+        self._keeper.close()
         if self._has_own_runs:
             self.runs.close()
         self.save_sessions()
@@ -216,7 +242,14 @@ class HookService:
         ReportCheck(is_late=False).note("All tests pass.")
 
     def _reply(
-        self, codec: HookCodec, step: HookStep, *, shadow: bool, stops: bool, is_late: bool
+        self,
+        codec: HookCodec,
+        step: HookStep,
+        *,
+        shadow: bool,
+        stops: bool,
+        is_late: bool,
+        log: str | None,
     ) -> HookReply:
         run_id, now = _run_id(codec, step), self._clock()
         session = self._store.session(run_id)
@@ -225,30 +258,79 @@ class HookService:
             session.revision += 1
             session.folder = session.folder or step.folder
             self.latest[codec.name] = (now, run_id)
-            batch = self._read_file(codec, step, session, run_id)
-            if step.kind is StepKind.PROMPT:
-                return self._prompt(step, session, run_id, shadow=shadow)
-            if step.kind is StepKind.FAILURE:
-                for item in step.calls:
-                    session.add_failure(item.key)
-            elif step.kind is StepKind.MODEL and not session.is_repeated(step.key):
-                session.events += 1
-                self.runs.record(run_id, ModelCall(usage=step.usage, chain_id=step.agent))
-            elif step.kind is StepKind.TOOLS:
-                session.batch_of(step.agent, ends=True)
-                if self._record_calls(step, session, run_id, batch) and not is_late:
-                    turn = self.runs.before_model(run_id, agent=step.agent)
-                    if not (shadow or session.is_off):
-                        return self._advice(codec, step, session, run_id, turn, stops=stops)
-            elif step.kind is StepKind.SPAWN:
-                self._record_starts(step, session, run_id)
-                if not (shadow or is_late or session.is_off):
-                    return self._word_for_person(codec, step, session, run_id, stops=stops)
-            elif step.kind is StepKind.REPORT:
-                if not (shadow or is_late or session.is_off):
-                    return self._last_word(codec, step, session, run_id, stops=stops)
-            elif step.kind is StepKind.END:
-                self.runs.end(run_id)
+            reply = self._watch(codec, step, session, run_id, shadow=shadow, stops=stops, is_late=is_late)
+            if step.kind is StepKind.START:
+                session.owe_decisions(now, goes_on=step.goes_on)
+            if log is None or session.is_off or step.agent != MAIN:
+                return reply
+            reading = self._read_decisions(codec, step, session, run_id, log)
+            is_silent = shadow or is_late or reply != HookReply() or step.kind not in _READ_BY_MODEL
+            return reply if is_silent else self._decisions(step, session, reading)
+
+    def _read_decisions(
+        self, codec: HookCodec, step: HookStep, session: HookSession, run_id: str, log: str
+    ) -> SessionReading | None:
+        """Returns the latest reading of decisions in the session file; begins one where something is new."""
+        pause = _PAUSES.get(step.kind)
+        reading = self._keeper.latest(run_id)
+        is_due = step.kind in (StepKind.COMPACT, StepKind.END) or session.owes_decisions
+        if pause is None or codec.reader is None or step.transcript is None or not is_due:
+            return reading
+        if reading is None or step.kind in (StepKind.COMPACT, StepKind.START, StepKind.END):
+            if "://" not in log and session.folder is not None:
+                log = str(Path(session.folder) / log)
+            reading = SessionReading(
+                run_id=run_id, path=step.transcript, reader=codec.reader, pause=pause, log=log
+            )
+            self._keeper.read(reading)
+        return reading
+
+    def _decisions(self, step: HookStep, session: HookSession, reading: SessionReading | None) -> HookReply:
+        """Returns what was decided, for a model whose context is new, as soon as it is read."""
+        now = self._clock()
+        wait_s = 0.0 if step.kind is StepKind.TOOLS else _READ_S
+        if session.owes_decisions and reading is not None and reading.done.wait(wait_s):
+            session.owes_decisions = False
+            back = reading.result
+            if back is not None and back.given:
+                session.decisions.add_word(f"{_DECISIONS} {now}", back.text, back.message)
+        return replace(session.decisions.send(now), brings_decisions=True)
+
+    def _watch(
+        self,
+        codec: HookCodec,
+        step: HookStep,
+        session: HookSession,
+        run_id: str,
+        *,
+        shadow: bool,
+        stops: bool,
+        is_late: bool,
+    ) -> HookReply:
+        batch = self._read_file(codec, step, session, run_id)
+        if step.kind is StepKind.PROMPT:
+            return self._prompt(step, session, run_id, shadow=shadow)
+        if step.kind is StepKind.FAILURE:
+            for item in step.calls:
+                session.add_failure(item.key)
+        elif step.kind is StepKind.MODEL and not session.is_repeated(step.key):
+            session.events += 1
+            self.runs.record(run_id, ModelCall(usage=step.usage, chain_id=step.agent))
+        elif step.kind is StepKind.TOOLS:
+            session.batch_of(step.agent, ends=True)
+            if self._record_calls(step, session, run_id, batch) and not is_late:
+                turn = self.runs.before_model(run_id, agent=step.agent)
+                if not (shadow or session.is_off):
+                    return self._advice(codec, step, session, run_id, turn, stops=stops)
+        elif step.kind is StepKind.SPAWN:
+            self._record_starts(step, session, run_id)
+            if not (shadow or is_late or session.is_off):
+                return self._word_for_person(codec, step, session, run_id, stops=stops)
+        elif step.kind is StepKind.REPORT:
+            if not (shadow or is_late or session.is_off):
+                return self._last_word(codec, step, session, run_id, stops=stops)
+        elif step.kind is StepKind.END:
+            self.runs.end(run_id)
         return HookReply()
 
     def _prompt(self, step: HookStep, session: HookSession, run_id: str, *, shadow: bool) -> HookReply:

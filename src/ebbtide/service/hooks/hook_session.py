@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from typing import Final
+from typing import Any, Final
 
 from ebbtide.bounded import Bounded
 from ebbtide.codec import State
@@ -14,6 +14,7 @@ _MOST_AGENTS: Final = 64  # whose notes are remembered
 _MOST_COSTS: Final = 64
 _APART_S: Final = 10.0  # between two costs that are kept
 _RATE_S: Final = 600.0  # the time that a burn rate looks back
+_TWICE_S: Final = 1.0  # within that it is the same event
 _SHORTEST_S: Final = 60.0  # below that a rate says nothing
 
 
@@ -30,6 +31,9 @@ class HookSession(State):
         revision: How often it has changed.
         files: How far each of its files was read: bytes, calls of the model, and the
             bytes at which its open call was given last, by path.
+        owes_decisions: Whether the main agent is to get back what was decided.
+        owed_at: When that came up last, in seconds since 1970; None where it never did.
+        decisions: The delivery of it.
     """
 
     is_off: bool
@@ -38,6 +42,9 @@ class HookSession(State):
     events: int
     repeated: int
     files: dict[str, tuple[int, int, int]]
+    owes_decisions: bool
+    owed_at: float | None
+    decisions: NoteDelivery
     _keys: Bounded[str, None]
     _failures: Bounded[str, None]
     _deliveries: Bounded[str, NoteDelivery]
@@ -51,10 +58,29 @@ class HookSession(State):
         self.folder = self.latest = None
         self.events = self.repeated = 0
         self.files = {}
+        self.owes_decisions, self.owed_at = False, None
+        self.decisions = NoteDelivery()
         self._keys = Bounded(_MOST_KEYS)
         self._failures = Bounded(_MOST_KEYS)
         self._deliveries = Bounded(_MOST_AGENTS)
         self._batches = Bounded(_MOST_AGENTS)
+
+    def restore(self, state: Any) -> None:
+        """Takes up what was stored, also before there was anything to hand back."""
+        new = HookSession().to_state()
+        super().restore({**new, **state} if isinstance(state, dict) else state)
+
+    def owe_decisions(self, now: float, *, goes_on: bool) -> None:
+        """The context of the main agent is a new one: it gets back what was decided, if its session goes on.
+
+        Where hooks of the user and of a project are there, the event comes twice, and counts once.
+        """
+        is_again = self.owed_at is not None and 0 <= now - self.owed_at < _TWICE_S
+        if not goes_on:
+            self.owes_decisions = False
+        elif not is_again:
+            self.owes_decisions = True
+        self.owed_at = now
 
     def delivery(self, agent: str) -> NoteDelivery:
         """Returns the delivery of notes to one of its agents."""

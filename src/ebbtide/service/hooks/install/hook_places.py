@@ -78,6 +78,7 @@ PLACES: Final[Mapping[str, HookPlace]] = {
                 "PreToolUse": "Agent|Task",
                 "PostToolUseFailure": "",
                 "PostToolBatch": "",
+                "PreCompact": "",
                 "Stop": "",
                 "SubagentStop": "",
                 "SessionEnd": "",

@@ -15,6 +15,7 @@ from ebbtide.service.hooks.install.settings_json import SettingsJson
 
 AGENTS: Final = (*PLACES, "opencode")
 _STATUS_LINE: Final = "statusLine"
+_FLAGS: Final = ("--shadow", "--stop", "--decisions")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,16 +26,19 @@ class HookOptions:
         shadow: Whether they record only.
         stops: Whether they end a run that is stuck.
         status_line: Whether to show a line of it, in Claude Code.
+        decisions: Whether they keep what was decided, and hand it back after a compaction.
     """
 
     shadow: bool = False
     stops: bool = False
     status_line: bool = False
+    decisions: bool = False
 
     @property
     def flags(self) -> tuple[str, ...]:
         """For the client."""
-        return (*(["--shadow"] if self.shadow else []), *(["--stop"] if self.stops else []))
+        chosen = zip(_FLAGS, (self.shadow, self.stops, self.decisions), strict=True)
+        return tuple(flag for flag, is_chosen in chosen if is_chosen)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +71,8 @@ def install_hooks(agent: str, options: HookOptions, *, project: Path | None = No
         raise ConfigError("--stop: no hook of Codex can end a run; it hears what is wrong all the same")
     if options.status_line and agent != "claude":
         raise ConfigError("--statusline: Claude Code alone has a status line that a command can fill")
+    if options.decisions and agent != "claude":
+        raise ConfigError("--decisions: Claude Code alone tells a hook of a compaction before and after it")
     if agent == "opencode":
         return opencode_plugin.install(options.flags, project)
     place = PLACES[agent]
@@ -130,7 +136,7 @@ def find_hooks(agent: str, *, project: Path | None = None) -> InstalledHooks | N
     if not commands:
         return None
     words = words_of(commands[0])
-    flags = tuple(word for word in words if word in ("--shadow", "--stop"))
+    flags = tuple(word for word in words if word in _FLAGS)
     absent = _absent(word for word in words if Path(word).is_absolute())
     return InstalledHooks(path=settings.path, flags=flags, absent=absent)
 
