@@ -243,7 +243,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A home for an agent and for the service, which ends with the test."""
     folder = tmp_path / "home"
     folder.mkdir()
-    for name in ("CODEX_HOME", "CLAUDE_CONFIG_DIR", "GEMINI_CLI_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"):
+    names = ("CODEX_HOME", "CLAUDE_CONFIG_DIR", "GEMINI_CLI_HOME", "EBBTIDE_LOG")
+    for name in (*names, "XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(folder))
     monkeypatch.setenv("EBBTIDE_STATE", str(tmp_path / "state"))
@@ -267,10 +268,14 @@ def run(
     prompt: str = "Look for the invoice.",
     *options: str,
     behind: Sequence[str] = (),
+    prompts: Sequence[str] = (),
 ) -> str:
-    """What an agent prints while it works off the script, `behind` a program that starts it."""
+    """What an agent prints while it works off the script, `behind` a program that starts it.
+
+    Claude Code takes `prompts` in one session, in the place of `prompt`.
+    """
     work = home / "work"
-    work.mkdir()
+    work.mkdir(exist_ok=True)
     for number in range(60):
         (work / f"page-{number}.txt").write_text(f"page {number}: {number * 7919}\n")
     settings: dict[str, str] = {}
@@ -281,6 +286,8 @@ def run(
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
         }
         line = ["-p", prompt, "--allowedTools", "Bash", "Agent", "--model", "claude-sonnet-4-5", *options]
+        if prompts:
+            line = ["-p", "--input-format", "stream-json", *line[2:]]
     elif agent == "codex":
         (home / ".codex").mkdir(exist_ok=True)
         provider = (
@@ -305,10 +312,13 @@ def run(
         own_guard = {"disableLoopDetection": True}  # it ends the run at five equal calls
         path.write_text(json.dumps({**value, "security": security, "model": own_guard}))
         line = ["--yolo", "--model", "gemini-2.5-pro", "-p", prompt]
+    command, environment = [*behind, program(agent), *line], {**os.environ, "PWD": str(work), **settings}
+    if prompts:
+        return converse(command, work, environment, prompts)
     done = subprocess.run(
-        [*behind, program(agent), *line],
+        command,
         cwd=work,
-        env={**os.environ, "PWD": str(work), **settings},
+        env=environment,
         stdin=subprocess.DEVNULL,
         capture_output=True,
         encoding="utf-8",
@@ -316,6 +326,39 @@ def run(
         check=False,
     )
     return done.stdout + done.stderr
+
+
+def converse(command: list[str], work: Path, environment: dict[str, str], prompts: Sequence[str]) -> str:
+    """What Claude Code prints in one session, whose next prompt comes when it has answered the last one."""
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(
+        command,
+        cwd=work,
+        env=environment,
+        stdin=pipe,
+        stdout=pipe,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    printed: list[str] = []
+    end = threading.Timer(240, process.kill)
+    end.start()
+    for words in prompts:
+        message = {"role": "user", "content": words}
+        process.stdin.write(json.dumps({"type": "user", "message": message}) + "\n")
+        process.stdin.flush()
+        for text in process.stdout:
+            printed.append(text)
+            if '"type":"result"' in text:
+                break
+    process.stdin.close()
+    printed += process.stdout
+    process.stdout.close()
+    process.wait()
+    end.cancel()
+    return "".join(printed)
 
 
 def standing(agent: str) -> dict[str, Any]:
@@ -506,6 +549,42 @@ def test_twenty_agents_with_one_order_are_told_to_the_person(agent: str, model, 
     print(agent, "told after", told, "agents of", scripted.started)
     assert told is not None, output
     assert told < 12
+
+
+KEEP = "Keep the old endpoint in api/legacy.py."
+TOLD = f", person: {KEEP}"
+
+
+@pytest.mark.parametrize("agent", [pytest.param("claude", marks=needs("claude"))])
+def test_decisions_survive_a_compaction(agent: str, model, home: Path) -> None:
+    """The first request after it has what the person said, once; so has the log."""
+    scripted = model([["cat page-1.txt"]])
+    install(agent, "--decisions")
+    output = run(agent, scripted, home, "", *STREAM, prompts=[KEEP, "/compact", "Go on."])
+    assert "compact_boundary" in output
+    assert (
+        "completed successfully: {}" not in output
+    )  # what such a hook prints is for the model that compacts
+    request = scripted.requests[-1]
+    print(agent, "has it", request.count(TOLD), "times in the request after the compaction")
+    assert "Go on." in request
+    assert request.count(KEEP) == request.count(TOLD) == 1, output
+    assert standing(agent)["hooks"][0]["flags"] == ["--decisions"]
+    command = [sys.executable, "-m", "ebbtide", "decisions", "list", "--json"]
+    listed = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+    assert [row["candidate"]["description"] for row in listed["decisions"]] == [KEEP]
+
+
+@pytest.mark.parametrize("agent", [pytest.param("claude", marks=needs("claude"))])
+def test_decisions_are_handed_back_to_a_resumed_session(agent: str, model, home: Path) -> None:
+    """Beside the word of the person, which is there again too."""
+    scripted = model([["cat page-1.txt"]])
+    install(agent, "--decisions")
+    run(agent, scripted, home, KEEP)
+    before = len(scripted.requests)
+    output = run(agent, scripted, home, "Go on.", "--continue", *STREAM)
+    assert scripted.requests[before].count(TOLD) == 1, output
+    assert "The model got 1 decision of this session back: about " in output
 
 
 WRAPPER = [sys.executable, "-m", "ebbtide", "run", "--stop", "--"]

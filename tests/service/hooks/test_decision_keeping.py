@@ -10,6 +10,7 @@ import pytest
 
 from ebbtide import DecisionLog
 from ebbtide.service.hooks.hook_service import HookAnswer, HookService
+from ebbtide.service.hooks.hook_session import HookSession
 from ebbtide.service.hooks.hook_store import HookStore
 from ebbtide.supervision.runs.run_store import SQLiteRunStore
 
@@ -100,6 +101,13 @@ class Session:
             time.sleep(0.02)
         return {}
 
+    def calls_for_a_while(self) -> list[dict[str, Any]]:
+        """Answers of calls until all is read, and of three more."""
+        reading = self.service._keeper.latest("claude:s")
+        assert reading is not None
+        assert reading.done.wait(_WAIT_S)
+        return [self.call() for _ in range(3)]
+
     def rows(self) -> list[tuple[str, str, str | None, str]]:
         """Text, speaker, session and status of what is in the log in the end, the oldest first."""
         self.service.close()
@@ -144,6 +152,19 @@ def test_a_resumed_session_gets_them_too_and_a_new_one_does_not(session: Session
         assert session.hook("SessionStart", source=source) == {}
         assert session.call() == {}
     assert KEEP in (note(session.hook("SessionStart", source="resume")) or note(session.calls_until_told()))
+
+
+def test_a_resumed_session_does_not_get_the_same_text_twice(session: Session) -> None:
+    session.say("Fix the page.", KEEP)
+    session.compact()
+    session.hook("SessionStart", source="compact")
+    session.calls_for_a_while()
+    session.hook("SessionStart", source="resume", seconds_since_last_response=9)
+    assert not any(map(note, session.calls_for_a_while()))
+    session.say(LATER)
+    resumed = session.hook("SessionStart", source="resume", seconds_since_last_response=99)
+    answers = [resumed, *session.calls_for_a_while()]
+    assert [LATER in note(answer) for answer in answers].count(True) == 1
 
 
 def test_without_the_option_nothing_is_read_or_said(session: Session) -> None:
@@ -238,6 +259,38 @@ def test_a_log_that_cannot_be_written_breaks_nothing(session: Session) -> None:
     assert KEEP in (note(answer) or note(session.calls_until_told()))
     session.service.close()
     assert session.service.faults["decision log"] == 2
+
+
+def test_the_log_that_the_agent_names_gets_them(
+    session: Session, state, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever the service was started with; and such a hook prints nothing, for it would be an order."""
+    session.say("Fix the page.", KEEP)
+    of_service, own = session.folder / "of the service.db", session.folder / "caf\u00e9 & co.db"
+    monkeypatch.setenv("EBBTIDE_LOG", str(of_service))
+    state.serve()
+    monkeypatch.setenv("EBBTIDE_LOG", own.name)
+    event = {"session_id": "s", "hook_event_name": "PreCompact", "transcript_path": str(session.path)}
+    done = state.client("claude", "--decisions", stdin=json.dumps({**event, "cwd": str(session.folder)}))
+    assert (done.stdout, done.stderr, done.returncode) == ("\n", "", 0)
+    deadline = time.monotonic() + _WAIT_S
+    while not own.exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert own.exists()
+    assert not of_service.exists()
+
+
+def test_a_session_that_was_stored_before_goes_on() -> None:
+    """The state of an older version has nothing of this, and a person's word about watching stays."""
+    before = HookSession()
+    before.is_off = True
+    stored = before.to_state()
+    for name in ("owes_decisions", "latest_start", "decisions", "text_given"):
+        del stored[name]
+    after = HookSession()
+    after.restore(json.loads(json.dumps(stored)))
+    assert after.is_off
+    assert not after.owes_decisions
 
 
 def test_a_log_is_found_from_the_folder_of_the_session(session: Session) -> None:

@@ -234,6 +234,16 @@ def test_what_an_agent_cannot_do_is_refused() -> None:
         install_hooks("codex", HookOptions(stops=True))
     with pytest.raises(ConfigError, match="Claude Code alone"):
         install_hooks("gemini", HookOptions(status_line=True))
+    with pytest.raises(ConfigError, match="tells a hook of a compaction"):
+        install_hooks("codex", HookOptions(decisions=True))
+
+
+def test_decisions_are_kept_beside_other_options() -> None:
+    path = install_hooks("claude", HookOptions(stops=True, decisions=True))
+    assert "PreCompact" in json.loads(path.read_text())["hooks"]
+    installed = find_hooks("claude")
+    assert installed is not None
+    assert installed.flags == ("--stop", "--decisions")
 
 
 def test_a_project_has_its_own(tmp_path: Path) -> None:

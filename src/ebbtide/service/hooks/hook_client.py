@@ -18,6 +18,8 @@ _MOST_KEPT = 500  # such events
 _ANSWERED = b"HTTP/1.1 200"
 _TICKET = b"\r\nX-Ebbtide-Ticket: "
 _CONFIRM_S = 0.05  # after the answer is out
+# Claude Code takes what such a hook prints for instructions to the model that compacts, braces too.
+_COMPACTING = b'"PreCompact"'
 _HEADS = {"statusline": b"ebbtide: not watching"}
 
 
@@ -123,8 +125,11 @@ def main(arguments: list[str]) -> None:
         if log:  # the service may have been started where another one is named
             query += "&log=" + "".join(f"%{byte:02x}" for byte in os.fsencode(log))
         answer, ticket = ask("POST", f"{path}?{query}" if query else path, body, deadline)
+    said = _HEADS.get(agent, b"{}") if answer is None else answer
+    if said == b"{}" and body and _COMPACTING in body:
+        said = b""
     try:
-        os.write(1, (_HEADS.get(agent, b"{}") if answer is None else answer) + b"\n")
+        os.write(1, said + b"\n")
     except OSError:
         ticket = ""
     if ticket:

@@ -260,7 +260,9 @@ class HookService:
             self.latest[codec.name] = (now, run_id)
             reply = self._watch(codec, step, session, run_id, shadow=shadow, stops=stops, is_late=is_late)
             if step.kind is StepKind.START:
-                session.owe_decisions(now, goes_on=step.goes_on)
+                session.start(step.key, now, goes_on=step.goes_on)
+            elif step.kind is StepKind.COMPACT:
+                session.text_given = None
             if log is None or session.is_off or step.agent != MAIN:
                 return reply
             reading = self._read_decisions(codec, step, session, run_id, log)
@@ -292,7 +294,8 @@ class HookService:
         if session.owes_decisions and reading is not None and reading.done.wait(wait_s):
             session.owes_decisions = False
             back = reading.result
-            if back is not None and back.given:
+            if back is not None and back.given and back.text != session.text_given:
+                session.text_given = back.text
                 session.decisions.add_word(f"{_DECISIONS} {now}", back.text, back.message)
         return replace(session.decisions.send(now), brings_decisions=True)
 

@@ -32,8 +32,9 @@ class HookSession(State):
         files: How far each of its files was read: bytes, calls of the model, and the
             bytes at which its open call was given last, by path.
         owes_decisions: Whether the main agent is to get back what was decided.
-        owed_at: When that came up last, in seconds since 1970; None where it never did.
+        latest_start: Identity and time of the latest event by which its context was a new one.
         decisions: The delivery of it.
+        text_given: The text that its context has got already, which a resumed session needs no second time.
     """
 
     is_off: bool
@@ -43,8 +44,9 @@ class HookSession(State):
     repeated: int
     files: dict[str, tuple[int, int, int]]
     owes_decisions: bool
-    owed_at: float | None
+    latest_start: tuple[str, float] | None
     decisions: NoteDelivery
+    text_given: str | None
     _keys: Bounded[str, None]
     _failures: Bounded[str, None]
     _deliveries: Bounded[str, NoteDelivery]
@@ -58,8 +60,9 @@ class HookSession(State):
         self.folder = self.latest = None
         self.events = self.repeated = 0
         self.files = {}
-        self.owes_decisions, self.owed_at = False, None
+        self.owes_decisions, self.latest_start = False, None
         self.decisions = NoteDelivery()
+        self.text_given = None
         self._keys = Bounded(_MOST_KEYS)
         self._failures = Bounded(_MOST_KEYS)
         self._deliveries = Bounded(_MOST_AGENTS)
@@ -70,17 +73,20 @@ class HookSession(State):
         new = HookSession().to_state()
         super().restore({**new, **state} if isinstance(state, dict) else state)
 
-    def owe_decisions(self, now: float, *, goes_on: bool) -> None:
+    def start(self, key: str, now: float, *, goes_on: bool) -> None:
         """The context of the main agent is a new one: it gets back what was decided, if its session goes on.
 
-        Where hooks of the user and of a project are there, the event comes twice, and counts once.
+        Where hooks of the user and of a project are there, the event comes twice, and counts once. Two
+        compactions may be the same event as well, but not at one time.
+
+        Args:
+            key: Identity of the event.
+            now: Seconds since 1970.
+            goes_on: Whether there was something before.
         """
-        is_again = self.owed_at is not None and 0 <= now - self.owed_at < _TWICE_S
-        if not goes_on:
-            self.owes_decisions = False
-        elif not is_again:
-            self.owes_decisions = True
-        self.owed_at = now
+        latest, self.latest_start = self.latest_start, (key, now)
+        if latest is None or latest[0] != key or not 0 <= now - latest[1] < _TWICE_S:
+            self.owes_decisions = goes_on
 
     def delivery(self, agent: str) -> NoteDelivery:
         """Returns the delivery of notes to one of its agents."""
