@@ -6,6 +6,7 @@ import hashlib
 import os
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Final, Self
@@ -16,12 +17,20 @@ from ebbtide.traces.sessions.session_files import SessionFile, SessionSearch
 from ebbtide.traces.sessions.session_origin import SessionOrigin, origin_of, root_session
 
 _NO_LETTER: Final = re.compile(r"[^a-zA-Z0-9]")
-_RESUMES: Final = frozenset("resume --resume fork continue --continue --session".split())
-_RESUMES_IN_SHORT: Final[Mapping[CodingAgent, frozenset[str]]] = {
-    CodingAgent.CLAUDE: frozenset({"-c", "-r"}),
-    CodingAgent.GEMINI: frozenset({"-r"}),
-    CodingAgent.OPENCODE: frozenset({"-c", "-s"}),
+# What asks for an earlier session, by the agent: the same letter is something else for another one, and a
+# prompt may be one of these words.
+_RESUMES: Final[Mapping[CodingAgent, frozenset[str]]] = {
+    CodingAgent.CLAUDE: frozenset("-c --continue -r --resume --from-pr".split()),
+    CodingAgent.CODEX: frozenset("resume fork".split()),
+    CodingAgent.GEMINI: frozenset("-r --resume".split()),
+    CodingAgent.OPENCODE: frozenset("-c --continue -s --session".split()),
+    CodingAgent.COPILOT: frozenset("-r --resume --continue --session-id --connect".split()),
+    CodingAgent.PI: frozenset("-c --continue -r --resume --session --fork".split()),
+    CodingAgent.QWEN: frozenset("-c --continue -r --resume".split()),
+    CodingAgent.KIMI: frozenset("-c -C --continue -r --resume -S --session".split()),
 }
+# Any agent may be behind a name that is none of theirs.
+_ANY_RESUMES: Final = frozenset("resume fork --resume --continue --session".split())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,9 +67,12 @@ class SessionBaseline:
     @property
     def resumes(self) -> bool:
         """True if the command line asks for an earlier session."""
-        short = (_RESUMES_IN_SHORT.get(agent, frozenset()) for agent in _agents(self.command))
-        words = _RESUMES.union(*short)
-        return any(word.partition("=")[0] in words for word in self.command[1:])
+        words = self.command[1:]
+        with suppress(ValueError):
+            words = words[: words.index("--")]  # a prompt is behind it
+        agent = next(iter(_agents(self.command)), None)
+        asking = _ANY_RESUMES if agent is None else _RESUMES.get(agent, frozenset())
+        return any((word.partition("=")[0] if word.startswith("-") else word) in asking for word in words)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
