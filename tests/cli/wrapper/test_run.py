@@ -184,6 +184,44 @@ def test_the_agent_goes_on_where_the_watch_fails(piped) -> None:
     assert b"the session was not watched to its end; the agent was not touched" in process.stderr
 
 
+def with_interpreter(path: str) -> list[str]:
+    """`ebbtide run` where another program is started for the process that watches."""
+    program = f"import sys; sys.executable = {path!r}; from ebbtide.cli.app import main; main()"
+    return [sys.executable, "-P", "-c", program, "run"]
+
+
+def test_the_agent_runs_where_nothing_can_watch_it(tmp_path: Path, environment: dict[str, str]) -> None:
+    """One line says so."""
+    line = [*with_interpreter(str(tmp_path / "gone")), "--stop", "--", "sh", "-c", "echo on; exit 7"]
+    process = subprocess.run(
+        line, capture_output=True, env=environment, cwd=tmp_path, timeout=LATEST_S, check=False
+    )
+    assert (process.returncode, process.stdout) == (7, b"on\n"), process.stderr
+    said = process.stderr.decode().splitlines()
+    assert said == ["ebbtide: the agent is not watched, and nothing ends it: No such file or directory"]
+
+
+def test_many_old_sessions_do_not_hold_the_agent_up(tmp_path: Path, environment: dict[str, str]) -> None:
+    """What watches is slow here: it begins when the agent is over, and gets more than a pipe holds."""
+    folder = tmp_path / ".claude" / "projects" / "-old"
+    folder.mkdir(parents=True)
+    for number in range(2_000):
+        (folder / f"{number:064}.jsonl").write_text("{}\n")
+    slow = tmp_path / "slow"
+    slow.write_text(f'#!/bin/sh\nwhile [ ! -e go ]; do sleep 0.05; done\nexec {sys.executable} "$@"\n')
+    slow.chmod(0o755)
+    process = subprocess.run(
+        [*with_interpreter(str(slow)), "--", "touch", "go"],
+        capture_output=True,
+        env=environment,
+        cwd=tmp_path,
+        timeout=LATEST_S,
+        check=False,
+    )
+    assert process.returncode == 0, process.stderr
+    assert b"no session of a coding agent was written here" in process.stderr
+
+
 def test_nothing_of_the_folder_is_run(piped, tmp_path: Path) -> None:
     """A module there is none of ours."""
     (tmp_path / "pickle.py").write_text("open('planted', 'w').close()\n")

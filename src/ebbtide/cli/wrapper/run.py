@@ -7,6 +7,8 @@ import pickle
 import shutil
 import subprocess
 import sys
+import tempfile
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -56,7 +58,9 @@ def run(
         )
     from ebbtide.cli.wrapper.agent_process import AgentProcess  # needs terminals
 
-    watcher = _Watcher(SessionBaseline.of(command, os.environ), options)
+    watcher = _watcher(command, options)
+    if watcher is None:
+        raise SystemExit(AgentProcess(command).run())
     agent = AgentProcess(command, watcher.output, watcher.hear)
     watcher.agent, watcher.may_end = agent, stop
     try:
@@ -76,12 +80,24 @@ def run(
 run.allow_interspersed_args = False  # what follows the agent's name is the agent's
 
 
+def _watcher(command: Sequence[str], options: RunOptions) -> _Watcher | None:
+    """Starts what watches; None where that cannot be, which is no reason for the agent not to run."""
+    try:
+        return _Watcher(SessionBaseline.of(command, os.environ), options)
+    except OSError as error:
+        warn(f"the agent is not watched, and nothing ends it: {error.strerror or error}")
+        return None
+
+
 class _Watcher:
     """The process that watches, and what it has reported.
 
     Args:
         start: The machine before the agent.
         options: By what the run is judged.
+
+    Raises:
+        OSError: The process cannot be started.
     """
 
     def __init__(self, start: SessionBaseline, options: RunOptions) -> None:
@@ -90,21 +106,26 @@ class _Watcher:
         self.ended: str | None = None  #: why the run is to end; None where it may go on
         self.report: list[str] = []
         self._rest = b""
-        alive, self._alive = os.pipe()
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "ebbtide.cli.wrapper.session_watcher"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            pass_fds=(alive,),
-            start_new_session=True,  # a Ctrl-C is for the agent
-        )
-        os.close(alive)
-        job, output = self._process.stdin, self._process.stdout
-        if job is not None:
-            with suppress(BrokenPipeError), job:
+        # In a file: a pipe holds 64 KB, and the agent would wait until the process reads.
+        with tempfile.TemporaryFile() as job:
+            alive, self._alive = os.pipe()
+            try:
                 pickle.dump(WatchJob(start=start, options=options, alive=alive), job)
-        self._process.stdin = None  # for `communicate`, which would flush it
+                job.seek(0)
+                self._process = subprocess.Popen(
+                    [sys.executable, "-P", "-m", "ebbtide.cli.wrapper.session_watcher"],
+                    stdin=job,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.DEVNULL,
+                    pass_fds=(alive,),
+                    start_new_session=True,  # a Ctrl-C is for the agent
+                )
+            except OSError:
+                os.close(self._alive)
+                raise
+            finally:
+                os.close(alive)
+        output = self._process.stdout
         self.output = None if output is None else output.fileno()
 
     def hear(self, data: bytes) -> None:
