@@ -16,6 +16,7 @@ from struct import pack
 
 import pytest
 
+EBBTIDE_RUN = [sys.executable, "-P", "-m", "ebbtide", "run"]
 AGENT = Path(__file__).parent / "scripted_agent.py"
 LATEST_S = 60.0
 
@@ -50,15 +51,14 @@ def piped(tmp_path: Path, environment: dict[str, str]) -> Callable[..., subproce
 
 
 class Terminal:
-    """A terminal of 30 by 100, in which a command line runs behind `ebbtide run`."""
+    """A terminal of 30 by 100, in which a command line runs."""
 
-    def __init__(self, words: list[str], folder: Path, environment: dict[str, str]) -> None:
+    def __init__(self, line: list[str], folder: Path, environment: dict[str, str]) -> None:
         self.seen = b""
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
             os.chdir(folder)
-            line = [sys.executable, "-m", "ebbtide", "run", *words]
-            os.execve(sys.executable, line, environment)  # noqa: S606 - no shell
+            os.execvpe(line[0], line, environment)  # noqa: S606 - no shell
         self.resize(30, 100)
 
     def resize(self, rows: int, columns: int) -> None:
@@ -105,7 +105,14 @@ class Terminal:
 @pytest.fixture
 def terminal(tmp_path: Path, environment: dict[str, str]) -> Callable[..., Terminal]:
     """Opens a terminal with a command line behind `ebbtide run`."""
-    return lambda *words: Terminal(list(words), tmp_path, environment)
+    return lambda *words: Terminal([*EBBTIDE_RUN, *words], tmp_path, environment)
+
+
+@pytest.fixture
+def shell(tmp_path: Path, environment: dict[str, str]) -> Callable[[str], Terminal]:
+    """Opens a terminal with a shell, for which $RUN is `ebbtide run`."""
+    known = {**environment, "RUN": " ".join(EBBTIDE_RUN), "PYTHON": sys.executable}
+    return lambda script: Terminal(["sh", "-c", script], tmp_path, known)
 
 
 def test_pipes_pass_through_byte_for_byte(piped) -> None:
@@ -230,9 +237,61 @@ def test_nothing_of_the_folder_is_run(piped, tmp_path: Path) -> None:
     assert not (tmp_path / "planted").exists()
 
 
-def test_a_signal_without_a_terminal_reaches_the_agent(tmp_path: Path, environment: dict[str, str]) -> None:
+def is_there(number: int) -> bool:
+    """True if a process runs; one that is over and that nobody asked for is not counted."""
+    done = subprocess.run(["ps", "-o", "stat=", "-p", str(number)], capture_output=True, check=False)
+    return done.stdout.strip()[:1] not in (b"", b"Z")
+
+
+@pytest.mark.parametrize("has_terminal", [False, True])
+def test_what_the_agent_has_started_ends_with_it(
+    tmp_path: Path, environment: dict[str, str], has_terminal: bool
+) -> None:
+    """A shell keeps Ctrl-C from what runs behind. Where there is a terminal, it gives the input alone."""
+    line = f"sleep 300 & echo $! > child; {sys.executable} {AGENT} loop 500; wait"
+    master, slave = pty.openpty()
+    try:
+        process = subprocess.run(
+            [*EBBTIDE_RUN, "--stop", "--", "sh", "-c", line],
+            stdin=slave if has_terminal else subprocess.DEVNULL,
+            capture_output=True,
+            env=environment,
+            cwd=tmp_path,
+            timeout=LATEST_S,
+            check=False,
+        )
+    finally:
+        os.close(master)
+        os.close(slave)
+    assert process.returncode == 60, process.stderr
+    assert not is_there(int((tmp_path / "child").read_text()))
+
+
+def test_keys_reach_an_agent_that_reads_a_pipe(shell, tmp_path: Path) -> None:
+    """The terminal sends Ctrl-Z and Ctrl-C to what has started the agent."""
+    (tmp_path / "agent.py").write_text(
+        "import signal, time\n"
+        "signal.signal(signal.SIGCONT, lambda *_: print('awake', flush=True))\n"
+        "print('ready', flush=True)\n"
+        "try:\n    while True: time.sleep(0.1)\n"
+        "except KeyboardInterrupt: print('heard', flush=True)\n"
+    )
+    shown = shell("set -m; echo words | $RUN -- $PYTHON agent.py; echo stopped; fg; echo over")
+    shown.until(b"ready")
+    shown.send(b"\x1a")
+    shown.until(b"stopped")
+    shown.until(b"awake")
+    shown.send(b"\x03")
+    shown.until(b"heard")
+    shown.end()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_without_a_terminal_reaches_the_agent(
+    tmp_path: Path, environment: dict[str, str], number: signal.Signals
+) -> None:
     """As from a supervisor, or from CI."""
-    line = [sys.executable, "-P", "-m", "ebbtide", "run", "--", "sh", "-c", "echo ready; exec sleep 60"]
+    line = [*EBBTIDE_RUN, "--", "sh", "-c", "echo ready; exec sleep 60"]
     process = subprocess.Popen(
         line,
         stdout=subprocess.PIPE,
@@ -243,9 +302,9 @@ def test_a_signal_without_a_terminal_reaches_the_agent(tmp_path: Path, environme
     )
     assert process.stdout is not None
     assert process.stdout.readline() == b"ready\n"
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     process.communicate(timeout=LATEST_S)
-    assert process.returncode == 128 + signal.SIGINT
+    assert process.returncode == 128 + number
 
 
 def test_keys_colours_and_sizes_pass_through(terminal) -> None:
@@ -295,3 +354,89 @@ def test_a_loop_in_a_terminal_is_ended(terminal) -> None:
     shown = terminal("--stop", "--", sys.executable, str(AGENT), "loop", "500")
     assert shown.end() == 60
     assert b"the run was ended: WebSearch 4 times in a row" in shown.seen
+
+
+def test_standard_error_that_goes_elsewhere_stays_there(shell, tmp_path: Path) -> None:
+    """Standard output is a terminal, and a file takes what the agent says beside."""
+    shown = shell("$RUN -- sh -c 'test -t 1 && echo out; echo beside >&2' 2>errors")
+    assert shown.end() == 0
+    assert b"out" in shown.seen
+    assert b"beside" not in shown.seen
+    assert (tmp_path / "errors").read_text().splitlines()[0] == "beside"
+
+
+MODES = r"\033[?1049h\033[?25l\033[?2004h\033[?1000;1006h\033[>1uworks"
+
+
+def test_the_terminal_is_put_back_after_a_killed_agent(shell, tmp_path: Path) -> None:
+    """Its screen, its cursor, its keys and its mouse, its title, and what `stty` knows."""
+    shown = shell(f"stty -g >a; $RUN -- sh -c 'printf \"{MODES}\"; kill -9 $$'; echo $?; stty -g >b")
+    assert shown.end() == 0
+    before, after = shown.seen.split(b"works")
+    assert b"\x1b[22;2t" in before
+    for undone in (b"[?1049l", b"[?25h", b"[?2004l", b"[?1000l", b"[?1006l", b"[<1u", b"[0m", b"[23;2t"):
+        assert b"\x1b" + undone in after
+    assert b"137" in after
+    assert (tmp_path / "a").read_text() == (tmp_path / "b").read_text()
+
+
+def test_modes_of_an_agent_that_ends_itself_are_its_own(shell) -> None:
+    """Some programs set them for others."""
+    shown = shell(f"$RUN -- printf '{MODES}'")
+    assert shown.end() == 0
+    assert b"\x1b[?1049l" not in shown.seen
+
+
+SLEEPERS = {
+    "nothing": "",
+    "handler": (
+        "def sleep(*_):\n"
+        "    print('good night', flush=True)\n"
+        "    signal.signal(signal.SIGTSTP, signal.SIG_DFL)\n"
+        "    os.kill(0, signal.SIGTSTP)\n"
+        "signal.signal(signal.SIGTSTP, sleep)\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", SLEEPERS)
+def test_ctrl_z_stops_the_agent_and_its_caller(shell, tmp_path: Path, kind: str) -> None:
+    """The agent as it wants to be; the terminal is meanwhile exactly as it was before."""
+    (tmp_path / "agent.py").write_text(
+        f"import os, signal, sys\n{SLEEPERS[kind]}"
+        "signal.signal(signal.SIGCONT, lambda *_: print('awake', flush=True))\n"
+        "print('ready', flush=True)\n"
+        "print('got', sys.stdin.readline(), flush=True)\n"
+    )
+    shown = shell(
+        "set -m; stty -icrnl -echo; stty -g >a; $RUN -- $PYTHON agent.py; stty -g >b; echo stopped; "
+        "fg; stty -g >c; echo over"
+    )
+    shown.until(b"ready")
+    shown.send(b"\x1a")
+    shown.until(b"stopped")
+    shown.until(b"awake")
+    shown.send(b"a line\n")
+    shown.until(b"got a line")
+    shown.until(b"over")
+    shown.end()
+    assert (b"good night" in shown.seen) == (kind == "handler")
+    modes = {(tmp_path / name).read_text() for name in "abc"}
+    assert len(modes) == 1
+
+
+def test_an_agent_that_ignores_ctrl_z_goes_on(terminal) -> None:
+    """As it would alone."""
+    program = (
+        "import signal\n"
+        "signal.signal(signal.SIGTSTP, lambda *_: print('no', flush=True))\n"
+        "print('ready', flush=True)\n"
+        "print('got', input(), flush=True)\n"
+    )
+    shown = terminal("--", sys.executable, "-c", program)
+    shown.until(b"ready")
+    shown.send(b"\x1a")
+    shown.until(b"no")
+    shown.send(b"a line\r")
+    shown.until(b"got a line")
+    assert shown.end() == 0

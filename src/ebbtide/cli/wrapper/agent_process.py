@@ -4,31 +4,36 @@ from __future__ import annotations
 
 import fcntl
 import os
-import pty
 import selectors
 import signal
 import termios
 import time
-import tty
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Final
 
+from ebbtide.cli.wrapper.job_leader import PYTHON_IGNORES, start_led
+from ebbtide.cli.wrapper.process_family import ProcessFamily
+from ebbtide.cli.wrapper.raw_terminal import RawTerminal
+from ebbtide.cli.wrapper.terminal_modes import TerminalModes
+from ebbtide.errors import ConfigError
+
 _READ: Final = 1 << 16  # bytes at once
 _GRACE_S: Final = 5.0  # from one signal to the next harder one
 _QUIET_S: Final = 0.1  # without output: nothing of the agent's is in the middle of a sequence then
 _ENDING: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
-_FORWARDED: Final = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
-_PYTHON_IGNORES: Final = (signal.SIGPIPE, signal.SIGXFSZ)
-_STDIN, _STDOUT = 0, 1
+_FORWARDED: Final = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
+_STDIN, _STDOUT, _STDERR = 0, 1, 2
+_KEEP_TITLE: Final = b"\x1b[22;2t"
+_OLD_TITLE: Final = b"\x1b]2;\x07\x1b[23;2t"  # an empty one where the terminal keeps none
 
 
 class AgentProcess:
     """Runs one command and passes everything through.
 
     Where standard input and output are a terminal the command has one of its own, of the same size. Else it
-    has the pipes of its caller as they are.
+    has the pipes of its caller as they are, and where no terminal gives it input it has a session of its own.
 
     Args:
         command: The command line.
@@ -42,8 +47,14 @@ class AgentProcess:
         self._command = list(command)
         self._listen = listen
         self._hear = hear
-        self._pid = 0
+        self._pid = 0  # whose end is that of the command
+        self._family = ProcessFamily(0, has_group=False)
+        # A terminal gives its input to one group alone, and that of the caller may hold others of a pipeline.
+        self._has_group = os.isatty(_STDOUT) or not os.isatty(_STDIN)
         self._master: int | None = None
+        self._reports: int | None = None  # of the process that leads the command in its terminal
+        self._terminal: RawTerminal | None = None
+        self._modes = TerminalModes()
         self._keys = b""
         self._title: str | None = None
         self._output_at = 0.0
@@ -55,7 +66,7 @@ class AgentProcess:
     @property
     def has_terminal(self) -> bool:
         """True if the command has a terminal of its own."""
-        return self._master is not None
+        return self._terminal is not None
 
     def end(self) -> None:
         """Ends the command: first as Ctrl-C does, later as nobody can refuse."""
@@ -64,7 +75,7 @@ class AgentProcess:
 
     def show(self, title: str) -> None:
         """Shows a title of the terminal's window as soon as the command writes nothing."""
-        if self.has_terminal and os.environ.get("TERM", "dumb") != "dumb":
+        if self._has_titles:
             self._title = title
 
     def run(self) -> int:
@@ -78,41 +89,64 @@ class AgentProcess:
         os.set_blocking(woken, False)
         before = signal.set_wakeup_fd(woken, warn_on_full_buffer=False)
         try:
-            with (
-                _handlers({signal.SIGCHLD: _ignored, signal.SIGINT: self._interrupt}),
-                selectors.DefaultSelector() as looks,
-            ):
+            with _handlers(self._handling()), selectors.DefaultSelector() as looks:
                 self._start()
-                with _raw(self._master), _handlers(dict.fromkeys(_FORWARDED, self._forward)):
-                    looks.register(wake, selectors.EVENT_READ)
-                    return self._relay(looks, wake)
+                looks.register(wake, selectors.EVENT_READ)
+                return self._relay(looks, wake)
         finally:
             signal.set_wakeup_fd(before)
-            os.close(wake)
-            os.close(woken)
-            if self._master is not None:
-                os.close(self._master)
+            for descriptor in (wake, woken, self._master, self._reports):
+                if descriptor is not None:
+                    os.close(descriptor)
+            if self._terminal is not None:
+                self._terminal.give_back()
+
+    @property
+    def _has_titles(self) -> bool:
+        return self.has_terminal and os.environ.get("TERM", "dumb") != "dumb"
 
     def _start(self) -> None:
-        if not (os.isatty(_STDIN) and os.isatty(_STDOUT)):
-            # In the same group: a Ctrl-C reaches the command from the terminal, once, and this process
-            # ignores it. Python ignores broken pipes, and what it starts would do so, too.
+        try:
+            if os.isatty(_STDIN) and os.isatty(_STDOUT):
+                self._start_in_terminal()
+                return
             self._pid = os.posix_spawnp(
-                self._command[0], self._command, os.environ, setsigdef=_PYTHON_IGNORES
+                self._command[0],
+                self._command,
+                os.environ,
+                setsid=self._has_group,
+                setsigdef=PYTHON_IGNORES,
             )
-            return
-        self._pid, master = pty.fork()
-        if self._pid == 0:
-            for number in _PYTHON_IGNORES:
-                signal.signal(number, signal.SIG_DFL)
-            try:
-                os.execvp(self._command[0], self._command)  # noqa: S606 - no shell
-            except OSError as error:
-                os.write(2, f"ebbtide: {self._command[0]}: {error.strerror}\n".encode())
-                os._exit(127 if isinstance(error, FileNotFoundError) else 126)
-        self._master = master
+        except OSError as error:
+            raise ConfigError(f"{self._command[0]}: cannot be started: {error.strerror or error}") from error
+        self._family = ProcessFamily(self._pid, has_group=self._has_group)
+
+    def _start_in_terminal(self) -> None:
+        master, slave = os.openpty()
+        try:
+            _copy_attributes(slave)
+            _copy_size(slave)
+            agent = start_led(self._command, slave, has_errors=_is_terminal_of_input(_STDERR))
+        except BaseException:
+            os.close(master)
+            raise
+        finally:
+            os.close(slave)
+        self._pid, self._reports, self._master = agent.leader, agent.reports, master
+        self._family = ProcessFamily(agent.group, has_group=True)
         os.set_blocking(master, False)
-        _copy_size(master)
+        self._terminal = RawTerminal()
+        self._terminal.take()
+        if self._has_titles:
+            _write(_KEEP_TITLE)
+
+    def _handling(self) -> dict[signal.Signals, Callable[[int, FrameType | None], object]]:
+        handlers: dict[signal.Signals, Callable[[int, FrameType | None], object]]
+        handlers = dict.fromkeys(_FORWARDED, self._forward)
+        handlers |= dict.fromkeys((signal.SIGINT, signal.SIGQUIT), self._interrupt)
+        if self._has_group:  # else a Ctrl-Z stops it with this process
+            handlers[signal.SIGTSTP] = self._forward
+        return {**handlers, signal.SIGCHLD: _ignored}
 
     def _relay(self, looks: selectors.BaseSelector, wake: int) -> int:
         if self._listen is not None:
@@ -120,6 +154,8 @@ class AgentProcess:
         if self._master is not None:
             looks.register(_STDIN, selectors.EVENT_READ)
             looks.register(self._master, selectors.EVENT_READ)
+            if self._reports is not None:
+                looks.register(self._reports, selectors.EVENT_READ)
             signal.signal(signal.SIGWINCH, lambda *_: self._resize())
         while True:
             for key, events in looks.select(self._wait_s()):
@@ -134,15 +170,15 @@ class AgentProcess:
                         self._take_output(looks)
                     if events & selectors.EVENT_WRITE:
                         self._send_keys(looks)
+                elif key.fd == self._reports:
+                    self._take_report(looks, key.fd)
             while self._due:
-                self._kill(self._due.pop(0))
+                self._pass_on(self._due.pop(0))
             self._look_after()
             self._show()
             self._signal()
             if self._status is not None:
-                self._take_last_output(looks)
-                code = os.waitstatus_to_exitcode(self._status)
-                return code if code >= 0 else 128 - code
+                return self._finish(looks, os.waitstatus_to_exitcode(self._status))
 
     def _wait_s(self) -> float | None:
         """Seconds until there is something to do that nothing announces."""
@@ -195,6 +231,7 @@ class AgentProcess:
             with suppress(KeyError):
                 looks.unregister(master)
             return False
+        self._modes.see(data)
         _write(data)
         self._output_at = time.monotonic()
         return True
@@ -203,20 +240,42 @@ class AgentProcess:
         while self._take_output(looks):
             pass
 
-    def _look_after(self) -> None:
-        """Notes that the command is over; goes to sleep with it, as on Ctrl-Z."""
-        if self._status is not None:
-            return
-        pid, status = os.waitpid(self._pid, os.WNOHANG | os.WUNTRACED)
-        if pid == 0:
-            return
-        if not os.WIFSTOPPED(status):
-            self._status = status
-        elif self.has_terminal and self._signal_at is None:
-            with _cooked():
-                os.kill(os.getpid(), signal.SIGSTOP)
+    def _take_report(self, looks: selectors.BaseSelector, reports: int) -> None:
+        """Goes to sleep with the command, as on Ctrl-Z."""
+        if not os.read(reports, _READ):
+            looks.unregister(reports)
+        elif self._terminal is not None and self._signal_at is None:
+            self._take_last_output(looks)
+            self._terminal.sleep()
             self._resize()
-            self._kill(signal.SIGCONT)
+            self._family.send(signal.SIGCONT)
+
+    def _look_after(self) -> None:
+        """Notes that the command is over."""
+        if self._status is None:
+            pid, status = os.waitpid(self._pid, os.WNOHANG)
+            self._status = status if pid else None
+
+    def _finish(self, looks: selectors.BaseSelector, code: int) -> int:
+        if self._signal_at is not None:
+            self._family.end_rest()
+        self._take_last_output(looks)
+        if self.has_terminal and (code < 0 or self._signal_at is not None):
+            _write(self._modes.undoing())
+        if self._has_titles:
+            _write(_OLD_TITLE)
+        return code if code >= 0 else 128 - code
+
+    def _pass_on(self, number: int) -> None:
+        if number == signal.SIGTSTP and not self.has_terminal:
+            # On SIGTSTP the system stops nobody in a session whose leader is the command.
+            self._family.send(signal.SIGSTOP)
+            _sleep()
+            self._family.send(signal.SIGCONT)
+        elif self._has_group:
+            self._family.send(number)
+        else:
+            self._family.send_to_agent(number)
 
     def _show(self) -> None:
         if self._title is not None and time.monotonic() - self._output_at >= _QUIET_S:
@@ -226,25 +285,18 @@ class AgentProcess:
     def _signal(self) -> None:
         if self._signal_at is None or time.monotonic() < self._signal_at or self._status is not None:
             return
-        self._kill(_ENDING[min(self._next_signal, len(_ENDING) - 1)])
-        self._kill(signal.SIGCONT)
+        self._family.send(_ENDING[min(self._next_signal, len(_ENDING) - 1)])
+        self._family.send(signal.SIGCONT)
         self._next_signal += 1
         self._signal_at = time.monotonic() + _GRACE_S
 
     def _interrupt(self, number: int, _frame: FrameType | None) -> None:
-        """Passes a SIGINT on, unless a terminal has sent the same to the command."""
-        if not self.has_terminal and not _is_in_front():
+        """Passes on what a key sends, unless the terminal has sent it to the command, too."""
+        if self._has_group or not _is_in_front():
             self._due.append(number)
 
     def _forward(self, number: int, _frame: FrameType | None) -> None:
         self._due.append(number)
-
-    def _kill(self, number: int) -> None:
-        with suppress(ProcessLookupError, PermissionError):
-            if self.has_terminal:
-                os.killpg(self._pid, number)
-            else:
-                os.kill(self._pid, number)
 
     def _resize(self) -> None:
         if self._master is not None:
@@ -285,6 +337,22 @@ def _drain(descriptor: int) -> None:
             pass
 
 
+def _sleep() -> None:
+    """Stops this process until somebody continues it."""
+    before = signal.signal(signal.SIGTSTP, signal.SIG_DFL)
+    os.kill(os.getpid(), signal.SIGTSTP)
+    signal.signal(signal.SIGTSTP, before)
+
+
+def _is_terminal_of_input(descriptor: int) -> bool:
+    return os.isatty(descriptor) and os.path.sameopenfile(descriptor, _STDIN)
+
+
+def _copy_attributes(terminal: int) -> None:
+    with suppress(termios.error):
+        termios.tcsetattr(terminal, termios.TCSANOW, termios.tcgetattr(_STDIN))
+
+
 def _copy_size(master: int) -> None:
     with suppress(OSError):
         size = fcntl.ioctl(_STDIN, termios.TIOCGWINSZ, b"\0" * 8)
@@ -305,35 +373,3 @@ def _handlers(
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-@contextmanager
-def _raw(master: int | None) -> Iterator[None]:
-    """Hands every key over as it comes; puts the terminal back at the end."""
-    if master is None:
-        yield
-        return
-    before = termios.tcgetattr(_STDIN)
-    with suppress(termios.error):
-        termios.tcsetattr(master, termios.TCSANOW, before)
-    tty.setraw(_STDIN)
-    try:
-        yield
-    finally:
-        with suppress(termios.error):
-            termios.tcsetattr(_STDIN, termios.TCSAFLUSH, before)
-
-
-@contextmanager
-def _cooked() -> Iterator[None]:
-    """Puts the terminal back for a while."""
-    raw = termios.tcgetattr(_STDIN)
-    cooked = termios.tcgetattr(_STDIN)
-    cooked[0] |= termios.ICRNL
-    cooked[1] |= termios.OPOST
-    cooked[3] |= termios.ECHO | termios.ICANON | termios.ISIG | termios.IEXTEN
-    termios.tcsetattr(_STDIN, termios.TCSADRAIN, cooked)
-    try:
-        yield
-    finally:
-        termios.tcsetattr(_STDIN, termios.TCSADRAIN, raw)
