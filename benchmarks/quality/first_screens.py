@@ -4,8 +4,8 @@
 
 The labels in `first_screens.jsonl` are of 114 sessions, in three sets of thirty and one of 24 that were drawn
 at random, the first from those of at most 400 kB, the others from those of at most 60 kB, packed: `first`
-names what was wrong on the screen when it was read, `mended` what still is after the mechanisms were mended, null
-where nothing is.
+names what was wrong on the screen when it was read, `mended` what still is after the mechanisms were mended,
+null where nothing is.
 Words, quotes, titles and counts were held against the raw lines; sums of money are held in `bill_sums`.
 The reader of the first two sets knew the code; those of the third and of the fourth had seen nothing but the
 screens and the records. In the fourth, seven are wrong in money that fell after the last change, which the
