@@ -45,7 +45,8 @@ AT_MOST = {
     # decisions that are listed, shown or exported: for whoever needs it whole, as a copy. `check --repo` is
     # for whoever asks what the money of sessions brought. `run` has those by which `watch` judges, and one to
     # end the agent. `hooks install --decisions` is for whoever works on after a compaction.
-    "options of the command line": 333,
+    # `run --pause` is for whoever sits at the terminal, and would rather look than lose the run.
+    "options of the command line": 334,
 }
 # Public names that tests and benchmarks alone use: none may be added.
 UNUSED = {

@@ -73,7 +73,7 @@ class Terminal:
         end = time.monotonic() + LATEST_S
         while words not in self.seen:
             assert time.monotonic() < end, self.seen[-2_000:]
-            if not self._read():
+            if not self.read():
                 break
         assert words in self.seen, self.seen[-2_000:]
         return self.seen
@@ -85,13 +85,20 @@ class Terminal:
             assert time.monotonic() < end, self.seen[-2_000:]
             pid, status = os.waitpid(self.pid, os.WNOHANG)
             if pid:
-                while self._read():
+                while self.read():
                     pass
                 os.close(self.fd)
                 return os.waitstatus_to_exitcode(status)
-            self._read()
+            self.read()
 
-    def _read(self) -> bool:
+    def read_for(self, duration_s: float) -> None:
+        """Takes what is shown in that time."""
+        end = time.monotonic() + duration_s
+        while time.monotonic() < end:
+            self.read()
+
+    def read(self) -> bool:
+        """Takes what is shown; False at its end."""
         if not select.select([self.fd], [], [], 0.1)[0]:
             return True
         try:
@@ -440,3 +447,62 @@ def test_an_agent_that_ignores_ctrl_z_goes_on(terminal) -> None:
     shown.send(b"a line\r")
     shown.until(b"got a line")
     assert shown.end() == 0
+
+
+ANSWER_S = 1.1  # a key that comes earlier is taken for one that the person was typing
+ASKED = b"ebbtide: paused (Enter or c goes on, q ends): WebSearch "
+
+
+def times_asked(shown: Terminal) -> list[int]:
+    """How often the call had been repeated, each time that the person was asked."""
+    return [int(count) for count in re.findall(re.escape(ASKED) + rb"(\d+) times", shown.seen)]
+
+
+def state(tmp_path: Path) -> bytes:
+    """The state of the process that writes the session: T is paused."""
+    (path,) = tmp_path.glob(".claude/projects/*/*.jsonl")
+    line = ["ps", "-o", "stat=", "-p", path.stem.rpartition("-")[2]]
+    return subprocess.run(line, capture_output=True, check=True).stdout[:1]
+
+
+def test_a_loop_is_paused_until_a_key_ends_it(terminal, tmp_path: Path) -> None:
+    """A key that was on its way is not the answer; what goes on is asked about when it has grown."""
+    shown = terminal("--pause", "--", sys.executable, str(AGENT), "loop", "500")
+    shown.until(ASKED)
+    shown.send(b"q")
+    assert state(tmp_path) == b"T"
+    shown.read_for(ANSWER_S)
+    first = max(times_asked(shown))
+    shown.send(b"\r")
+    end = time.monotonic() + LATEST_S
+    while max(times_asked(shown)) == first:
+        assert time.monotonic() < end
+        shown.read()
+    assert set(times_asked(shown)) <= {4, 5, 10, 20, 40, 80}
+    assert state(tmp_path) == b"T"
+    shown.read_for(ANSWER_S)
+    shown.send(b"q")
+    assert shown.end() == 60
+    assert b"the run was ended: WebSearch" in shown.seen
+
+
+def test_a_paused_run_goes_on_to_its_end(terminal) -> None:
+    """The code is that of the agent, and the last lines say what happened."""
+    shown = terminal("--pause", "--max-steps", "3", "--", sys.executable, str(AGENT), "work", "300")
+    shown.until(b"ebbtide: paused (Enter or c goes on, q ends): ")
+    shown.read_for(ANSWER_S)
+    shown.send(b"c")
+    assert shown.end() == 0
+    assert b"the run was paused, and went on: " in shown.seen
+    assert shown.seen.count(b"ebbtide: paused (") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [("--pause", b"--pause needs a terminal"), ("--pause --stop", b"--pause and --stop: give one of them")],
+)
+def test_a_pause_that_cannot_be(piped, words: str, said: bytes) -> None:
+    """On pipes nobody could answer; and a run is paused or ended."""
+    process = piped(*words.split(), "--", "true")
+    assert process.returncode == 2
+    assert said in process.stderr

@@ -14,6 +14,7 @@ from types import FrameType
 from typing import Final
 
 from ebbtide.cli.wrapper.job_leader import PYTHON_IGNORES, start_led
+from ebbtide.cli.wrapper.pause_notice import PauseNotice
 from ebbtide.cli.wrapper.process_family import ProcessFamily
 from ebbtide.cli.wrapper.raw_terminal import RawTerminal
 from ebbtide.cli.wrapper.terminal_modes import TerminalModes
@@ -23,6 +24,7 @@ _READ: Final = 1 << 16  # bytes at once
 _GRACE_S: Final = 5.0  # from one signal to the next harder one
 _QUIET_S: Final = 0.1  # without output: nothing of the agent's is in the middle of a sequence then
 _ENDING: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
+_HARD: Final = (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP)  # what is paused hears of them
 _FORWARDED: Final = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
 _STDIN, _STDOUT, _STDERR = 0, 1, 2
 _KEEP_TITLE: Final = b"\x1b[22;2t"
@@ -57,6 +59,8 @@ class AgentProcess:
         self._modes = TerminalModes()
         self._keys = b""
         self._title: str | None = None
+        self._notice = PauseNotice(has_rows=os.environ.get("TERM", "dumb") != "dumb")
+        self._was_paused = False
         self._output_at = 0.0
         self._status: int | None = None
         self._next_signal = 0
@@ -68,10 +72,34 @@ class AgentProcess:
         """True if the command has a terminal of its own."""
         return self._terminal is not None
 
+    @property
+    def was_paused(self) -> bool:
+        """True if the command was paused, also where it went on later."""
+        return self._was_paused
+
+    @property
+    def was_ended(self) -> bool:
+        """True if the command was asked to end before it was over."""
+        return self._signal_at is not None
+
     def end(self) -> None:
-        """Ends the command: first as Ctrl-C does, later as nobody can refuse."""
-        if self._signal_at is None:
+        """Ends the command, unless it is over: first as Ctrl-C does, later as nobody can refuse."""
+        if self._signal_at is None and self._status is None:
+            _write(self._notice.close())
             self._signal_at = time.monotonic()
+
+    def pause(self, notice: str) -> None:
+        """Stops the command where it is until a key says how it goes on; does nothing without a terminal.
+
+        Args:
+            notice: A line for the last row of the terminal meanwhile.
+        """
+        if not self.has_terminal or self._signal_at is not None or self._status is not None:
+            return
+        if not self._notice.is_open:
+            self._family.send(signal.SIGSTOP)
+        self._notice.open(notice)
+        self._was_paused = True
 
     def show(self, title: str) -> None:
         """Shows a title of the terminal's window as soon as the command writes nothing."""
@@ -185,7 +213,7 @@ class AgentProcess:
         times = []
         if self._signal_at is not None:
             times.append(self._signal_at - time.monotonic())
-        if self._title is not None:
+        if self._title is not None or self._notice.is_due:
             times.append(self._output_at + _QUIET_S - time.monotonic())
         return max(0.0, min(times)) if times else None
 
@@ -203,6 +231,15 @@ class AgentProcess:
             data = b""
         if not data:
             looks.unregister(_STDIN)
+            if self._notice.is_open:  # nobody is there who could answer
+                self.end()
+            return
+        if self._notice.is_open:
+            match self._notice.answer(data):
+                case True:
+                    self._go_on()
+                case False:
+                    self.end()
             return
         self._keys += data
         self._send_keys(looks)
@@ -244,7 +281,7 @@ class AgentProcess:
         """Goes to sleep with the command, as on Ctrl-Z."""
         if not os.read(reports, _READ):
             looks.unregister(reports)
-        elif self._terminal is not None and self._signal_at is None:
+        elif self._terminal is not None and self._signal_at is None and not self._notice.is_open:
             self._take_last_output(looks)
             self._terminal.sleep()
             self._resize()
@@ -260,6 +297,7 @@ class AgentProcess:
         if self._signal_at is not None:
             self._family.end_rest()
         self._take_last_output(looks)
+        _write(self._notice.close())
         if self.has_terminal and (code < 0 or self._signal_at is not None):
             _write(self._modes.undoing())
         if self._has_titles:
@@ -276,11 +314,22 @@ class AgentProcess:
             self._family.send(number)
         else:
             self._family.send_to_agent(number)
+        if self._notice.is_open and number in _HARD:
+            self._go_on()
+
+    def _go_on(self) -> None:
+        _write(self._notice.close())
+        self._family.send(signal.SIGCONT)
+        self._family.send(signal.SIGWINCH)  # it may draw anew what the notice has covered
 
     def _show(self) -> None:
-        if self._title is not None and time.monotonic() - self._output_at >= _QUIET_S:
+        if time.monotonic() - self._output_at < _QUIET_S:
+            return
+        if self._title is not None:
             _write(f"\x1b]2;{self._title}\x07".encode())
             self._title = None
+        if self._notice.is_due:
+            _write(self._notice.draw())
 
     def _signal(self) -> None:
         if self._signal_at is None or time.monotonic() < self._signal_at or self._status is not None:
@@ -301,6 +350,7 @@ class AgentProcess:
     def _resize(self) -> None:
         if self._master is not None:
             _copy_size(self._master)
+            self._notice.redraw()
 
 
 def _ignored(_number: int, _frame: FrameType | None) -> None:

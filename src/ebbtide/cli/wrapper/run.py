@@ -36,7 +36,7 @@ _UNWATCHED: Final = "the session was not watched to its end; the agent was not t
     cls=Command,
     exits={
         Exit.DONE: "CMD ended with 0; any other code of CMD is passed on, 128 and its number for a signal",
-        Exit.ENDED: "the run was ended by --stop",
+        Exit.ENDED: "the run was ended by --stop, or by you after --pause",
     },
 )
 @with_run_options
@@ -44,6 +44,9 @@ def run(
     options: RunOptions,
     command: Annotated[list[str], Argument(metavar="CMD...", help="An agent with its arguments.")],
     stop: Annotated[bool, Option("--stop", help=STOP)] = False,
+    pause: Annotated[
+        bool, Option("--pause", help="Pause a run that is stuck, and let a key say whether it goes on.")
+    ] = False,
 ) -> None:
     """Run a coding agent in its terminal, and watch the session that it writes.
 
@@ -56,22 +59,32 @@ def run(
         raise ConfigError(
             f"{command[0]}: no such program. Write the agent as in a shell: ebbtide run -- claude"
         )
+    if pause and stop:
+        raise ConfigError("--pause and --stop: give one of them")
+    if pause and not (os.isatty(0) and os.isatty(1)):
+        raise ConfigError(
+            "--pause needs a terminal as standard input and output, where a key says how the run goes on. "
+            "Use --stop here"
+        )
     from ebbtide.cli.wrapper.agent_process import AgentProcess  # needs terminals
 
     watcher = _watcher(command, options)
     if watcher is None:
         raise SystemExit(AgentProcess(command).run())
     agent = AgentProcess(command, watcher.output, watcher.hear)
-    watcher.agent, watcher.may_end = agent, stop
+    watcher.agent, watcher.may_end, watcher.may_pause = agent, stop, pause
     try:
         code = agent.run()
     finally:
         watcher.finish()
     if watcher.ended is not None:
-        warn(
-            f"the run was ended: {watcher.ended}" if stop else f"--stop would have ended it: {watcher.ended}"
-        )
-        code = Exit.ENDED if stop else code
+        if agent.was_ended:
+            code, outcome = Exit.ENDED, "the run was ended"
+        elif agent.was_paused:
+            outcome = "the run was paused, and went on"
+        else:
+            outcome = "--pause would have paused it" if pause else "--stop would have ended it"
+        warn(f"{outcome}: {watcher.ended}")
     for line in watcher.report or [_UNWATCHED]:
         warn(line)
     raise SystemExit(code)
@@ -102,7 +115,7 @@ class _Watcher:
 
     def __init__(self, start: SessionBaseline, options: RunOptions) -> None:
         self.agent: AgentProcess | None = None
-        self.may_end = False
+        self.may_end = self.may_pause = False
         self.ended: str | None = None  #: why the run is to end; None where it may go on
         self.report: list[str] = []
         self._rest = b""
@@ -153,9 +166,12 @@ class _Watcher:
             case MessageKind.STANDING:
                 agent.show(f"ebbtide: {plain(message.text)}")
             case MessageKind.VERDICT if message.action is Action.STOP:
-                self.ended = message.text
+                if self.ended is None or self.may_pause:
+                    self.ended = message.text
                 if self.may_end:
                     agent.end()
+                elif self.may_pause:
+                    agent.pause(f"ebbtide: paused (Enter or c goes on, q ends): {plain(message.text)}")
             case MessageKind.VERDICT:
                 agent.show(f"ebbtide: a person is wanted: {plain(message.text)}")
             case MessageKind.REPORT | MessageKind.FAULT:

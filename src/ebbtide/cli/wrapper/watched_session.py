@@ -92,7 +92,9 @@ class WatchedSession:
     def _is_new(self, verdict: Verdict) -> bool:
         if not self._may_end or verdict.action not in (Action.STOP, Action.ESCALATE) or verdict.shadow:
             return False
-        key = (verdict.action, verdict.cause, verdict.kind, verdict.loop_id)
+        # A loop that goes on is reported anew where it has grown much, with the number of that event.
+        event = None if verdict.loop_id is None else verdict.event
+        key = (verdict.action, verdict.cause, verdict.kind, verdict.loop_id, event)
         is_new, self._latest = key != self._latest, key
         return is_new
 
