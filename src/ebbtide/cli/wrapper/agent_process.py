@@ -16,7 +16,7 @@ from typing import Final
 from ebbtide.cli.wrapper.job_leader import PYTHON_IGNORES, start_led
 from ebbtide.cli.wrapper.pause_notice import PauseNotice
 from ebbtide.cli.wrapper.process_family import ProcessFamily
-from ebbtide.cli.wrapper.raw_terminal import RawTerminal
+from ebbtide.cli.wrapper.raw_terminal import RawTerminal, stop_until_continued
 from ebbtide.cli.wrapper.terminal_modes import TerminalModes
 from ebbtide.errors import ConfigError
 
@@ -59,7 +59,7 @@ class AgentProcess:
         self._modes = TerminalModes()
         self._keys = b""
         self._title: str | None = None
-        self._notice = PauseNotice(has_rows=os.environ.get("TERM", "dumb") != "dumb")
+        self._notice = PauseNotice(has_rows=_is_smart_terminal())
         self._was_paused = False
         self._output_at = 0.0
         self._status: int | None = None
@@ -131,7 +131,7 @@ class AgentProcess:
 
     @property
     def _has_titles(self) -> bool:
-        return self.has_terminal and os.environ.get("TERM", "dumb") != "dumb"
+        return self.has_terminal and _is_smart_terminal()
 
     def _start(self) -> None:
         try:
@@ -308,7 +308,7 @@ class AgentProcess:
         if number == signal.SIGTSTP and not self.has_terminal:
             # On SIGTSTP the system stops nobody in a session whose leader is the command.
             self._family.send(signal.SIGSTOP)
-            _sleep()
+            stop_until_continued(os.getpid())
             self._family.send(signal.SIGCONT)
         elif self._has_group:
             self._family.send(number)
@@ -387,11 +387,9 @@ def _drain(descriptor: int) -> None:
             pass
 
 
-def _sleep() -> None:
-    """Stops this process until somebody continues it."""
-    before = signal.signal(signal.SIGTSTP, signal.SIG_DFL)
-    os.kill(os.getpid(), signal.SIGTSTP)
-    signal.signal(signal.SIGTSTP, before)
+def _is_smart_terminal() -> bool:
+    """True if the terminal understands more than lines."""
+    return os.environ.get("TERM", "dumb") != "dumb"
 
 
 def _is_terminal_of_input(descriptor: int) -> bool:

@@ -90,7 +90,7 @@ class ProcessFamily:
 def _children(agent: int) -> set[int]:
     """Everything below a process, as far as the system tells."""
     try:
-        done = subprocess.run(  # noqa: S603
+        done = subprocess.run(  # noqa: S603 - our own command
             _PROCESSES, capture_output=True, check=False, timeout=_PATIENCE_S
         )
     except (OSError, subprocess.SubprocessError):

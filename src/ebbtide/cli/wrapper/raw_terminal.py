@@ -31,10 +31,19 @@ class RawTerminal:
     def sleep(self) -> None:
         """Stops this process, and those that its shell started with it, until somebody continues them."""
         self.give_back()
-        before = signal.signal(signal.SIGTSTP, signal.SIG_DFL)
-        os.kill(0, signal.SIGTSTP)
-        signal.signal(signal.SIGTSTP, before)
+        stop_until_continued(0)
         self.take()
+
+
+def stop_until_continued(process: int) -> None:
+    """Stops this process as Ctrl-Z does; returns when somebody has continued it.
+
+    Args:
+        process: Its number; 0 stops its whole group.
+    """
+    before = signal.signal(signal.SIGTSTP, signal.SIG_DFL)
+    os.kill(process, signal.SIGTSTP)
+    signal.signal(signal.SIGTSTP, before)
 
 
 def _again(change: Callable[[], object]) -> None:
