@@ -30,10 +30,10 @@ _READ: Final = 6_000  # characters of a command that are read
 _END: Final = 4_000
 _HEAD, _TAIL = 6_000, 18_000  # characters of an output that are read at its ends
 _LINE: Final = 200
-_HEAD_LINES, _DIGITS, _MOST_LINES = 10, 6, 10**6  # of ``head``: where it is told no number, and in its number
-_CHAIN_ENDS: Final = re.compile(
-    r";|\|\||\n|(?<![&>])&(?![&>\d])"
-)  # after which a command runs whatever came before
+_HEAD_LINES: Final = 10  # of ``head``, where its command states no number
+_DIGITS: Final = 6  # of such a number that are read
+#: After these a command runs whatever came before.
+_CHAIN_ENDS: Final = re.compile(r";|\|\||\n|(?<![&>])&(?![&>\d])")
 _NO_RUN: Final = frozenset({"--version", "--help", "--listTests", "--collect-only"})
 _SHELLS: Final = frozenset("bash sh zsh dash".split())
 _ESCAPE: Final = re.compile(r"\x1b\[[\d;]*[A-Za-z]")
@@ -301,16 +301,17 @@ def _asks(text: str, commands: list[SimpleCommand]) -> list[_Ask]:
         if found is None:
             continue
         tool, name, family, rest = found
-        filters, lines = [], None
+        filters, limits = [], []
         for following in commands[place + 1 :]:
             if not following.fed:
                 break
             filters.append(following.words[0])
             if following.words[0] == KEEPING_START:
-                lines = min(_most_lines(following.words), lines or _MOST_LINES)
+                limits.append(_most_lines(following.words))
         behind = text[text.rfind(words[0]) :]
         known = not filters and not _AFTER.search(behind) and "|" not in behind
         known = known or ("pipefail" in text and not _AFTER.search(behind))
+        lines = min(limits, default=None)
         asks.append(_Ask(tool, name, family, _scope(name, rest), tuple(filters), known, lines))
     return asks
 

@@ -393,7 +393,7 @@ def _is_plain_common(event: Any) -> bool:
 def _is_plain_rest(call: Any) -> bool:
     return (
         _is_count(call.status)
-        and ((type(call.batch) is int and -WIDEST < call.batch < WIDEST) or _is_name(call.batch))
+        and (_is_count(call.batch) or _is_name(call.batch))
         and _is_name(call.starts)
         and _is_count(call.started_calls)
     )

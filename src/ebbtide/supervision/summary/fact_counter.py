@@ -50,7 +50,7 @@ class FactCounter:
         self._messages: Counter[str] = Counter()  # by template
         self._examples: dict[str, str] = {}
         self._stated: dict[str, int] = {}  # calls of agents that were started, by chain
-        self._acting: dict[str, None] = {}  # chains of agents with calls
+        self._acting: set[str] = set()  # chains of agents with calls
         self._lookups = self._deeds = 0
         self._looks: Counter[Key] = Counter()
         self._titles: dict[Key, str] = {}
@@ -94,8 +94,8 @@ class FactCounter:
             self._without_arguments += 1
         if call.starts is not None and call.started_calls and len(self._stated) < _AGENTS:
             self._stated[call.starts] = call.started_calls
-        if call.chain_id and call.chain_id not in self._acting and len(self._acting) < _AGENTS:
-            self._acting[call.chain_id] = None
+        if call.chain_id and len(self._acting) < _AGENTS:
+            self._acting.add(call.chain_id)
         if result is None:
             if not call.error:
                 self._without_answer += 1
