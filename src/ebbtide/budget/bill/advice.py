@@ -36,8 +36,8 @@ _TIE: Final = 0.9  # of the largest share; the next one is named with it
 _LEAST_NAME: Final = 8  # characters of a request that a person knows again: "A" is none
 _NUMBERS: Final = ("", "one", "two", "three")
 
-#: What the shares of a bill are called in its sentence: at the first reading, and read again.
 AT_LEAST: Final = "At least "  #: begins the sentence of a bill that is a lower bound
+#: What the shares of a bill are called in its sentence: at the first reading, and read again.
 _FIRST: Final = {
     ContextPart.TOOL_OUTPUT: "reading tool output",
     ContextPart.TOOL_CALL: "tool calls",

@@ -244,7 +244,8 @@ class BillTree:
             and all above a hundredth of the tree.
         children_left_out: How many more there are.
         rest: What those took.
-        unpriced: Calls of models in it whose cost is not known, so that it took more.
+        unpriced: Calls of models in it whose cost is not known, and agents whose calls are not recorded: it
+            took more.
     """
 
     total: Amount

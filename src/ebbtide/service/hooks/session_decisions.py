@@ -63,7 +63,7 @@ class SessionDecision:
 
     @property
     def text(self) -> str:
-        """What is decided, in the words of the speaker."""
+        """Decision in the words of the speaker."""
         return self.candidate.description
 
 

@@ -102,7 +102,7 @@ class CallReviewer:
         return None
 
     def _reads_on(self, file: str, first: int, last: int) -> bool:
-        """Whether new lines lie beside lines of the same file that were read before, for the second time."""
+        """Returns True if new lines lie beside lines of their file that were read, for the second time."""
         if file not in self._slices and len(self._slices) >= _FILES:
             return False
         pieces = self._slices.setdefault(file, [])
