@@ -236,6 +236,8 @@ def test_a_run_has_a_page_with_its_report_that_goes_on(shared_service, opened) -
         expect(report.locator("main")).to_contain_text("12 events", timeout=10_000)
         page.get_by_role("button", name="Stop: a b", exact=True).click()
         page.get_by_role("button", name="Yes, stop: a b").click()
+        # The word is STUCK already, so only this line shows that the service stopped the run.
+        expect(page.locator("#told")).to_contain_text("a b is stopped", timeout=WITHIN_MS)
         # CUT OFF until the run is summed up, and STUCK from then on: it ended in a loop.
         expect(page.locator("#word")).to_have_text(re.compile("^(CUT OFF|STUCK)"), timeout=WITHIN_MS)
         assert shared_service.get("/v1/runs/a b")["stop_reason"] is not None
