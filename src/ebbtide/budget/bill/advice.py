@@ -36,7 +36,6 @@ _TIE: Final = 0.9  # of the largest share; the next one is named with it
 _LEAST_NAME: Final = 8  # characters of a request that a person knows again: "A" is none
 _NUMBERS: Final = ("", "one", "two", "three")
 
-AT_LEAST: Final = "At least "  #: begins the sentence of a bill that is a lower bound
 #: What the shares of a bill are called in its sentence: at the first reading, and read again.
 _FIRST: Final = {
     ContextPart.TOOL_OUTPUT: "reading tool output",
@@ -100,7 +99,18 @@ def with_advice(
         key=lambda item: item.saving.share,
         reverse=True,
     )
-    return replace(bill, sentence=_sentence(bill), suggestions=tuple(suggestions[:_SUGGESTIONS]))
+    return replace(
+        bill, sentence=_sentence(bill, is_least=bill.is_least), suggestions=tuple(suggestions[:_SUGGESTIONS])
+    )
+
+
+def with_missing_calls(bill: Bill, count: int) -> Bill:
+    """A bill whose sentence says that it is a lower bound, where calls are missing from its trace."""
+    return (
+        replace(bill, sentence=_sentence(bill, is_least=bill.is_least or count > 0))
+        if bill.sentence
+        else bill
+    )
 
 
 def shown(amount: Amount) -> str:
@@ -112,8 +122,8 @@ def shown(amount: Amount) -> str:
     return f"{amount.tokens:,} tokens" if amount.cost_usd is None else dollars(amount.cost_usd)
 
 
-def _sentence(bill: Bill) -> str:
-    head = f"{AT_LEAST * bill.is_least}{shown(bill.total)}"
+def _sentence(bill: Bill, *, is_least: bool) -> str:
+    head = f"{'At least ' * is_least}{shown(bill.total)}"
     clauses = [clause for clause in (_largest(bill), _remark(bill)) if clause]
     return f"{head}: {'; '.join(clauses)}." if clauses else f"{head}."
 

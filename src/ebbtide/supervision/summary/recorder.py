@@ -10,6 +10,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from ebbtide.budget.bill.advice import with_missing_calls
 from ebbtide.budget.bill.bill_recorder import BillRecorder, CallReview
 from ebbtide.budget.limits import Limits
 from ebbtide.budget.prices import Prices
@@ -39,7 +40,6 @@ from ebbtide.supervision.summary.headline import is_for_a_person
 from ebbtide.supervision.summary.ladder_steps import LadderSteps
 from ebbtide.supervision.summary.run_summary import RoundPoint, RunFinding, RunSummary, Saving, Spending
 from ebbtide.supervision.summary.run_title import title_of
-from ebbtide.supervision.summary.run_tree import with_bound
 from ebbtide.supervision.summary.sentences import run_reason
 from ebbtide.supervision.summary.spending import since, spending_of, together
 from ebbtide.supervision.summary.tally_history import TallyHistory
@@ -340,7 +340,9 @@ class RunRecorder:
             latest=latest,
             spent=spent,
             facts=facts,
-            bill=with_bound(self._bill.bill(self.supervisor.tally.cost, self.supervisor.tally.tokens), spent),
+            bill=with_missing_calls(
+                self._bill.bill(self.supervisor.tally.cost, self.supervisor.tally.tokens), spent.unrecorded
+            ),
             ending=ending,
             recovered=self._recovered(highest, latest, findings, ending.ending),
             findings=findings,

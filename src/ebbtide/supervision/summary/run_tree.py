@@ -5,11 +5,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Collection, Iterable, Sequence
 
-from ebbtide.budget.bill.advice import AT_LEAST
-from ebbtide.budget.bill.bill import Bill
+from ebbtide.budget.bill.advice import with_missing_calls
 from ebbtide.budget.bill.tree import RunNode, RunRole, agent_of, parents_of, trees_of
 from ebbtide.budget.tally import units
-from ebbtide.supervision.summary.run_summary import RunSummary, Spending
+from ebbtide.supervision.summary.run_summary import RunSummary
 
 
 def with_trees(summaries: Sequence[RunSummary], others: Iterable[RunNode] = ()) -> list[RunSummary]:
@@ -51,15 +50,8 @@ def _without_recorded(summary: RunSummary, recorded: Collection[str]) -> RunSumm
         summary,
         spent=spent,
         facts=dataclasses.replace(facts, coverage=coverage),
-        bill=with_bound(summary.bill, spent),
+        bill=with_missing_calls(summary.bill, spent.unrecorded),
     )
-
-
-def with_bound(bill: Bill, spent: Spending) -> Bill:
-    """Returns a bill whose sentence says that it is a lower bound, where calls are not recorded."""
-    sentence = bill.sentence.removeprefix(AT_LEAST)
-    is_least = bool(sentence) and (bill.is_least or spent.unrecorded > 0)
-    return dataclasses.replace(bill, sentence=f"{AT_LEAST * is_least}{sentence}")
 
 
 def node_of(summary: RunSummary) -> RunNode:
