@@ -33,6 +33,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.measure import add_data_option, data_folder, setup, write_result
+from benchmarks.quality.run_sets import session_files
 from benchmarks.raw_calls import claude_lines, counted_once, token_sums
 
 _CENT = 1e-4  # dollars: a hundredth of a cent
@@ -154,10 +155,9 @@ def _has_zones() -> bool:
 def stated(data: Path, pool: ThreadPoolExecutor) -> list[dict[str, Any]]:
     """A row for each session that states a total."""
     cards = []
-    for path in sorted((data / "sessions").glob("*/*.json")):
-        card = json.loads(path.read_text(encoding="utf-8"))
+    for path, card in session_files(data):
         if {"cost_usd", "tokens", "tokens_by_model"} & (card.get("stated") or {}).keys():
-            cards.append((path.with_suffix(".jsonl.gz"), card))
+            cards.append((path, card))
     found = pool.map(lambda item: Sums.of(checked([item[0]])), cards)
     return [_stated_row(card, sums) for (_, card), sums in zip(cards, found, strict=True)]
 
@@ -242,13 +242,12 @@ def raw(data: Path, pool: ThreadPoolExecutor) -> list[dict[str, Any]]:
     """A row for each Claude Code session, for each group of copies, and for all together."""
     files: dict[Path, str] = {}
     groups: dict[str, list[Path]] = defaultdict(list)
-    for path in sorted((data / "sessions").glob("*/*.json")):
-        card = json.loads(path.read_text(encoding="utf-8"))
+    for path, card in session_files(data):
         if card["agent"] != "claude-code":
             continue
-        files[path.with_suffix(".jsonl.gz")] = card["id"]
+        files[path] = card["id"]
         if card.get("family"):
-            groups[card["family"]].append(path.with_suffix(".jsonl.gz"))
+            groups[card["family"]].append(path)
     lines = checked(list(files))
     by_source = defaultdict(list)
     for line in lines:

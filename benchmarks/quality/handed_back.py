@@ -14,27 +14,19 @@ without the decoding of lines.
 from __future__ import annotations
 
 import argparse
-import json
 import statistics
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from benchmarks.measure import add_data_option, data_folder, setup, wilson, write_result
+from benchmarks.quality.run_sets import session_files
 from ebbtide.events.event import Event, Notice, NoticeKind
 from ebbtide.service.hooks.handed_back import MOST_TOKENS, HandedBack, hand_back
 from ebbtide.service.hooks.session_decisions import SessionDecision, SessionDecisions
 from ebbtide.traces.reading import open_trace
 
 _NARROW = (100, 200)  # tokens, for comparison
-
-
-def sessions(data: Path) -> Iterator[Path]:
-    """The session files of Claude Code."""
-    for card in sorted((data / "sessions").glob("*/*.json")):
-        if str(json.loads(card.read_text(encoding="utf-8")).get("agent")).startswith("claude"):
-            yield card.with_suffix(".jsonl.gz")
 
 
 def cuts_of(events: list[Event]) -> tuple[list[int], bool]:
@@ -132,7 +124,12 @@ def main() -> None:
     )
     add_data_option(parser)
     data = data_folder(parser.parse_args().data)
-    rows = [row for path in sessions(data) for row in session_rows(path)]
+    rows = [
+        row
+        for path, card in session_files(data)
+        if card["agent"].startswith("claude")
+        for row in session_rows(path)
+    ]
     parts = {
         "compactions": [row for row in rows if row["is_compaction"]],
         "middles": [row for row in rows if not row["is_compaction"]],

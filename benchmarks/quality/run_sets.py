@@ -177,6 +177,12 @@ def sessions(data: Path) -> Iterator[RecordedRun]:
         yield _trace(path, path.name.removesuffix(".jsonl.gz"))
 
 
+def session_files(data: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """The files of `sessions/`, each with its card: its agent, its id, what it states."""
+    for card in sorted((data / "sessions").rglob("*.json")):
+        yield card.with_suffix(".jsonl.gz"), json.loads(card.read_text(encoding="utf-8"))
+
+
 def traces(data: Path) -> Iterator[RecordedRun]:
     """Single traces of every format, without labels."""
     folder = data / "traces"

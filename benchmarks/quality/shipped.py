@@ -14,7 +14,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections import defaultdict
 from collections.abc import Collection, Iterator
 from datetime import datetime
@@ -22,6 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks.measure import add_data_option, data_folder, setup, wilson, write_result
+from benchmarks.quality.run_sets import session_files
 from ebbtide.events.event import Event
 from ebbtide.shipped.commit import Commit
 from ebbtide.shipped.joining import CommitIndex, Evidence, join
@@ -40,10 +40,9 @@ class Pair(NamedTuple):
 
 def cards(data: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
     """Each session whose card names commits, with its card."""
-    for path in sorted((data / "sessions").rglob("*.json")):
-        card = json.loads(path.read_text(encoding="utf-8"))
+    for path, card in session_files(data):
         if any(point["commits"] for point in card.get("checkpoints") or ()):
-            yield path.with_name(f"{path.stem}.jsonl.gz"), card
+            yield path, card
 
 
 def commits_of(card: dict[str, Any]) -> Iterator[Commit]:

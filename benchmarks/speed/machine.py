@@ -38,6 +38,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.measure import add_data_option, data_folder, setup, write_result
+from benchmarks.quality.run_sets import session_files
 from benchmarks.raw_calls import RawCall, claude_lines, codex_lines, counted_once
 
 # The native parts are named, since npm passes silently over one that its registry does not have.
@@ -79,11 +80,7 @@ def renewed(content: str, number: int) -> str:
 
 def make_home(home: Path, data: Path, size: int) -> int:
     """Fill a home folder with sessions until it has so many bytes; returns how many it has."""
-    cards = []
-    for path in sorted((data / "sessions").glob("*/*.json")):
-        card = json.loads(path.read_text(encoding="utf-8"))
-        if card["agent"] in _AGENTS:
-            cards.append((path.with_suffix(".jsonl.gz"), card))
+    cards = [item for item in session_files(data) if item[1]["agent"] in _AGENTS]
     # By a fixed disorder, so that a small home has sessions of all sets too.
     cards.sort(key=lambda item: hashlib.sha256(item[1]["id"].encode()).digest())
     written = number = 0

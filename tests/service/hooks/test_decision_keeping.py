@@ -10,7 +10,6 @@ import pytest
 
 from ebbtide import DecisionLog
 from ebbtide.service.hooks.hook_service import HookAnswer, HookService
-from ebbtide.service.hooks.hook_session import HookSession
 from ebbtide.service.hooks.hook_store import HookStore
 from ebbtide.supervision.runs.run_store import SQLiteRunStore
 
@@ -278,19 +277,6 @@ def test_the_log_that_the_agent_names_gets_them(
         time.sleep(0.05)
     assert own.exists()
     assert not of_service.exists()
-
-
-def test_a_session_that_was_stored_before_goes_on() -> None:
-    """The state of an older version has nothing of this, and a person's word about watching stays."""
-    before = HookSession()
-    before.is_off = True
-    stored = before.to_state()
-    for name in ("owes_decisions", "latest_start", "decisions", "text_given"):
-        del stored[name]
-    after = HookSession()
-    after.restore(json.loads(json.dumps(stored)))
-    assert after.is_off
-    assert not after.owes_decisions
 
 
 def test_a_log_is_found_from_the_folder_of_the_session(session: Session) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from typing import Any, Final
+from typing import Final
 
 from ebbtide.bounded import Bounded
 from ebbtide.codec import State
@@ -67,11 +67,6 @@ class HookSession(State):
         self._failures = Bounded(_MOST_KEYS)
         self._deliveries = Bounded(_MOST_AGENTS)
         self._batches = Bounded(_MOST_AGENTS)
-
-    def restore(self, state: Any) -> None:
-        """Takes up what was stored, also before there was anything to hand back."""
-        new = HookSession().to_state()
-        super().restore({**new, **state} if isinstance(state, dict) else state)
 
     def start(self, key: str, now: float, *, goes_on: bool) -> None:
         """The context of the main agent is a new one: it gets back what was decided, if its session goes on.
