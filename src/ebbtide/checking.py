@@ -145,7 +145,7 @@ def _nodes_of(
         if cost is not None:
             node.cost = cost + (node.cost or 0)
         elif call.usage.has_tokens:
-            node.unpriced += 1
+            node.is_least = True
     return list(nodes.values())
 
 

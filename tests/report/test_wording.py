@@ -129,6 +129,8 @@ def test_a_cost_that_is_known_in_part() -> None:
     assert cost(Spending(cost_usd=1.2)) == "$1.20"
     assert cost(Spending(cost_usd=1.2, unpriced=1)) == "$1.20+"
     assert cost(Spending(cost_usd=1.2, unrecorded=5)) == "$1.20+"
+    assert cost(Spending(cost_usd=1.2, understated=True)) == "$1.20+"
+    assert cost(Spending(understated=True)) == "unknown"
     assert cost(Spending(unpriced=1)) == "unknown"
 
 

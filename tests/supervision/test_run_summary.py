@@ -17,6 +17,7 @@ from ebbtide.budget.tally import Tally
 from ebbtide.events.event import Event, Message, ModelCall, ModelPart, Notice, NoticeKind, Phase, ToolCall
 from ebbtide.events.transcript import Round
 from ebbtide.events.usage import Usage
+from ebbtide.report.wording import missing_cost
 from ebbtide.supervision.facts import DryRoundFacts, LimitFacts
 from ebbtide.supervision.ladder import Action, Cause
 from ebbtide.supervision.summary import sentences
@@ -484,3 +485,13 @@ def test_a_text_that_was_not_read_whole_is_a_fault_in_words() -> None:
         "1 long text was read at both ends only",
         "88 claims were not compared: their rounds state too many",
     )
+
+
+def test_a_run_whose_record_states_too_little_output_cost_more() -> None:
+    """The sum of the run is a lower bound wherever its bill is one."""
+    summary = recorded(
+        ModelCall(text="a long answer " * 100, usage=Usage(input_tokens=1_000, output_tokens=3))
+    )
+    assert summary.bill.sentence.startswith("At least ")
+    assert (summary.bill.is_least, summary.spent.is_least) == (True, True)
+    assert "less output than its words" in (missing_cost(summary.spent) or "")

@@ -20,7 +20,7 @@ def tree_sentence(tree: BillTree) -> str:
 
 def tree_mark(tree: BillTree) -> str:
     """Returns the mark behind a sum that is known in part alone."""
-    return "+" if tree.unpriced and tree.total.cost_usd is not None else ""
+    return "+" if tree.is_least and tree.total.cost_usd is not None else ""
 
 
 def tree_parts(tree: BillTree) -> list[tuple[str, Amount]]:

@@ -72,7 +72,7 @@ def _totals(runs: Sequence[RunSummary]) -> Markup:
     problems = sum(severity(run) is not Action.ALLOW for run in runs)
     wasted = [run.bill.wasted.cost_usd for run in runs if run.bill.wasted.cost_usd is not None]
     known = [run.spent for run in runs if run.spent.cost_usd is not None]
-    priced_in_part = any(spent.unpriced or spent.unrecorded for spent in known)
+    priced_in_part = any(spent.is_least for spent in known)
     total = f"{money(sum(costs))}{'+' * priced_in_part}" if costs else UNKNOWN
     return element(
         "dl",

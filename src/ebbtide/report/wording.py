@@ -176,14 +176,12 @@ def token_classes(tokens: Tokens) -> list[str]:
 
 
 def cost(spending: Spending) -> str:
-    """Returns what is known of the cost; with a plus if some calls have no known price, or are not recorded.
+    """Returns what is known of the cost; with a plus if it is a lower bound.
 
     >>> cost(Spending(cost_usd=1.2, unpriced=3)), cost(Spending(unpriced=3))
     ('$1.20+', 'unknown')
     """
-    return money(spending.cost_usd) + "+" * (
-        spending.cost_usd is not None and spending.unpriced + spending.unrecorded > 0
-    )
+    return money(spending.cost_usd) + "+" * (spending.cost_usd is not None and spending.is_least)
 
 
 def missing_cost(spending: Spending) -> str | None:
@@ -192,6 +190,8 @@ def missing_cost(spending: Spending) -> str | None:
     if spending.unrecorded:
         calls = count(spending.unrecorded, "tool call")
         parts.append(f"The cost of {calls} by sub-agents is not in the record, so it cost more.")
+    if spending.understated:
+        parts.append("The record states less output than its words have, so it cost more.")
     return " ".join(parts) or None
 
 

@@ -55,9 +55,9 @@ def test_a_sub_agent_is_named_by_its_task() -> None:
 
 def test_a_tree_counts_the_calls_without_a_price() -> None:
     """Its sum is a lower bound then, and says so."""
-    child = RunNode(key="b", id="b", parent="a", tokens=50, unpriced=2)
+    child = RunNode(key="b", id="b", parent="a", tokens=50, is_least=True)
     tree = trees_of([node("a"), child])["a"]
-    assert (tree.unpriced, tree.children[0].amount.cost_usd) == (2, None)
+    assert (tree.is_least, tree.children[0].amount.cost_usd) == (True, None)
     assert tree_sentence(tree) == "$1.00+ with what comes from it, in 2 files"
 
 

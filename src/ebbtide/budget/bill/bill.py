@@ -244,8 +244,8 @@ class BillTree:
             and all above a hundredth of the tree.
         children_left_out: How many more there are.
         rest: What those took.
-        unpriced: Calls of models in it whose cost is not known, and agents whose calls are not recorded: it
-            took more.
+        is_least: True where calls in it have no known cost or are not recorded, or where a trace states less
+            output than it holds: the tree cost more.
     """
 
     total: Amount
@@ -254,7 +254,7 @@ class BillTree:
     children: tuple[ChildBill, ...] = ()
     children_left_out: int = 0
     rest: Amount = field(default_factory=Amount)
-    unpriced: int = 0
+    is_least: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -42,7 +42,7 @@ class RunNode:
         name: Its name for a person.
         cost: Units of its own share; None where they are not known.
         tokens: Of its own share.
-        unpriced: Calls of models of its own share whose cost is not known.
+        is_least: True where its own share is a lower bound.
         chains: Of that, what sub-agents took that are recorded in its file: units and tokens by their ids.
         tasks: The tasks of its sub-agents, by their ids.
         unrecorded: Calls of its sub-agents that its own file does not show, by their ids.
@@ -56,7 +56,7 @@ class RunNode:
     name: str = ""
     cost: int | None = None
     tokens: int = 0
-    unpriced: int = 0
+    is_least: bool = False
     chains: Mapping[str, tuple[int | None, int]] = field(default_factory=dict)
     tasks: Mapping[str, str] = field(default_factory=dict)
     unrecorded: Mapping[str, int] = field(default_factory=dict)
@@ -67,14 +67,14 @@ class _Sum:
     cost: int | None = None
     tokens: int = 0
     runs: int = 0
-    unpriced: int = 0
+    is_least: bool = False
 
-    def add(self, cost: int | None, tokens: int, runs: int = 1, unpriced: int = 0) -> None:
+    def add(self, cost: int | None, tokens: int, runs: int = 1, *, is_least: bool = False) -> None:
         if cost is not None:
             self.cost = cost + (self.cost or 0)
         self.tokens += tokens
         self.runs += runs
-        self.unpriced += unpriced
+        self.is_least |= is_least
 
 
 @dataclass(slots=True)
@@ -126,7 +126,7 @@ def trees_of(nodes: Iterable[RunNode]) -> dict[str, BillTree]:
     trees: dict[str, BillTree] = {}
     for node in _leaves_first(nodes, below):
         whole = sums[node.key] = _Sum()
-        whole.add(node.cost, node.tokens, 1, node.unpriced)
+        whole.add(node.cost, node.tokens, is_least=node.is_least)
         own = _Sum(node.cost, node.tokens, 1)
         children: dict[str, _Child] = {}
         agent = agent_of(node.id)
@@ -139,7 +139,7 @@ def trees_of(nodes: Iterable[RunNode]) -> dict[str, BillTree]:
             own.add(None if cost is None else -cost, -tokens, 0)
         for other in below.get(node.key, ()):
             part = sums[other.key]
-            whole.add(part.cost, part.tokens, part.runs, part.unpriced)
+            whole.add(part.cost, part.tokens, part.runs, is_least=part.is_least)
             name = agent_of(other.id) if other.role is RunRole.SUB_AGENT else other.key
             known = children.get(name)
             if known is None:
@@ -149,7 +149,7 @@ def trees_of(nodes: Iterable[RunNode]) -> dict[str, BillTree]:
             known.run, known.name = other.id or other.key, other.name or known.name
             known.unrecorded = 0
             known.sum.add(part.cost, part.tokens, part.runs)
-        whole.unpriced += sum(child.unrecorded > 0 for child in children.values())
+        whole.is_least |= any(child.unrecorded for child in children.values())
         if children:
             trees[node.key] = _tree(whole, own, list(children.values()))
     return trees
@@ -216,5 +216,5 @@ def _tree(whole: _Sum, own: _Sum, children: list[_Child]) -> BillTree:
         ),
         children_left_out=len(children) - len(shown),
         rest=amount(rest),
-        unpriced=whole.unpriced,
+        is_least=whole.is_least,
     )

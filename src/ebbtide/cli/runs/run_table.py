@@ -130,7 +130,7 @@ def totals(runs: Sequence[RunSummary]) -> Line:
         line.append(", " if number else "").append(f"{words[word]:,} {word.value}", styles[word])
     costs = [run.spent.cost_usd for run in runs if run.spent.cost_usd is not None]
     if costs:
-        part = any(run.spent.unpriced for run in runs if run.spent.cost_usd is not None)
+        part = any(run.spent.is_least for run in runs if run.spent.cost_usd is not None)
         unknown = len(runs) - len(costs)
         rest = f", and {count(unknown, 'run')} of unknown cost" if unknown else ""
         line.append(f"; {wording.money(sum(costs))}{'+' * part}{rest}")
@@ -199,7 +199,7 @@ def _costs(group: Sequence[RunSummary]) -> str:
             return f"{wording.money(tree.total.cost_usd)}{tree_mark(tree)}"
         return "?" if group[0].spent.cost_usd is None else wording.cost(group[0].spent)
     costs = [run.spent.cost_usd for run in group if run.spent.cost_usd is not None]
-    part = len(costs) < len(group) or any(run.spent.unpriced for run in group)
+    part = len(costs) < len(group) or any(run.spent.is_least for run in group)
     return f"{wording.money(sum(costs))}{'+' * part}" if costs else "?"
 
 

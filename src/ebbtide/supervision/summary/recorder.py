@@ -324,7 +324,9 @@ class RunRecorder:
         findings = most_expensive_first([*self._findings(), *OtherNotes.of_run(uncounted)])
         spent = self._spent(None)
         facts = self._facts.facts(tool_calls=spent.tool_calls, model_calls=spent.llm_calls, advice=advice)
-        spent = replace(spent, unrecorded=sum(agent.count for agent in facts.coverage.unrecorded))
+        bill = self._bill.bill(self.supervisor.tally.cost, self.supervisor.tally.tokens)
+        unrecorded = sum(agent.count for agent in facts.coverage.unrecorded)
+        spent = replace(spent, unrecorded=unrecorded, understated=bill.is_least)
         ending = self._endings.read()
         claims = self._checked_claims()
         signals = [item.signal for item in snapshot.conversations if item.signal is not None]
@@ -340,9 +342,7 @@ class RunRecorder:
             latest=latest,
             spent=spent,
             facts=facts,
-            bill=with_missing_calls(
-                self._bill.bill(self.supervisor.tally.cost, self.supervisor.tally.tokens), spent.unrecorded
-            ),
+            bill=with_missing_calls(bill, spent.unrecorded),
             ending=ending,
             recovered=self._recovered(highest, latest, findings, ending.ending),
             findings=findings,

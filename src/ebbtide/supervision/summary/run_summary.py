@@ -53,6 +53,7 @@ class Spending:
         unpriced_models: Their models.
         unrecorded: Calls of tools that agents of the run made and no record at hand shows, so that what they
             cost is in no sum. The answers that their parents got state how many.
+        understated: True where the record states less output than the words in it can have.
         seconds: From the first to the last event; None where events have no time.
     """
 
@@ -64,7 +65,13 @@ class Spending:
     unpriced: int = 0
     unpriced_models: tuple[str, ...] = ()
     unrecorded: int = 0
+    understated: bool = False
     seconds: float | None = None
+
+    @property
+    def is_least(self) -> bool:
+        """True where the cost is a lower bound."""
+        return self.unpriced > 0 or self.unrecorded > 0 or self.understated
 
 
 @dataclass(frozen=True, slots=True)

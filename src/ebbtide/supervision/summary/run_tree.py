@@ -66,7 +66,7 @@ def node_of(summary: RunSummary) -> RunNode:
         name=summary.name or summary.title,
         cost=None if spent.cost_usd is None else units(spent.cost_usd),
         tokens=spent.tokens.total or 0,
-        unpriced=spent.unpriced,
+        is_least=spent.is_least,
         chains={
             line.name: (
                 None if line.amount.cost_usd is None else units(line.amount.cost_usd),
