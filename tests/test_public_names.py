@@ -146,9 +146,9 @@ def test_the_numbers_of_the_comparison(project: Path) -> None:
     )
     stuck, healthy = groups[0]["of"], groups[1]["of"]
     sentence = (
-        f"On {stuck} runs that were stuck and {healthy} that were not it finds {ours[0]} and accuses none; "
-        f"packages that compare calls find {min(found)} to {max(found)} and accuse {min(accused)} to "
-        f"{max(accused)}."
+        f"Of {stuck} stuck runs Ebbtide finds {ours[0]}, and of {healthy} healthy runs it accuses none. "
+        f"Packages that compare calls find {min(found)} to {max(found)} and accuse {min(accused)} to "
+        f"{max(accused)}"
     )
     assert ours[1] == "0"
     assert sentence in " ".join((project / "README.md").read_text(encoding="utf-8").split())
