@@ -25,7 +25,7 @@ from ebbtide.supervision.summary.findings import OtherNotes
 from ebbtide.supervision.summary.headline import Headline
 from ebbtide.supervision.summary.recorder import RunRecorder
 from ebbtide.supervision.summary.run_summary import RunFinding, RunSummary, Spending
-from ebbtide.supervision.summary.spending import spending_of
+from ebbtide.supervision.summary.spending import spending_of, together
 from ebbtide.supervision.summary.tally_history import TallyHistory
 from ebbtide.supervision.verdict import Verdict
 
@@ -495,3 +495,11 @@ def test_a_run_whose_record_states_too_little_output_cost_more() -> None:
     assert summary.bill.sentence.startswith("At least ")
     assert (summary.bill.is_least, summary.spent.is_least) == (True, True)
     assert "less output than its words" in (missing_cost(summary.spent) or "")
+
+
+def test_a_sum_of_runs_is_a_lower_bound_where_one_of_them_is() -> None:
+    whole = Spending(cost_usd=1.0)
+    for part in (Spending(cost_usd=2.0, unrecorded=3), Spending(cost_usd=2.0, understated=True)):
+        spent = together([whole, part])
+        assert (spent.cost_usd, spent.is_least) == (3.0, True)
+    assert not together([whole, whole]).is_least

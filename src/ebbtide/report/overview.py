@@ -12,6 +12,7 @@ from ebbtide.report.wording import UNKNOWN, about, cost, duration, folder_of, mo
 from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.summary.headline import Headline
 from ebbtide.supervision.summary.run_summary import RunSummary
+from ebbtide.supervision.summary.spending import together
 
 
 class _Column(NamedTuple):
@@ -66,17 +67,14 @@ def _words(runs: Sequence[RunSummary]) -> list[str]:
 
 
 def _totals(runs: Sequence[RunSummary]) -> Markup:
-    costs = [run.spent.cost_usd for run in runs if run.spent.cost_usd is not None]
+    priced = [run.spent for run in runs if run.spent.cost_usd is not None]
     tokens = [run.spent.tokens.total for run in runs if run.spent.tokens.total is not None]
     seconds = [run.spent.seconds for run in runs if run.spent.seconds is not None]
     problems = sum(severity(run) is not Action.ALLOW for run in runs)
     wasted = [run.bill.wasted.cost_usd for run in runs if run.bill.wasted.cost_usd is not None]
-    known = [run.spent for run in runs if run.spent.cost_usd is not None]
-    priced_in_part = any(spent.is_least for spent in known)
-    total = f"{money(sum(costs))}{'+' * priced_in_part}" if costs else UNKNOWN
     return element(
         "dl",
-        _total("Cost", total, _unknown(len(runs) - len(costs))),
+        _total("Cost", cost(together(priced)), _unknown(len(runs) - len(priced))),
         _total("Wasted", money(sum(wasted)), _avoidable(runs)) if wasted else None,
         _total("Tokens", f"{sum(tokens):,}" if tokens else UNKNOWN, _unknown(len(runs) - len(tokens))),
         _total("Time", duration(sum(seconds)) if seconds else UNKNOWN, _unknown(len(runs) - len(seconds))),

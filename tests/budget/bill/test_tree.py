@@ -53,7 +53,7 @@ def test_a_sub_agent_is_named_by_its_task() -> None:
     assert [child.name for child in tree.children] == ["Find b", "Find c", "Ada"]
 
 
-def test_a_tree_counts_the_calls_without_a_price() -> None:
+def test_a_tree_is_a_lower_bound_where_a_run_in_it_is_one() -> None:
     """Its sum is a lower bound then, and says so."""
     child = RunNode(key="b", id="b", parent="a", tokens=50, is_least=True)
     tree = trees_of([node("a"), child])["a"]

@@ -106,11 +106,9 @@ def with_advice(
 
 def with_missing_calls(bill: Bill, count: int) -> Bill:
     """A bill whose sentence says that it is a lower bound, where calls are missing from its trace."""
-    return (
-        replace(bill, sentence=_sentence(bill, is_least=bill.is_least or count > 0))
-        if bill.sentence
-        else bill
-    )
+    if not bill.sentence:
+        return bill
+    return replace(bill, sentence=_sentence(bill, is_least=bill.is_least or count > 0))
 
 
 def shown(amount: Amount) -> str:

@@ -18,6 +18,7 @@ from ebbtide.report.plurals import count
 from ebbtide.supervision.summary.headline import Course, Headline
 from ebbtide.supervision.summary.idle_sessions import SessionSpan, idle_sessions
 from ebbtide.supervision.summary.run_summary import RunSummary
+from ebbtide.supervision.summary.spending import together
 from ebbtide.text.excerpt import one_line
 
 UNREADABLE = "UNREADABLE"  #: what a trace is called of which nothing could be read
@@ -128,12 +129,11 @@ def totals(runs: Sequence[RunSummary]) -> Line:
     present = [word for word in reversed(Headline) if word in words]
     for number, word in enumerate(present):
         line.append(", " if number else "").append(f"{words[word]:,} {word.value}", styles[word])
-    costs = [run.spent.cost_usd for run in runs if run.spent.cost_usd is not None]
-    if costs:
-        part = any(run.spent.is_least for run in runs if run.spent.cost_usd is not None)
-        unknown = len(runs) - len(costs)
+    priced = [run.spent for run in runs if run.spent.cost_usd is not None]
+    if priced:
+        unknown = len(runs) - len(priced)
         rest = f", and {count(unknown, 'run')} of unknown cost" if unknown else ""
-        line.append(f"; {wording.money(sum(costs))}{'+' * part}{rest}")
+        line.append(f"; {wording.cost(together(priced))}{rest}")
     return line
 
 

@@ -342,7 +342,7 @@ class RunRecorder:
             latest=latest,
             spent=spent,
             facts=facts,
-            bill=with_missing_calls(bill, spent.unrecorded),
+            bill=with_missing_calls(bill, unrecorded) if unrecorded else bill,
             ending=ending,
             recovered=self._recovered(highest, latest, findings, ending.ending),
             findings=findings,

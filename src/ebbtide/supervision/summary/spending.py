@@ -61,7 +61,7 @@ def since(whole: Spending, part: Spending) -> Spending:
 
 
 def together(parts: Iterable[Spending]) -> Spending:
-    """What parts of a run that do not overlap took in all."""
+    """What runs, or parts of a run, that do not overlap took in all."""
     parts = tuple(parts)
     return Spending(
         events=sum(part.events for part in parts),
@@ -76,6 +76,8 @@ def together(parts: Iterable[Spending]) -> Spending:
         cost_usd=plus(part.cost_usd for part in parts),
         unpriced=sum(part.unpriced for part in parts),
         unpriced_models=tuple(dict.fromkeys(model for part in parts for model in part.unpriced_models)),
+        unrecorded=sum(part.unrecorded for part in parts),
+        understated=any(part.understated for part in parts),
         seconds=plus(part.seconds for part in parts),
     )
 
