@@ -10,7 +10,7 @@ from typing import Final
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-_SLICE_S: Final = 0.0005  # of work after which other requests have their turn
+SLICE_S: Final = 0.0005  # of work after which other requests have their turn
 _PATIENCE_S: Final = 0.01  # that work waits for checks before it goes on all the same
 
 
@@ -43,7 +43,7 @@ class CheckQueue:
         Returns:
             Since when it goes on.
         """
-        if time.perf_counter() - since < _SLICE_S:
+        if time.perf_counter() - since < SLICE_S:
             return since
         await asyncio.sleep(0)
         if self._under_way:

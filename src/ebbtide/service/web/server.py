@@ -37,6 +37,7 @@ from ebbtide.service.runs.live_runs import LiveRuns
 from ebbtide.service.runs.run_database import RunDatabase
 from ebbtide.service.web.app import new_app
 from ebbtide.service.web.broadcast import Broadcast
+from ebbtide.service.web.checks_first import SLICE_S
 from ebbtide.service.web.mcp_door import McpDoor
 from ebbtide.service.web.metrics import Metrics
 from ebbtide.service.web.service import Service
@@ -50,7 +51,9 @@ _FILE: Final = "service.db"
 _TAKE_OVER_S: Final = 5.0  # that the service of the hooks may take to end
 _GRACE_S: Final = 3  # that open requests have at the end
 _BACKLOG: Final = 2048
-_SWITCH_S: Final = 0.0005  # that a thread goes on while a request waits
+#: Seconds that a thread goes on while another waits. After each slice the loop lets go of the interpreter for
+#: a moment, and the wait of the others begins anew. With a wait as long as a slice they never get it.
+_SWITCH_S: Final = SLICE_S * 0.4
 # New objects after which the collector looks for cycles, a millisecond; how often before it looks further.
 _YOUNGEST, _YOUNG, _OLD = 3_000, 130, 100
 _REACHED: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - where a host that means all is reached
