@@ -89,7 +89,7 @@ AGENTS ?= .agents
 test-agents: $(READY)
 	npm install --silent --no-fund --no-audit --prefix $(AGENTS) \
 	    @anthropic-ai/claude-code@2.1.330 @openai/codex@0.169.0 @google/gemini-cli@0.61.0 \
-	    opencode-ai@1.18.33
+	    opencode-ai@1.18.33 @github/copilot@1.0.102
 	EBBTIDE_AGENTS=$(abspath $(AGENTS)) $(BIN)/python -m pytest -n 0 -s tests/adapters/hooks/test_real_agents.py
 
 $(READY): $(BASE)

@@ -8,6 +8,7 @@ PAIRS = {
     "temp": ("see /var/folders/ab12/log", "see /var/folders/cd34/log"),
     "uuid": ("id 123e4567-e89b-42d3-a456-426614174000", "id 223e4567-e89b-42d3-a456-426614174999"),
     "process": ("worker pid 4711 is up", "worker pid 4712 is up"),
+    "shell": ("<shellId: 7 completed with exit code 0>", "<shellId: 8 completed with exit code 0>"),
     "shell_line": ("/bin/bash: line 14: foo: not found", "/bin/bash: line 17: foo: not found"),
     "elapsed": ('{"duration_ms": 12, "n": 1}', '{"duration_ms": 97, "n": 1}'),
     "counter": ("12 steps left", "11 steps left"),

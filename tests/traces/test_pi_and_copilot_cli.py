@@ -79,3 +79,30 @@ def test_an_answer_of_copilot_cli_without_words_ends_the_turn(read_data: Callabl
     ]
     _, events = read_data("\n".join(map(json.dumps, lines)).encode())
     assert check_events(events).ending.ending == EndKind.FINISHED
+
+
+def test_copilot_cli_states_each_call_by_its_own_key(read_data: Callable[..., Any]) -> None:
+    """A call counts once, priced by the token; a call without an answer counts too; the sum is no extra."""
+
+    def line(kind: str, **data: Any) -> dict[str, Any]:
+        return {"type": kind, "data": data, "id": kind, "timestamp": AT, "parentId": None}
+
+    def record(name: str) -> dict[str, Any]:
+        tokens = {"inputTokens": 100, "outputTokens": 10, "cacheReadTokens": 60, "cacheWriteTokens": 0}
+        usage = {"model": "claude-sonnet-4-5", "apiCallId": name, "isByok": True, **tokens}
+        return line("session.usage_record", usage=usage)
+
+    total = {"inputTokens": 200, "outputTokens": 20, "cacheReadTokens": 120, "cacheWriteTokens": 0}
+    lines = [
+        line("session.start", sessionId="s"),
+        line("user.message", content="Go."),
+        record("c1"),
+        line("assistant.message", apiCallId="c1", model="claude-sonnet-4-5", content="Done."),
+        record("c2"),
+        line("session.shutdown", modelMetrics={"claude-sonnet-4-5": {"usage": total}}),
+    ]
+    _, events = read_data("\n".join(map(json.dumps, lines)).encode())
+    assert [type(event) for event in events[1:]] == [ModelCall, ModelCall, Notice]
+    spent = check_events(events).spent
+    assert (spent.tokens.input, spent.tokens.cache_read, spent.tokens.output) == (80, 120, 20)
+    assert [event.usage.tier for event in events[1:3]] == [None, None]  # no plan pays for these

@@ -39,6 +39,7 @@ KNOWN_NOISE: Final = (
     ),
     NoiseRule("uuid", ("-4", "-"), r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"),
     NoiseRule("process", ("pid", "PID", "Process "), r"(?:pid|PID|Process)\W{0,3}\d+"),
+    NoiseRule("shell", ("shellId", "shell_id"), r"shell(?:Id|_id)\W{1,4}\w{1,40}"),
     NoiseRule(
         "shell_line",
         ("sh: ", "zsh:", "(eval):"),

@@ -302,8 +302,19 @@ def run(
         value = {"provider": {"anthropic": {"options": options}}, "autoupdate": False, "permission": "allow"}
         name = "anthropic/claude-sonnet-4-5"
         path = home / ".config" / "opencode" / "opencode.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps({**value, "model": name, "small_model": name}))
         line = ["run", prompt]
+    elif agent == "copilot":
+        settings = {
+            "COPILOT_PROVIDER_BASE_URL": model.url,
+            "COPILOT_PROVIDER_TYPE": "anthropic",
+            "COPILOT_PROVIDER_API_KEY": "none",
+            "COPILOT_MODEL": "claude-sonnet-4-5",
+            "COPILOT_OFFLINE": "true",
+            "COPILOT_AUTO_UPDATE": "false",
+        }
+        line = ["-p", prompt, "--allow-all-tools"]
     else:
         settings = {"GEMINI_API_KEY": "none", "GOOGLE_GEMINI_BASE_URL": model.url}
         path = home / ".gemini" / "settings.json"
@@ -588,7 +599,7 @@ def test_decisions_are_handed_back_to_a_resumed_session(agent: str, model, home:
 
 
 WRAPPER = [sys.executable, "-m", "ebbtide", "run", "--stop", "--"]
-WRAPPED = [pytest.param(name, marks=needs(name)) for name in ("claude", "codex")]
+WRAPPED = [pytest.param(name, marks=needs(name)) for name in ("claude", "codex", "opencode", "copilot")]
 
 
 @pytest.mark.parametrize("agent", WRAPPED)

@@ -1,7 +1,8 @@
 """Sessions of Copilot CLI: JSON lines with ``type`` and ``data``, such as ``assistant.message``.
 
-An answer states its output alone. What was read is stated at ``session.shutdown``, by model, for the whole
-session; of several, the last one of each process counts, since a session that is resumed begins anew.
+Newer versions state each call in a ``session.usage_record`` ahead of its answer; older answers state their
+output alone. ``session.shutdown`` states the tokens of each model for the whole session; of several, the last
+one of each process counts, since a session that is resumed begins anew.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ class CopilotCliReader:
         self._calls = OpenCalls()
         self._once = CallsOnce()
         self._stated: dict[str, list[Usage]] = {}
+        self._recorded: dict[str, Usage] = {}  # of calls whose answers are still to come
+        self._own_key: set[str] = set()  # models that a person's own key pays for, by the token
 
     @property
     def duplicates(self) -> int:
@@ -42,6 +45,9 @@ class CopilotCliReader:
         if kind == "user.message":
             words = text(data.get("content"))
             return () if words is None else (Message(text=words, ts=ts, chain_id=chain),)
+        if kind == "session.usage_record":
+            self._record(mapping(data.get("usage")))
+            return ()
         if kind == "assistant.message":
             return self._answer(data, ts, chain)
         if kind == "tool.execution_start":
@@ -69,37 +75,60 @@ class CopilotCliReader:
             words = text(data.get("message"))
             return (Notice(kind=NoticeKind.ERROR, text=words, error=True, ts=ts),)
         if kind == "session.shutdown":
-            return self._shutdown(data, ts)
+            return [*self._without_answers(ts), *self._shutdown(data, ts)]
         return ()
 
     def finish(self) -> Sequence[Event]:
-        """Returns the calls whose results never came."""
-        return self._calls.finish()
+        """Returns the calls whose results or answers never came."""
+        return [*self._calls.finish(), *self._without_answers(None)]
 
-    def _answer(self, data: Mapping[str, Any], ts: float | None, chain: str) -> Sequence[Event]:
-        name = identifier(data.get("apiCallId")) or identifier(data.get("messageId"))
-        output = count(data.get("outputTokens"))
-        usage = Usage(model=text(data.get("model")), output_tokens=output, tier=_PLAN)
+    def _record(self, report: Mapping[str, Any]) -> None:
+        """Keep the usage of a call for its answer."""
+        name, model = identifier(report.get("apiCallId")), text(report.get("model"))
+        if name is None:
+            return
+        usage = _usage_of(report)
+        usage.model, usage.tier = model, None if report.get("isByok") is True else _PLAN
+        if usage.tier is None and model is not None:
+            self._own_key.add(model)
+        self._recorded[name] = usage
+
+    def _without_answers(self, ts: float | None) -> list[Event]:
+        """Returns the recorded calls that no message answered, such as those of a compaction."""
+        calls = [call for name, usage in self._recorded.items() for call in self._call(name, usage, ts)]
+        self._recorded.clear()
+        return calls
+
+    def _call(
+        self,
+        name: str | None,
+        usage: Usage,
+        ts: float | None,
+        *,
+        words: str = "",
+        chain: str = "",
+        stop: Stop | None = None,
+    ) -> Sequence[Event]:
+        """Returns a call of the model, and nothing for a call that was there before."""
         sighting = self._once.sight(name, usage, ts=ts)
         if not sighting.is_new:
             return ()
-        words = text(data.get("content")) or ""
+        growth, call = reported(sighting.growth), CallId.of(name)
+        return (ModelCall(text=words, ts=ts, chain_id=chain, usage=growth, call=call, stop=stop),)
+
+    def _answer(self, data: Mapping[str, Any], ts: float | None, chain: str) -> Sequence[Event]:
+        name = identifier(data.get("apiCallId")) or identifier(data.get("messageId"))
+        usage = self._recorded.pop(name or "", None)
+        if usage is None:
+            output = count(data.get("outputTokens"))
+            usage = Usage(model=text(data.get("model")), output_tokens=output, tier=_PLAN)
         # Some versions leave the words out: a message that asks for no tool ends the turn all the same.
         stop = Stop.CALLS if data.get("toolRequests") else Stop.END
-        call = CallId.of(name)
-        growth = reported(sighting.growth)
-        return (ModelCall(text=words, ts=ts, chain_id=chain, usage=growth, call=call, stop=stop),)
+        return self._call(name, usage, ts, words=text(data.get("content")) or "", chain=chain, stop=stop)
 
     def _shutdown(self, data: Mapping[str, Any], ts: float | None) -> Sequence[Event]:
         for model, metrics in mapping(data.get("modelMetrics")).items():
-            report = mapping(mapping(metrics).get("usage"))
-            usage = disjoint_usage(
-                total_input=report.get("inputTokens"),
-                output=report.get("outputTokens"),
-                cache_read=report.get("cacheReadTokens"),
-                cache_write=report.get("cacheWriteTokens"),
-                reasoning=report.get("reasoningTokens"),
-            )
+            usage = _usage_of(mapping(mapping(metrics).get("usage")))
             if usage.tokens:
                 self._stated.setdefault(model, []).append(usage)
         if not self._stated:
@@ -107,6 +136,16 @@ class CopilotCliReader:
         rows = []
         for model, usages in self._stated.items():
             row = total(usages)
-            row.model, row.tier = model, _PLAN
+            row.model, row.tier = model, None if model in self._own_key else _PLAN
             rows.append(row)
         return (Notice(kind=NoticeKind.TOTAL, ts=ts, source="session.shutdown", stated=tuple(rows)),)
+
+
+def _usage_of(report: Mapping[str, Any]) -> Usage:
+    return disjoint_usage(
+        total_input=report.get("inputTokens"),
+        output=report.get("outputTokens"),
+        cache_read=report.get("cacheReadTokens"),
+        cache_write=report.get("cacheWriteTokens"),
+        reasoning=report.get("reasoningTokens"),
+    )
