@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.shipped.conftest import START, Project, code
+from tests.shipped.conftest import START, Project, code, with_checkpoints
 
 Here = Callable[..., Any]
 USAGE = {"input_tokens": 100_000, "output_tokens": 0}  # $0.30 at the price of the model
@@ -110,3 +110,14 @@ def test_sessions_of_this_machine_are_those_of_the_repository(
 def test_other_outputs_are_refused(here: Here, project: Project, other: list[str]) -> None:
     done = here("check", "runs", "--repo", project.path, *other)
     assert (done.code, "--repo prints a screen" in done.message) == (2, True)
+
+
+def test_check_reads_the_sessions_of_a_clone(here: Here, tmp_path: Path) -> None:
+    """The branch of the remote is enough; a FILE beside it is refused."""
+    checkpoints = with_checkpoints(tmp_path / "shop")
+    checkpoints.git("clone", "-q", str(checkpoints.path), str(tmp_path / "clone"))
+    done = here("check", "--git", tmp_path / "clone", "--json", "--no-cache")
+    runs = [json.loads(text) for text in done.output.splitlines()]
+    names = {Path(run["source"]).name for run in runs if "source" in run}
+    assert (done.code, names) == (0, {"s1.jsonl", "agent-a1.jsonl"})
+    assert here("check", "--git", tmp_path / "clone", "x.jsonl").code == 2

@@ -1,5 +1,6 @@
 """A repository of git that a test makes, and the record of a session beside it."""
 
+import json
 import os
 import subprocess
 from datetime import UTC, datetime
@@ -97,3 +98,45 @@ def project(tmp_path: Path) -> Project:
 def code(name: str, number: int = 10) -> list[str]:
     """Different lines of a file."""
     return [f"def {name}_{line}(): return {line}" for line in range(number)]
+
+
+BRANCH = "entire/checkpoints/v1"
+
+
+def line(words: str) -> str:
+    message = {"role": "user", "content": words}
+    return json.dumps({"type": "user", "sessionId": "s1", "uuid": words, "message": message}) + "\n"
+
+
+def keep(project: Project, place: str, session: str, created: str, **files: str) -> None:
+    """Put a session of a checkpoint into the working tree, whatever its branch."""
+    metadata = {"session_id": session, "created_at": created, "agent": "Claude Code"}
+    texts = {"metadata.json": json.dumps(metadata), **files}
+    for name, text in texts.items():
+        path = project.path / place / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+def with_checkpoints(path: Path) -> Project:
+    """A repository with two checkpoints of a session on the branch, and a session under a ref of its own."""
+    project = Project(path)
+    project.git("checkout", "-q", "--orphan", BRANCH)
+    project.git("rm", "-rqf", ".")
+    keep(project, "aa/01/0", "s1", "2026-11-02T09:00:00Z", **{"full.jsonl": line("one")})
+    parts = {"full.jsonl": line("one"), "full.jsonl.001": line("two")}
+    keep(project, "bb/02/0", "s1", "2026-11-02T10:00:00Z", **parts)
+    below = project.path / "bb/02/tasks/t1/agent-a1.jsonl"
+    below.parent.mkdir(parents=True)
+    below.write_text(line("below"))
+    project.git("add", "-A")
+    project.git("commit", "-qm", "Checkpoints")
+    project.git("checkout", "-q", "--orphan", "one")
+    project.git("rm", "-rqf", ".")
+    keep(project, "0", "../s2", "2026-11-02T11:00:00Z", **{"full.jsonl": line("three")})
+    project.git("add", "-A")
+    project.git("commit", "-qm", "Checkpoint")
+    project.git("update-ref", "refs/entire/checkpoints/cc/03", "one")
+    project.git("checkout", "-q", "main")
+    project.git("branch", "-qD", "one")
+    return project

@@ -75,7 +75,7 @@ class Repository:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         program = shutil.which("git")
         if program is None:
-            raise GitError("git is not installed, or not on the path: --repo asks it")
+            raise GitError("git is not installed, or not on the path: --repo and --git ask it")
         self._program = os.path.abspath(program)  # noqa: PTH100 - a link keeps its name
         self.path = os.fspath(path)
         if not Path(self.path).is_dir():
@@ -189,6 +189,24 @@ class Repository:
     def files(self, tip: str) -> set[str]:
         """Returns the files of a commit."""
         return set(self._ask("ls-tree", "-r", "-z", "--name-only", "--full-tree", tip).split("\0"))
+
+    def refs(self, *patterns: str) -> list[str]:
+        """Returns the names of the refs that match some patterns or lie below them."""
+        return self._ask("for-each-ref", "--format=%(refname)", *patterns).split()
+
+    def blobs(self, tip: str) -> dict[str, str]:
+        """Returns the objects of the files of a commit by their paths."""
+        rows = self._ask("ls-tree", "-r", "-z", "--full-tree", tip).split("\0")
+        parts = (row.partition("\t") for row in rows)
+        return {path: head.split()[2] for head, _, path in parts if path}
+
+    def blob(self, name: str) -> bytes:
+        """Returns the content of an object.
+
+        Raises:
+            GitError: The object is not in this clone.
+        """
+        return self._run(["cat-file", "blob", name])
 
     def lines_by_commit(self, tip: str, path: str, since: float | None) -> Mapping[str, int] | None:
         """Returns how many lines of a file each commit wrote last; None where git cannot say.

@@ -113,6 +113,14 @@ def check(
             section=_OUTPUT,
         ),
     ] = None,
+    git: Annotated[
+        Path | None,
+        Option(
+            "--git",
+            metavar="DIR",
+            help="Check the sessions that Entire keeps in this git repository, beside the code.",
+        ),
+    ] = None,
     as_json: Annotated[bool, Option("--json", help="Print JSON.", section=_OUTPUT)] = False,
 ) -> None:
     """Check a recorded run: its verdict, its cost, its loops, its decisions.
@@ -126,13 +134,25 @@ def check(
     With --format github, junit, sarif or markdown the result is printed for a CI system, with --format csv as
     a table: a line a run, or with --by a line a group.
     """
-    if repo is not None:
-        from ebbtide.cli.runs.shipped import show_shipped
+    if git is not None or repo is not None:
+        from ebbtide.cli.runs.shipped import sessions_of, show_shipped
 
-        if money.by is not None or html is not None or fail_on or form is not None or baseline is not None:
-            raise ConfigError("--repo prints a screen, or JSON with --json; leave out the other outputs")
-        show_shipped(traces, repo, selection, options, money, everything=everything).print(as_json=as_json)
-        return
+        if git is not None:
+            if traces:
+                raise ConfigError("--git and FILE: give one of them")
+            traces = [sessions_of(git, money.cache_folder)]
+        if repo is not None:
+            if (
+                money.by is not None
+                or html is not None
+                or fail_on
+                or form is not None
+                or baseline is not None
+            ):
+                raise ConfigError("--repo prints a screen, or JSON with --json; leave out the other outputs")
+            result = show_shipped(traces, repo, selection, options, money, everything=everything)
+            result.print(as_json=as_json)
+            return
     is_report = form is not None and form.is_report
     if traces is None:
         for_files = {f"--format {form}": is_report, "--write-baseline": write_baseline, "--top": top}

@@ -1,8 +1,12 @@
-"""`ebbtide check --repo`: what became of the commits of sessions, and what each cost."""
+"""`ebbtide check --repo` and `--git`: the commits of sessions, and the sessions beside the code."""
 
 from __future__ import annotations
 
+import atexit
+import hashlib
 import os
+import shutil
+import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -22,9 +26,10 @@ from ebbtide.cli.runs.named_money import read_named_money
 from ebbtide.cli.runs.session_filter import SessionFilter
 from ebbtide.cli.table import Table, more_rows
 from ebbtide.cli.terminal import Line, cell_width, plain, warn
-from ebbtide.errors import TranscriptError
+from ebbtide.errors import ConfigError, TranscriptError
 from ebbtide.events.event import Event
 from ebbtide.report.plurals import count
+from ebbtide.shipped.checkpoints import write_sessions
 from ebbtide.shipped.fates import Fate
 from ebbtide.shipped.git import Repository
 from ebbtide.shipped.outcome import Known, SessionOutcome, outcomes
@@ -46,6 +51,35 @@ _FATES = {
     Fate.OPEN: "on an open branch",
     Fate.LOST: "lost",
 }
+
+
+def sessions_of(repository: Path, cache: Path | None) -> str:
+    """Returns a folder with the sessions of a repository's checkpoints.
+
+    Args:
+        repository: A folder of the repository.
+        cache: Where the folder is kept; None for one that is deleted at the end of the program.
+
+    Raises:
+        ConfigError: There is no such repository, it has no sessions, or the folder cannot be written.
+    """
+    git = Repository(repository)
+    if cache is None:
+        place = tempfile.mkdtemp(prefix="ebbtide-")
+        atexit.register(shutil.rmtree, place, ignore_errors=True)
+        folder = Path(place, repository.resolve().name)
+    else:
+        name = hashlib.sha256(os.fsencode(repository.resolve())).hexdigest()[:16]
+        folder = cache / "checkpoints" / f"{repository.resolve().name}-{name}"
+    try:
+        write_sessions(git, folder)
+    except OSError as error:
+        raise ConfigError(f"{folder}: {error.strerror or error}; --no-cache uses another folder") from error
+    return str(folder)
+
+
+def _label(repo: Path) -> str:
+    return str(repo) if repo.name else repo.resolve().name
 
 
 def show_shipped(
@@ -81,7 +115,7 @@ def show_shipped(
         files = [(part.file.path, part.session, part.project, part.file.agent.value) for part in parts]
         if not files:
             raise TranscriptError(
-                f"no session {selection.period or 'of this machine'} worked in {repo}",
+                f"no session {selection.period or 'of this machine'} worked in {_label(repo)}",
                 hint="--since all looks at all of them; sessions of other machines can be named as files.",
             )
         unread = 0
@@ -94,7 +128,7 @@ def show_shipped(
         unread = len(named.unread)
         for item in named.unread:
             warn(f"{item.source}: UNREADABLE: {item.what.splitlines()[0]}")
-    report = _Report(outcomes(repository, _works(files)), money.trees(), str(repo), options)
+    report = _Report(outcomes(repository, _works(files)), money.trees(), _label(repo), options)
     return Result(
         json=report.wire,
         text=lambda width: report.screen(width, everything=everything),
