@@ -1,4 +1,4 @@
-"""What to switch on, so that a trace holds the arguments, the answers and the words of a run.
+"""Settings to switch on, so that a trace holds the arguments, the answers and the words of a run.
 
 Many exporters leave them out unless they are asked for, since they may hold secrets. A row is checked against
 the documentation that it names.
@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 
 class Capture(NamedTuple):
-    """How content is recorded by one kind of exporter.
+    """Setting by which one kind of exporter records content.
 
     Args:
         writer: Start of the name of an instrumentation scope, or the name of a format.
@@ -134,7 +134,7 @@ BY_FORMAT: Final = (
 
 
 def capture_advice(form: str, scopes: Iterable[str] = ()) -> str:
-    """What to do so that content is recorded; empty where that is not known.
+    """Returns advice on how to have content recorded; empty where that is not known.
 
     >>> capture_advice("langsmith")
     'Unset LANGSMITH_HIDE_INPUTS and LANGSMITH_HIDE_OUTPUTS and record again.'

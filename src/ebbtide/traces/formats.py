@@ -1,6 +1,6 @@
-"""Which formats there are, how each is known, and where that stands which reads it.
+"""Formats of traces, how each is known, and where its reader stands.
 
-To add one: a function that tells it by the first records, in the `sniffing` of its folder, a reader, and a
+To add one: a function that knows it by the first records, in the `sniffing` of its folder, a reader, and a
 row in `FORMATS`. A reader is loaded when the first document of its format comes.
 """
 
@@ -98,7 +98,7 @@ class Format:
 
     @property
     def has_events(self) -> bool:
-        """Whether it holds the events of a run."""
+        """True if it holds the events of a run."""
         return self.event_reader_at is not None
 
     def event_reader(self) -> EventReader:
@@ -126,13 +126,13 @@ class Format:
         return transcript
 
     def members(self, names: Sequence[str]) -> Sequence[str]:
-        """Which of the files in an archive to read, in the order of the run."""
+        """Returns the files in an archive that are to be read, in the order of the run."""
         files: Sequence[str] = _loaded(self.members_at)(names)
         return files
 
 
 def _loaded(place: str | None) -> Any:
-    """What stands at a place below this package."""
+    """Returns the object that stands at a place below this package."""
     if place is None:
         raise TypeError("the format has no such reader")
     module, _, name = place.partition(":")

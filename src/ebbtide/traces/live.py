@@ -88,7 +88,7 @@ class TraceStream:
 
     @property
     def fault_count(self) -> int:
-        """How many lines could not be read."""
+        """Number of lines that could not be read."""
         return self._stats.fault_count
 
     @property
@@ -103,12 +103,12 @@ class TraceStream:
 
     @property
     def timed(self) -> bool:
-        """Whether events have times."""
+        """True if events have times."""
         return self._stats.timed > 0
 
     @property
     def faults(self) -> tuple[TranscriptError, ...]:
-        """What could not be read, the first 20."""
+        """Errors of what could not be read, the first 20."""
         return tuple(self._stats.faults)
 
     def feed(self, data: bytes) -> tuple[TraceItem, ...]:
@@ -117,7 +117,7 @@ class TraceStream:
         return self._taken(lines) if lines else ()
 
     def settle(self) -> tuple[TraceItem, ...]:
-        """What is open while the input is at rest, as in `SettlingReader`; more may be fed afterwards."""
+        """Returns what is open while the input is at rest, as in `SettlingReader`; more may be fed later."""
         reader = self._stats.reader
         if not isinstance(reader, SettlingReader):
             return ()
@@ -292,7 +292,7 @@ class RoundStream:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Growth:
-    """What was new in a file.
+    """New content of a file.
 
     Args:
         rounds: In the order of their numbers.
@@ -313,7 +313,7 @@ def follow(
     poll_s: float = 0.5,
     sleep: Callable[[float], None] = time.sleep,
 ) -> Iterator[Growth]:
-    """What comes into a file of JSON lines, for as long as the caller asks; first what is there already.
+    """Yields what comes into a file of JSON lines, for as long as the caller asks; first what is there.
 
     The rounds since the last restart are those that reading the whole file would give; a circle comes when
     the next one begins.
@@ -357,7 +357,7 @@ def _growth(stream: RoundStream, data: bytes) -> Growth:
 
 
 def _tells_lines(line: bytes, value: Any) -> bool | None:
-    """Whether a first line tells of JSON lines; None if it may be the end of one that was cut off."""
+    """True if a first line is one of JSON lines; None if it may be the end of one that was cut off."""
     if isinstance(value, dict):
         return True
     return False if line.lstrip().startswith((b"{", b"[")) else None

@@ -1,4 +1,4 @@
-"""What comes out of a trace, counted: its events, and what could not be read."""
+"""Counts of what comes out of a trace: its events, and what could not be read."""
 
 from __future__ import annotations
 

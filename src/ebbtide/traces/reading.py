@@ -119,17 +119,17 @@ class Trace:
 
     @property
     def faults(self) -> tuple[TranscriptError, ...]:
-        """What could not be read, the first 20."""
+        """Errors of what could not be read, the first 20."""
         return tuple(self.stats.faults)
 
     @property
     def fault_count(self) -> int:
-        """How many could not be read."""
+        """Number of errors in all."""
         return self.stats.fault_count
 
     @property
     def capture_advice(self) -> str:
-        """What to switch on, so that arguments, answers and words are recorded; empty where not known."""
+        """Advice on what to switch on for arguments, answers and words to be recorded; empty if not known."""
         return capture_advice(self.format.name, getattr(self.stats.reader, "scopes", ()))
 
     @property
@@ -154,7 +154,7 @@ class Trace:
 
     @property
     def timed(self) -> bool:
-        """Whether events have times."""
+        """True if events have times."""
         return self.stats.timed > 0
 
 
@@ -285,7 +285,7 @@ def _broken_run(data: bytes, source: str) -> Trace | None:
 
 
 def _conversation(trace: Trace, unit: RoundUnit) -> Transcript:
-    """What models and users say in a run.
+    """Returns what models and users say in a run.
 
     What could not be read of it is kept as ``faults``; how many calls of tools there were, as ``tool_calls``.
 
@@ -342,7 +342,7 @@ def _archived(records: Iterator[tuple[str, str, Any]], form: Format, stats: Read
 
 
 def _beginning(pieces: Iterator[bytes], whole_bytes: int) -> tuple[Document, bytes]:
-    """What the input is, and as much of it as was read to know."""
+    """Returns the document that the input is, and as much of it as was read to know."""
     head, ended = gather(b"", pieces, min(_HEAD_BYTES, whole_bytes))
     if not head:
         raise TranscriptError("the input is empty", hint="A trace has at least one event.", no_trace=True)

@@ -1,1 +1,1 @@
-"""What coding agents and evaluation tools write."""
+"""Readers of what coding agents and evaluation tools write."""

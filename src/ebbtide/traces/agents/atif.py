@@ -71,7 +71,7 @@ class AtifReader:
         return ()
 
     def finish(self) -> Sequence[Event]:
-        """What the totals have beyond the steps, as a notice of usage."""
+        """Returns what the totals have beyond the steps, as a notice of usage."""
         prompt = count(self._totals.get("total_prompt_tokens"))
         totals = Usage(
             output_tokens=count(self._totals.get("total_completion_tokens")),
@@ -167,7 +167,7 @@ def _usage(metrics: Mapping[str, Any]) -> Usage:
 
 
 def _failed(record: Mapping[str, Any]) -> bool:
-    """Whether a result, or a step with one call, says of itself that it failed; the format has no field."""
+    """True if a result, or a step with one call, says that it failed; the format has no field for it."""
     extra = mapping(record.get("extra"))
     inner = mapping(extra.get("tool_metadata")) or mapping(extra.get("tool_result_metadata"))
     flags = [place.get(key) for place in (record, extra, inner) for key in _ERRORS]

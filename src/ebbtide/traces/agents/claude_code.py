@@ -64,7 +64,7 @@ class _OpenCall:
 
     @property
     def has_spoken(self) -> bool:
-        """Whether there is more of it than thoughts."""
+        """True if there is more of it than thoughts."""
         return bool(self.texts or self.calls) or self.stop is not None or self.error
 
 
@@ -162,7 +162,7 @@ class ClaudeCodeReader:
         return events
 
     def finish(self) -> Sequence[Event]:
-        """What was still open, and what the session states that all of it took."""
+        """Returns the events that were still open, and what the session states that all of it took."""
         events = [event for chain in tuple(self._answers) for event in self._flushed(chain)]
         events += self._calls.finish()
         stated = rows_by_model(row for models in self._totals.values() for row in models.values())
@@ -240,7 +240,7 @@ class ClaudeCodeReader:
         return [] if answer is None else self._given(answer, is_over=True)
 
     def _given(self, answer: _OpenCall, *, is_over: bool) -> list[Event]:
-        """What a model call has beyond what was given of it."""
+        """Returns what a model call has beyond what was given of it."""
         sighting = self._once.sight(answer.id, answer.usage, ts=answer.ts, agent=answer.agent)
         usage = replace(sighting.growth)  # that of the answer may still grow
         words = "\n\n".join(answer.texts)
@@ -354,12 +354,12 @@ def _name_of(line: Mapping[str, Any], message: Mapping[str, Any]) -> str | None:
 
 
 def _goes_on(answer: _OpenCall, usage: Usage, ts: float | None) -> bool:
-    """Whether a line with the id of an open answer is of it: a masked id is that of many."""
+    """True if a line with the id of an open answer is of it: a masked id is that of many."""
     return ts == answer.ts or is_same_prompt(answer.usage, usage)
 
 
 def _marks_of(content: object) -> str:
-    """What tells the content of one line from that of another: its texts and its ids."""
+    """Returns the marks of the content of one line that set it apart from another: its texts and its ids."""
     if isinstance(content, str):
         return content
     marks: list[str] = []

@@ -114,7 +114,7 @@ class CodexReader:
         return ()
 
     def finish(self) -> Sequence[Event]:
-        """What was still open."""
+        """Returns the events that were still open."""
         return [*self._flushed(), *self._calls.finish()]
 
     def _item(self, item: Mapping[str, Any]) -> Sequence[Event]:
@@ -202,7 +202,7 @@ class CodexReader:
         return ()
 
     def _protocol(self, event: Mapping[str, Any]) -> Sequence[Event]:
-        """What early versions print: they report tokens at the end of each answer."""
+        """Returns the events of a line of early versions, which report tokens at the end of each answer."""
         self._counted = True
         kind, name = text(event.get("type")) or "", identifier(event.get("call_id"))
         if kind.endswith(BEGIN):
@@ -217,7 +217,7 @@ class CodexReader:
         return self._event(event)
 
     def _completed(self, item: Mapping[str, Any]) -> Sequence[Event]:
-        """What is known of an item beyond its call and its output."""
+        """Marks the call of an item as failed where the item says so."""
         code = item.get("exit_code")
         if item.get("status") == "failed" or item.get("error") or (isinstance(code, int) and code != 0):
             self._calls.amend(identifier(item.get("id")), error=True)
@@ -256,7 +256,7 @@ class CodexReader:
         return events
 
     def _result(self, output: object) -> dict[str, Any]:
-        """What an output says: its text, and whether it failed, as far as it tells."""
+        """Returns what an output states: its text, and whether it failed, where it says so."""
         result, failed = outcome(output)
         return self._timed({"result": result} if failed is None else {"result": result, "error": failed})
 
@@ -279,7 +279,10 @@ def _name_of(total: object) -> str | None:
 
 
 def _rest(whole: Usage, before: Usage, usage: Usage) -> Usage | None:
-    """What a total has grown by beside the call that it is stated with: calls of which no line tells."""
+    """Returns what a total has grown by beside the call that it is stated with; None where nothing.
+
+    That is of calls that no line reports.
+    """
     grown: dict[str, Any] = {}
     for key in CLASSES:
         more = (getattr(whole, key) or 0) - (getattr(before, key) or 0) - (getattr(usage, key) or 0)
@@ -314,7 +317,7 @@ class OpenAnswer:
         self._once: deque[tuple[str, str]] = deque(maxlen=_TWINS)
 
     def is_twin(self, words: str, source: str) -> bool:
-        """Whether the same message came from another source, as an event or as an item."""
+        """True if the same message came from another source, as an event or as an item."""
         for message in self._once:
             if message[0] == words and message[1] != source:
                 self._once.remove(message)
@@ -345,7 +348,9 @@ _REFUSED = re.compile(
 
 
 def outcome(output: object) -> tuple[object, bool | None]:
-    r"""What an output says: a text where it is one, and whether the call failed; None where it does not tell.
+    r"""Returns what an output says, and whether the call failed; None where it does not say.
+
+    It is a text where the output is one.
 
     The header with the id and the time of the output is left out: equal outputs are equal.
 

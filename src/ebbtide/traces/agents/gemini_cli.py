@@ -60,7 +60,7 @@ class GeminiCliReader:
         return self._taken(value)
 
     def finish(self) -> Sequence[Event]:
-        """What was still open."""
+        """Returns the events that were still open."""
         return [*self._flushed(), *self._printed.finish()]
 
     def _flushed(self) -> Sequence[Event]:
@@ -159,7 +159,7 @@ def _text(content: object) -> str | None:
 
 
 def _result(entry: Mapping[str, Any]) -> tuple[object, bool]:
-    """What a call gave, and whether that is an error."""
+    """Returns what a call gave, and whether that is an error."""
     result = entry.get("result")
     responses = [
         mapping(mapping(mapping(part).get("functionResponse")).get("response")) for part in items(result)
@@ -221,7 +221,7 @@ class PrintedReader:
         return events
 
     def finish(self) -> Sequence[Event]:
-        """What was still open."""
+        """Returns the events that were still open."""
         return [*self._flushed(), *self._calls.finish()]
 
     def _begin(self, ts: float | None) -> None:

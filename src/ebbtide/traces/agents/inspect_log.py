@@ -108,7 +108,7 @@ class InspectReader:
         return ()
 
     def finish(self) -> Sequence[Event]:
-        """What was still open, and what the statistics have beyond the events."""
+        """Returns the events that were still open, and what the statistics have beyond the events."""
         events = list(self._finished())
         reports = [mapping(usage) for usage in self._stated.values()]
         if sum(count(usage.get("total_tokens")) or 0 for usage in reports) > self._tokens:
@@ -316,7 +316,7 @@ class InspectSample:
 
 
 def usage_in(report: Mapping[str, Any]) -> Usage:
-    """A usage that Inspect reports; whether its input counts the cached tokens too, its total tells."""
+    """A usage that Inspect reports; its total shows whether its input counts the cached tokens too."""
     cached, stored = report.get("input_tokens_cache_read"), report.get("input_tokens_cache_write")
     usage = anthropic_usage(
         {**report, "cache_read_input_tokens": cached, "cache_creation_input_tokens": stored}

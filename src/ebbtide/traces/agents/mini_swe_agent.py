@@ -75,7 +75,7 @@ class MiniSweAgentReader:
         return self._words(words)
 
     def _words(self, words: str | None) -> Sequence[Event]:
-        """What is said to the agent: by a person, or by the harness about an answer without a command."""
+        """Returns the event of words to the agent: of a person, or of the harness on a missing command."""
         if not words:
             return ()
         if self._is_refused:
@@ -100,7 +100,7 @@ class MiniSweAgentReader:
         return events
 
     def _interrupted(self, extra: Mapping[str, Any], words: str | None) -> Sequence[Event]:
-        """What is said in place of output, after the answer that it complains of."""
+        """Returns the events of what is said in place of output, after the answer that it complains of."""
         events: list[Event] = [*self._calls.finish()]
         if "response" in extra or "cost" in extra:
             response = mapping(extra.get("response"))

@@ -171,7 +171,7 @@ class OpenCodeReader:
 
 
 def _user_events(parts: Sequence[Mapping[str, Any]], *, chain_id: str, ts: float | None) -> Sequence[Event]:
-    """What a person says, and what the tool puts in beside it."""
+    """Returns the events of what a person says, and of what the tool puts in beside it."""
     events: list[Event] = []
     texts = []
     for part in parts:
@@ -252,7 +252,7 @@ def _failure(error: object, **common: Any) -> Sequence[Event]:
 
 
 class SessionTail:
-    """What comes into a session, each message when it is complete: an answer with all of its calls.
+    """Tail of a session: each message when it is complete, an answer with all of its calls.
 
     Args:
         path: As for `is_in_database`.
@@ -292,7 +292,7 @@ class SessionTail:
         return b"".join(lines)
 
     def _state_of_files(self) -> object:
-        """What changes with every change of the database."""
+        """Returns a value that changes with every change of the database."""
         states = []
         for suffix in ("", "-wal"):
             try:

@@ -1,4 +1,4 @@
-"""Where OpenCode keeps its sessions: 1.18 in a database, 1.0 in folders of JSON files.
+"""Storage of OpenCode's sessions: 1.18 in a database, 1.0 in folders of JSON files.
 
 A session in the database has no file of its own. It is named like a file in the database:
 ``opencode.db/ses_1a2b``. Nothing is ever written: a database without a write-ahead log is opened as a file
@@ -57,7 +57,7 @@ class StoredSession:
 
 
 def is_database(path: str | os.PathLike[str]) -> bool:
-    """Whether this is a database by its name and its first bytes."""
+    """True if this is a database by its name and its first bytes."""
     file = Path(path)
     try:
         return file.suffix == ".db" and file.is_file() and begins_with(file, SQLITE)
@@ -66,12 +66,12 @@ def is_database(path: str | os.PathLike[str]) -> bool:
 
 
 def is_in_database(path: str | os.PathLike[str]) -> bool:
-    """Whether a path names a session in a database."""
+    """True if a path names a session in a database."""
     return is_database(Path(path).parent)
 
 
 def is_stored(path: str | os.PathLike[str]) -> bool:
-    """Whether a path names a session in either, or a database."""
+    """True if a path names a session, in a database or in a file, or a database."""
     return is_database(path) or is_in_database(path) or is_session_file(path)
 
 
@@ -98,7 +98,7 @@ def stored_sessions(path: str | os.PathLike[str]) -> list[StoredSession]:
 
 
 def stored_session(path: str | os.PathLike[str]) -> StoredSession:
-    """What is known of a session, in a database or in a file.
+    """Returns the head of a session, in a database or in a file.
 
     Raises:
         TranscriptError: It cannot be read.
@@ -140,7 +140,7 @@ def session_lines(path: str | os.PathLike[str]) -> Iterator[bytes]:
 
 
 def sessions_at(path: str | os.PathLike[str]) -> list[str]:
-    """What the sessions in a database are named by; of anything else, or if it cannot be read, its path."""
+    """Returns the names of the sessions in a database; its path for anything else, or if it is unreadable."""
     if is_database(path):
         with suppress(TranscriptError):
             return sorted(session.path for session in stored_sessions(path)) or [os.fspath(path)]
@@ -148,7 +148,7 @@ def sessions_at(path: str | os.PathLike[str]) -> list[str]:
 
 
 def only_session(path: str | os.PathLike[str]) -> str:
-    """What the session in a database is named by.
+    """Returns the name of the only session in a database.
 
     Raises:
         TranscriptError: There are several, or none.

@@ -69,7 +69,7 @@ class OpenHandsReader:
         return events
 
     def finish(self) -> Sequence[Event]:
-        """What was still open."""
+        """Returns the events that were still open."""
         return self._run.finish()
 
 
@@ -127,7 +127,7 @@ class RunEvents:
         return {"chain_id": self._chain, "ts": self.ts}
 
     def timed(self, **fields: Any) -> dict[str, Any]:
-        """What is known of a call when its answer is there."""
+        """Returns the fields of a call whose answer is there, with its time where that is known."""
         return fields if self.ts is None else {**fields, "ts": self.ts}
 
 
@@ -152,7 +152,7 @@ _LARGEST_FIRST = 8 << 20  # bytes of the first event, which has the tools and th
 
 
 def is_conversation(path: str | os.PathLike[str]) -> bool:
-    """Whether this is such a folder: its event files stand in it, or in its folder ``events``.
+    """True if this is such a folder: its event files stand in it, or in its folder ``events``.
 
     Raises:
         OSError: It cannot be read.
@@ -413,7 +413,7 @@ class V1Events(RunEvents):
         yield from self.calls.close(key, else_call=call, **self.timed(result=result, error=failed))
 
     def _grown(self, event: Mapping[str, Any]) -> Usage:
-        """What the totals that early versions put into their events have grown by."""
+        """Returns the growth of the totals that early versions put into their events."""
         return self._running("").growth(totals_of(mapping(event.get("metrics"))))
 
     def _usage(self, metrics: Mapping[str, Any], use: str) -> Iterator[Event]:
@@ -427,7 +427,7 @@ class V1Events(RunEvents):
 
 
 def _result(observation: Mapping[str, Any]) -> object:
-    """What was observed: its text where it has some, or all that is recorded of it."""
+    """Returns what was observed: its text where it has some, or all that is recorded of it."""
     for key in ("content", "output"):
         content = observation.get(key)
         if isinstance(content, list) and all(mapping(part).get("type", "text") == "text" for part in content):

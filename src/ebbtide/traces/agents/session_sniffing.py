@@ -153,7 +153,7 @@ _CODEX_PROTOCOL = frozenset(
 
 
 def _is_codex_protocol(value: Mapping[str, Any]) -> bool:
-    """Whether a line is one of these events."""
+    """True if a line is an event of Codex's early protocol."""
     return "id" in value and text(mapping(value.get("msg")).get("type")) in _CODEX_PROTOCOL
 
 
@@ -193,7 +193,7 @@ _ERROR: Final = "error"  # a line of any log may be of this type
 
 
 def _is_old_codex(head: Sequence[object]) -> bool:
-    """Whether this is of an early version: a head with id and time, then bare items, in lines or a list."""
+    """True if this is of an early version: a head with id and time, then bare items, in lines or a list."""
     first = mapping(head[0])
     later: Sequence[object] = head[1:]
     if isinstance(first.get("session"), dict):
@@ -204,7 +204,7 @@ def _is_old_codex(head: Sequence[object]) -> bool:
 
 
 def is_bare_codex_item(value: object) -> bool:
-    """Whether this is an item without an envelope."""
+    """True if this is an item without an envelope."""
     kind = mapping(value).get("type")
     return (
         isinstance(kind, str)
@@ -224,7 +224,7 @@ _GEMINI_FIELDS = {  # that tell a line of this form from one of a chat
 
 
 def is_gemini_printed(value: Mapping[str, Any]) -> bool:
-    """Whether a line is of this form."""
+    """True if a line is one that Gemini CLI prints."""
     kind = value.get("type")
     return (
         isinstance(kind, str)
@@ -316,7 +316,7 @@ def openhands_events(values: Sequence[Any]) -> Iterator[Mapping[str, Any]]:
 
 
 def is_openhands_event(value: object) -> bool:
-    """Whether this is an event of V0 or V1."""
+    """True if this is an event of OpenHands, V0 or V1."""
     if not isinstance(value, dict):
         return False
     kind = value.get("kind")

@@ -60,7 +60,7 @@ class SweAgentReader:
         return ()
 
     def finish(self) -> Sequence[Event]:
-        """What the run took as a whole, or else each of its attempts."""
+        """Returns the usage of the run as a whole, or else of each of its attempts."""
         return _usage(self._info) if "model_stats" in self._info else self._usage
 
 
@@ -142,7 +142,7 @@ def _events_of(step: Mapping[str, Any], chain: str) -> list[Event]:
 
 
 def _usage(info: Mapping[str, Any], chain: str = "") -> Sequence[Notice]:
-    """What ``info.model_stats`` says of a whole run."""
+    """Returns the usage of a whole run, as ``info.model_stats`` states it."""
     stats = mapping(info.get("model_stats"))
     totals = Usage(
         input_tokens=count(stats.get("tokens_sent")),

@@ -113,7 +113,7 @@ def refuse_atif(document: Document) -> str | None:
 
 
 def is_atif_trajectory(value: object) -> bool:
-    """Whether this is a trajectory."""
+    """True if this is a trajectory."""
     if not isinstance(value, dict):
         return False
     if (text(value.get("schema_version")) or "").upper().startswith("ATIF"):

@@ -71,7 +71,7 @@ class Slot:
 
 @dataclass(slots=True)
 class _Reply:
-    """What a model said, and which calls it asked for."""
+    """Reply of a model, and the calls that it asked for."""
 
     call: ModelCall
     slots: list[Slot] = field_of(default_factory=list)
@@ -102,7 +102,7 @@ class ChainEvents:
         self._heard: Counter[bytes] = Counter()
 
     def take_input(self, messages: Sequence[ChatMessage], ts: float | None) -> list[Event]:
-        """What stands in an input of a model: the messages that are new, and the results of calls.
+        """Returns what is new in an input of a model: messages, and results of calls.
 
         The context comes again with every input, so the n-th equal message of an input is new only if no
         input before had so many.
@@ -139,7 +139,7 @@ class ChainEvents:
         return Message(text=message.text, role=role, agent=message.name, ts=ts, chain_id=self.chain_id)
 
     def take_reply(self, call: ModelCall, requests: Sequence[ToolRequest]) -> list[Event]:
-        """What a model said, and which calls it asks for."""
+        """Takes a reply of a model and the calls that it asks for; returns the events that are complete."""
         if call.text and not call.error:
             self.last_words = call.text
         if not requests and not self._queue:
@@ -155,20 +155,20 @@ class ChainEvents:
 
     @property
     def size(self) -> int:
-        """How much it remembers: calls, by id and by arguments, and messages."""
+        """Number of things that it remembers: calls, by id and by arguments, and messages."""
         return len(self._places) + len(self._heard)
 
     @property
     def has_waiting(self) -> bool:
-        """Whether something waits."""
+        """True if something waits."""
         return bool(self._queue)
 
     def open_call(self, name: str) -> bool:
-        """Whether a call of this tool was asked for, and no span has run it yet."""
+        """True if a call of this tool was asked for, and no span has run it yet."""
         return any(isinstance(item, Slot) and not item.spanned and item.name == name for item in self._queue)
 
     def take_call(self, slot: Slot) -> list[Event]:
-        """What the span of a tool reports."""
+        """Takes the report of a tool's span; returns the events that are complete."""
         self.tools_have_spans = True
         call = self._asked_for(slot)
         if call is None:
@@ -269,7 +269,7 @@ class ChainEvents:
             for item in self._queue
             if isinstance(item, Slot) and not item.spanned and item.name == slot.name
         ]
-        # Ids can be of two kinds: ADK gives calls its own, and tells the model's.
+        # Ids can be of two kinds: ADK gives calls its own, and records the model's.
         place = _alike(slot.name, slot.args)
         same = next((item for item in waiting if _alike(item.name, item.args) == place), None)
         return same or next((item for item in waiting if slot.id is None or item.id is None), None)

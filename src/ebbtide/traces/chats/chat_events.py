@@ -140,7 +140,7 @@ class ChatEvents:
         return events
 
     def _place(self, answer: ToolAnswer) -> int | None:
-        """Where the call waits that this answers: by id, by name, or the oldest of those without an id."""
+        """Returns the index of the open call that this answers: by id, by name, or the oldest without id."""
         if answer.id:
             for place, (request, _) in enumerate(self._open):
                 if request.id == answer.id:

@@ -1,4 +1,4 @@
-"""Whether plain text that nobody named is a conversation beyond doubt.
+"""Refusal of plain text that nobody named and that is not a conversation beyond doubt.
 
 A name and a colon start lines of many files: the fields of a package, licences, change logs, fragments of
 code. Where somebody names a file, they know what it is. What a search of a folder comes upon has to look like

@@ -26,7 +26,7 @@ def parts_of_exchange(value: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapp
         answer = value.get(key)
         words = isinstance(answer, str) and from_json(answer) is answer
         response = response or ({"role": "assistant", "content": answer} if words else _body(answer))
-    # A batch of Anthropic's tells how each request went, around the answer.
+    # A batch of Anthropic's states how each request went, around the answer.
     response = response or _body(mapping(value.get("result")).get("message"))
     if any(key in value for key in _CONTEXTS):
         request = request or value
@@ -36,7 +36,7 @@ def parts_of_exchange(value: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapp
 
 
 def is_exchange(value: Any) -> bool:
-    """Whether this holds a request of a model and its answer."""
+    """True if this holds a request of a model and its answer."""
     if not isinstance(value, dict) or isinstance(value.get("role"), str):
         return False
     request, response = parts_of_exchange(value)

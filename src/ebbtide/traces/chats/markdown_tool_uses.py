@@ -1,4 +1,4 @@
-"""What a turn of an exported chat is made of: words, thoughts, and uses of tools with arguments and answers.
+"""Parts of a turn of an exported chat: words, thoughts, and uses of tools with arguments and answers.
 
 Exporters write a use of a tool as
 
@@ -61,7 +61,7 @@ _RULE = "---"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Words:
-    """What is said to somebody, or thought.
+    """Words that are said to somebody, or thought.
 
     Args:
         text: Not empty.
@@ -108,12 +108,12 @@ def parts_of(lines: Sequence[str]) -> list[Words | ShownCall]:
 
 
 def closes_tool(line: str) -> bool:
-    """Whether a line ends what a tool shows; quoted in the middle of a line, the tag ends nothing."""
+    """True if a line ends what a tool shows; quoted in the middle of a line, the tag ends nothing."""
     return line.startswith("</") and line.rstrip() in _TAGS_END
 
 
 def words_of(lines: Sequence[str]) -> list[Words]:
-    """What is said, without the rules and comments around it; empty where nothing is."""
+    """Returns what is said, without the rules and comments around it; empty where nothing is."""
     first, last = 0, len(lines)
     while first < last and _is_frame(lines[first]):
         first += 1
@@ -157,7 +157,7 @@ def _end(lines: Sequence[str], at: int, tag: str) -> int:
 
 
 def _section_end(lines: Sequence[str], at: int) -> int:
-    """Where a use of a tool ends that has no mark for it: at a rule, or where words follow its blocks."""
+    """Returns the end of a use of a tool without a mark for it: a rule, or words that follow its blocks."""
     mark, had_block = "", False
     for number in range(at, len(lines)):
         line = lines[number]
@@ -206,7 +206,7 @@ def _use(name: str, kind: str, lines: Sequence[str], *, failed: bool = False) ->
 
 
 def _divided(body: Sequence[str], kind: str) -> tuple[list[str], str | None, bool]:
-    """What went in, what came out, and whether only the beginning of the first is there."""
+    """Returns what went in, what came out, and whether only the beginning of the first is there."""
     into: list[str] = []
     is_cut = False
     blocks: list[int] = []  # lines of `into` that may begin the answer
@@ -248,7 +248,7 @@ def _unfenced(lines: Sequence[str]) -> str:
 
 
 def _arguments(lines: Sequence[str], kind: str) -> Any:
-    """What went in, as a table where it has parts; None where nothing is shown."""
+    """Returns what went in, as a table where it has parts; None where nothing is shown."""
     prose: list[str] = []
     block: list[str] | None = None
     language = ""
@@ -277,7 +277,7 @@ def _arguments(lines: Sequence[str], kind: str) -> Any:
 
 
 def _is_named(line: str) -> bool:
-    """Whether a line holds nothing but values in code marks, with or without names."""
+    """True if a line holds nothing but values in code marks, with or without names."""
     return "`" in line and not _NAMED.sub("", line).strip()
 
 

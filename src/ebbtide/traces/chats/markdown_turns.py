@@ -30,7 +30,7 @@ _FEWEST_RUNS = 3  # turns, those of one speaker in a row as one
 
 
 class TurnRole(StrEnum):
-    """What kind of speaker a turn has."""
+    """Role of the speaker of a turn."""
 
     PERSON = "person"
     MODEL = "model"
@@ -76,7 +76,7 @@ _RULE = "---"
 
 
 class Layout(StrEnum):
-    """How the lines of speakers are laid out."""
+    """Layout of the lines of speakers."""
 
     SPECSTORY = "specstory"
     HEADING = "heading"

@@ -25,7 +25,7 @@ _RESULTS = ("response", "result", "content", "output")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolAnswer:
-    """What came back from a tool."""
+    """Answer of a tool."""
 
     id: str | None
     name: str | None = None

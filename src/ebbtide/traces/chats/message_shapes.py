@@ -292,7 +292,7 @@ def _listed_calls(value: Mapping[str, Any]) -> list[ToolRequest]:
 
 
 def _is_definition(content: object) -> bool:
-    """Whether a tool is described, not used: LangChain's tracing puts those on offer among the messages."""
+    """True if a tool is described, not used: LangChain's tracing puts those on offer among the messages."""
     function = content.get("function") if isinstance(content, dict) else None
     return isinstance(function, dict) and "parameters" in function and "arguments" not in function
 

@@ -30,7 +30,7 @@ def refuse_messages(document: Document) -> str | None:
 
 
 def is_message(value: Any) -> bool:
-    """Whether this is a message."""
+    """True if this is a message."""
     return isinstance(value, Mapping) and isinstance(value.get("role"), str)
 
 
@@ -52,7 +52,7 @@ def history_of(value: Mapping[str, Any]) -> list[Any]:
 
 
 def is_group(value: Any) -> bool:
-    """Whether this is a group's conversation: messages with names, of which an assistant has one."""
+    """True if this is a group's conversation: messages with names, of which an assistant has one."""
     if not isinstance(value, dict):
         return False
     if isinstance(value.get("chat_history"), list) and ("cost" in value or "summary" in value):
@@ -65,7 +65,7 @@ def is_group(value: Any) -> bool:
 
 
 def shows_execution(messages: list[Any]) -> bool:
-    """Whether an executor speaks in a list of messages, as nobody does but in AutoGen."""
+    """True if an executor speaks in a list of messages, as nobody does but in AutoGen."""
     return any(
         isinstance(message, dict)
         and isinstance(message.get("role"), str)
@@ -138,7 +138,7 @@ def _is_autogen_message(value: Any, depth: int = 0) -> bool:
 
 
 def is_autogen_state(value: Mapping[str, Any]) -> bool:
-    """Whether this is the saved state of a team or an agent."""
+    """True if this is the saved state of a team or an agent."""
     return str(value.get("type")).endswith("State") and bool(
         {"agent_states", "llm_context", "message_thread"} & value.keys()
     )
@@ -222,7 +222,7 @@ def refuse_openai(document: Document) -> str | None:
 
 
 def _is_talk(value: Any) -> bool:
-    """Whether this is a list of messages, or an object around one."""
+    """True if this is a list of messages, or an object around one."""
     talk = talk_in(value) if isinstance(value, dict) else None
     messages = talk[1] if talk else items(value)
     return any(map(is_message, messages[:_MESSAGES_LOOKED_AT]))
@@ -254,19 +254,19 @@ def _instructions(value: Mapping[str, Any]) -> list[Any]:
 
 
 def is_item(value: Any) -> bool:
-    """Whether this is an item of the responses interface."""
+    """True if this is an item of the responses interface."""
     if not isinstance(value, dict) or text(value.get("type")) not in _ITEMS:
         return False
     return any(key in value for key in _ITEM_KEYS)
 
 
 def is_answer(value: Any) -> bool:
-    """Whether this is what a model's interface answers."""
+    """True if this is an answer of a model's interface."""
     if not isinstance(value, dict):
         return False
     _, response = parts_of_exchange(value)
     if response.get("object") == "chat.completion.chunk":
-        return False  # A piece of an answer tells neither its words nor its calls.
+        return False  # A piece of an answer carries neither its words nor its calls.
     if any(isinstance(response.get(key), list) for key in _ANSWERS):
         return True
     if response.get("type") == "message" and isinstance(response.get("role"), str):

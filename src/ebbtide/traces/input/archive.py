@@ -54,7 +54,7 @@ class Archive:
         return self._file.namelist()
 
     def document(self) -> Document:
-        """What is in it, by name."""
+        """Returns the archive as a document: what is in it, by name."""
         return Document(content=Content.ARCHIVE, head=tuple(self._file.namelist()))
 
     def records(

@@ -34,7 +34,7 @@ def utf8(data: bytes) -> bytes:
 
 
 def zero_byte(data: bytes) -> TranscriptError:
-    """What to report of bytes among which there is a zero."""
+    """Returns the error to report of bytes among which there is a zero."""
     return TranscriptError(
         f"binary, not text: a zero byte at byte {data.find(0)}",
         hint="UTF-16 needs a byte order mark.",
@@ -43,7 +43,7 @@ def zero_byte(data: bytes) -> TranscriptError:
 
 
 def not_utf8(error: UnicodeDecodeError, *, offset: int = 0, line: int) -> TranscriptError:
-    """What to say about bytes that are no UTF-8.
+    """Returns the error to report of bytes that are no UTF-8.
 
     Args:
         error: Where decoding stopped, counted from `offset`.

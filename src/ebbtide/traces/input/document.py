@@ -27,7 +27,7 @@ _LINE = rb"^[^\S\n]*\S.*$"
 
 
 class Content(StrEnum):
-    """What an input is, before anybody asks for its format."""
+    """Kind of an input, before anybody asks for its format."""
 
     JSON = "one JSON value"
     JSON_LINES = "JSON lines"  #: one JSON value a line, the first of them an object
@@ -56,10 +56,10 @@ class Document:
 
     @classmethod
     def of(cls, data: bytes) -> Document:
-        """What is in `data`.
+        """Returns the document that is in `data`.
 
         Raises:
-            TranscriptError: Nothing, or nothing that can be decoded.
+            TranscriptError: There is nothing in it, or nothing that can be decoded.
         """
         data = utf8(data)
         lines = re.finditer(_LINE, data, re.MULTILINE)
@@ -74,7 +74,7 @@ class Document:
 
     @classmethod
     def beginning(cls, data: bytes, *, complete: bool) -> Document:
-        """What an input is that begins with `data`; more of it may be broken than `of` allows.
+        """Returns the document that begins with `data`; more of it may be broken than `of` allows.
 
         Args:
             data: Its first bytes, as UTF-8; not empty.
@@ -122,11 +122,11 @@ class Document:
 
     @property
     def like_json(self) -> bool:
-        """Whether it is meant to be JSON, going by how it starts."""
+        """True if it is meant to be JSON, going by how it starts."""
         return bool(self.head) or bool(_LIKE_JSON.match(self.data[:200].decode(errors="replace")))
 
     def describe(self) -> str:
-        """What it is, in a few words for an error message."""
+        """Returns what it is, in a few words for an error message."""
         return f"{self.content}: {shape(self.head[0])}" if self.head else str(self.content)
 
 
@@ -150,7 +150,7 @@ def _valid(lines: list[str], values: list[Any]) -> Iterator[Any]:
 
 
 def shape(value: Any) -> str:
-    """What kind of JSON value this is, in a few words for an error message."""
+    """Returns the kind of a JSON value, in a few words for an error message."""
     if isinstance(value, Mapping):
         keys = [*(repr(key) for key in islice(value, 6)), *(["..."] if len(value) > 6 else [])]
         return f"an object with {', '.join(keys)}" if keys else "an empty object"

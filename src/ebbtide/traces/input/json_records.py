@@ -64,7 +64,10 @@ def _inside(value: Any, path: str, paths: frozenset[str], prefixes: frozenset[st
 
 
 def text_from(pieces: Iterator[bytes]) -> Callable[[], str]:
-    """What gives the text of UTF-8 pieces, one piece after the other; what is no UTF-8 becomes U+FFFD."""
+    """Returns a function that gives the text of UTF-8 pieces, one after the other.
+
+    What is no UTF-8 becomes U+FFFD.
+    """
     decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
 
     def more() -> str:

@@ -77,7 +77,7 @@ def _tolerant(text: str, first_line: int) -> Any:
 
 
 def too_deep(line: int | None = None) -> TranscriptError:
-    """What to report of a value with more levels than Python's stack takes."""
+    """Returns the error to report of a value with more levels than Python's stack takes."""
     return TranscriptError("nested too deeply to be read", line=line)
 
 

@@ -95,7 +95,7 @@ _FINGERPRINT = 64  # bytes
 
 
 class Tail:
-    """What comes into the file that has a name, whichever file that is.
+    """Reader of what comes into the file that has a name, whichever file that is.
 
     Args:
         path: The file. It may be emptied, rewritten or replaced meanwhile, or be away for a while.
@@ -115,7 +115,7 @@ class Tail:
         self._last = b""
 
     def look(self) -> bytes | None:
-        """What is new, as far as one look takes in; None if the file begins anew."""
+        """Returns what is new, as far as one look takes in; None if the file begins anew."""
         if self._goes_on():
             data = self._file.read(_CHUNK)
             self._last = (self._last + data)[-_FINGERPRINT:]
@@ -130,12 +130,12 @@ class Tail:
         self._file.close()
 
     def _goes_on(self) -> bool:
-        """Whether what was read last still stands where it stood; the position is behind it again."""
+        """True if what was read last still stands where it stood; the position is behind it again."""
         self._file.seek(-len(self._last), os.SEEK_CUR)
         return self._file.read(len(self._last)) == self._last
 
     def _switch(self) -> bool:
-        """Whether another file has the name now; there may also be none for a while."""
+        """True if another file has the name now, which is then opened; there may also be none for a while."""
         try:
             if os.path.samestat(Path(self._path).stat(), os.fstat(self._file.fileno())):
                 return False

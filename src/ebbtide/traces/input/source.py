@@ -1,4 +1,4 @@
-"""Where the bytes come from: a file, or standard input; compressed or not, in UTF-8 or in UTF-16."""
+"""Sources of bytes: a file, or standard input; compressed or not, in UTF-8 or in UTF-16."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _SUFFIXES = (".jsonl", ".ndjson", ".eval", ".traj")  # of files that hold nothin
 
 
 def source_name(path: str | os.PathLike[str]) -> str:
-    """What messages call this input."""
+    """Returns the name of this input in messages."""
     return "<stdin>" if os.fspath(path) == STDIN else os.fspath(path)
 
 
 def begins_with(file: Path, mark: bytes) -> bool:
-    """Whether these are the first bytes of a file.
+    """True if these are the first bytes of a file.
 
     Raises:
         OSError: It cannot be read.
@@ -38,7 +38,7 @@ def begins_with(file: Path, mark: bytes) -> bool:
 
 
 def is_named_like_a_trace(source: str) -> bool:
-    """Whether a file is a trace by its name, whatever is in it."""
+    """True if a file is a trace by its name, whatever is in it."""
     return Path(source.lower().removesuffix(".gz").removesuffix(".zst")).suffix in _SUFFIXES
 
 

@@ -77,7 +77,7 @@ def refuse_bomb(packed: int, size: int, most_ratio: int) -> None:
 
 
 def _inflate(pieces: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:
-    """How many packed bytes were step, and what they gave."""
+    """Yields the number of packed bytes of each step, and what they gave."""
     unpacker = zlib.decompressobj(wbits=31)
     rest = next(pieces, b"")
     while True:

@@ -1,4 +1,4 @@
-"""What one file of a session gives for the bill: its calls, and where to go on when the file has grown."""
+"""Calls of one file of a session for the bill, and where to go on when the file has grown."""
 
 from __future__ import annotations
 

@@ -180,7 +180,7 @@ def _whole_lines(source: BinaryIO, found: FileCalls) -> Iterator[bytes]:
 
 
 def _whole(file: SessionFile, status: os.stat_result | None) -> KnownFile:
-    """What a file gives that can only be read as a whole."""
+    """Returns what a file gives that can only be read as a whole."""
     origin = origin_of(file)
     adding = _LINES.get(file.agent)
     if adding is not None and file.path.endswith(".zst"):

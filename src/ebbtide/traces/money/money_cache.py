@@ -1,4 +1,4 @@
-"""What the money pass found in files, kept until they change."""
+"""Cache of what the money pass found in files, kept until they change."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TELL_ALL = (CodingAgent.CLAUDE, CodingAgent.CODEX)  # whose files alone say whe
 
 
 class KnownFile(msgspec.Struct, array_like=True, gc=False):
-    """What a file gave, and by what it is known to be the same.
+    """Calls that a file gave, and the marks by which it is known to be the same.
 
     Args:
         size: Bytes.

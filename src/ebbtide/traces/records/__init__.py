@@ -1,1 +1,1 @@
-"""What readers of records share: fields, tokens, joined calls, order in time."""
+"""Parts that readers of records share: fields, tokens, joined calls, order in time."""

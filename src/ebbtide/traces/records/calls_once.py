@@ -13,7 +13,7 @@ _Sizes = tuple[int | None, ...]  # of a prompt, as `Prompt`, but None where one 
 
 
 class Sighting(NamedTuple):
-    """What one record of a model call brings.
+    """Contribution of one record of a model call.
 
     Args:
         name: The identity of the call; None where nothing identifies it.
@@ -37,7 +37,7 @@ class _Call:
     last_ts: float | None
 
     def is_same(self, prompt: _Sizes, ts: float | None) -> bool:
-        """Whether a record under the same name is of this call: by the size of its prompt, or its time.
+        """True if a record under the same name is of this call: by the size of its prompt, or its time.
 
         A recorder that masks ids gives one name to all: then both differ.
         """
@@ -49,7 +49,7 @@ class _Call:
 
 
 class CallsOnce:
-    """Tells what each record of a model call has beyond the records before it, wherever they stood.
+    """Finds what each record of a model call has beyond the records before it, wherever they stood.
 
     Nothing is forgotten: a call that comes back after any number of others is still the same.
     """

@@ -1,4 +1,4 @@
-"""What lines of Claude Code state of a whole session: its cost, or tokens and cost by model."""
+"""Totals that lines of Claude Code state of a whole session: its cost, or tokens and cost by model."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def take_total(totals: dict[str, dict[str, Usage]], line: Mapping[str, Any]) -> 
 
 
 def _totals_of(value: Mapping[str, Any]) -> list[Usage]:
-    """What a line states of its whole session, by model.
+    """Returns what a line states of its whole session, by model.
 
     The cost of the whole counts where models do not share it among themselves, and then alone: the tokens of
     a session file are those of its lines, and those of sub-agents may be in other files.

@@ -93,7 +93,7 @@ def seconds(value: object) -> float | None:
 
 
 def from_json(value: object) -> object:
-    """What a text of a JSON object or list stands for; anything else as it is."""
+    """Returns the value of a text that is a JSON object or list; anything else as it is."""
     if isinstance(value, str) and value[:1] in ("{", "["):
         try:
             return json_value(value)

@@ -39,7 +39,7 @@ _REQUEST: Final = re.compile(r"^## My request for \w+:\s*", re.MULTILINE)
 
 
 def is_injected(text: str) -> bool:
-    """Whether a message of the person was put in by the harness."""
+    """True if a message of the person was put in by the harness."""
     return not persons_words(text)
 
 

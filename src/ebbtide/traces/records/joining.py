@@ -23,7 +23,7 @@ def _begun(call: ToolCall) -> ToolCall:
 
 
 class Seen:
-    """Which ids were there before; the oldest of very many are forgotten.
+    """Memory of the ids that were there before; the oldest of very many are forgotten.
 
     Args:
         most: So many are remembered.
@@ -33,7 +33,7 @@ class Seen:
         self._ids: Bounded[str, None] = Bounded(most)
 
     def before(self, name: str) -> bool:
-        """Whether the id was there before; from now on it was."""
+        """True if the id was there before; from now on it was."""
         if name in self._ids:
             return True
         self._ids[name] = None

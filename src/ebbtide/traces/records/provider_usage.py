@@ -92,12 +92,12 @@ def reported(usage: Usage) -> Usage | None:
 
 
 def has_tokens(usage: Usage) -> bool:
-    """Whether a number of tokens is known, if only 0."""
+    """True if a number of tokens is known, if only 0."""
     return any(getattr(usage, name) is not None for name in CLASSES)
 
 
 def has_spent(usage: Usage | None) -> bool:
-    """Whether there are tokens or a cost above 0."""
+    """True if there are tokens or a cost above 0."""
     return usage is not None and bool(usage.tokens or usage.cost_usd)
 
 

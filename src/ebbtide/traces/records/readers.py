@@ -1,4 +1,4 @@
-"""What reads a trace: record by record into events, or line by line into the rounds of a conversation."""
+"""Readers of a trace: record by record into events, or line by line into the rounds of a conversation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What events carry of a run's tokens and cost, and what a total has beyond them."""
+"""Accounts of a run's tokens and cost: what events carry of them, and what a total has beyond."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where coding agents keep their sessions: one table, a row an agent.
+"""Homes of coding agents, in which they keep their sessions: one table, a row an agent.
 
 Taken from the agents' own sources and documentation:
 
@@ -61,7 +61,7 @@ class SessionPattern:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentHome:
-    """Where an agent keeps its sessions.
+    """Home of an agent, in which it keeps its sessions.
 
     Args:
         agent: The agent.

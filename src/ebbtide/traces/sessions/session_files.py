@@ -59,7 +59,7 @@ class SearchedFolder:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionSearch:
-    """What there is on this machine.
+    """Result of a search for the sessions on this machine.
 
     Args:
         files: Files of sessions that were written late enough, the latest first.
@@ -151,7 +151,7 @@ def _files_at(
 
 
 def _stem(file: SessionFile) -> str:
-    """What files of one session share whatever they are written in."""
+    """Returns the stem that files of one session share, whatever they are written in."""
     if file.agent is CodingAgent.OPENCODE:
         return PurePath(file.path).stem if PurePath(file.path).stem.startswith("ses_") else file.path
     return file.path.rpartition(".json")[0] or file.path

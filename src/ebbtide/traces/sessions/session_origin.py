@@ -29,12 +29,12 @@ _HASH_LENGTH = 16  # the shortest of Gemini CLI's versions
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionOrigin:
-    """Where a session comes from.
+    """Origin of a session.
 
     Args:
         id: The session.
         parent: The session that started it as a sub-agent, or that it is a fork of; None for one of its own.
-        project: The folder that the agent worked in, or as much as its name for it tells; None where unknown.
+        project: The folder that the agent worked in, or as much as its name for it says; None where unknown.
         role: Its place beside its parent, in the words of `RunRole`.
         name: Its kind of agent, or the name that its parent gave it; empty where it has none.
     """
@@ -52,7 +52,7 @@ class SessionOrigin:
 
 
 def origin_of(file: SessionFile) -> SessionOrigin:
-    """Where a session comes from, as its file says; what cannot be read says nothing."""
+    """Returns the origin of a session, as its file states it; what cannot be read states nothing."""
     reader = {
         CodingAgent.CLAUDE: _of_claude,
         CodingAgent.CODEX: _of_codex,

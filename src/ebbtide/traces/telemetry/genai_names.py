@@ -233,7 +233,7 @@ OUTPUTS: Final = (
 #: Lists in keys: ``gen_ai.prompt.0.role``.
 LISTED_INPUTS: Final = ("llm.input_messages", "gen_ai.prompt", "llm.prompts")
 LISTED_OUTPUTS: Final = ("llm.output_messages", "gen_ai.completion")
-#: The name under which Google's ADK tells the results of several calls again, in a span of its own.
+#: The name under which Google's ADK records the results of several calls again, in a span of its own.
 MERGED_TOOLS: Final = "(merged tools)"
 #: An agent's whole conversation, of which the last message is its answer.
 TRANSCRIPTS: Final = ("pydantic_ai.all_messages", "all_messages_events", "final_result")
@@ -285,7 +285,7 @@ def listed(attributes: Mapping[str, Any]) -> dict[str, list[tuple[tuple[str, Any
 
 
 def tree_of(fields: Sequence[tuple[str, Any]]) -> Any:
-    """What an item's dotted names stand for: objects, and lists where the names are numbers."""
+    """Returns the value that an item's dotted names stand for: objects, and lists where they are numbers."""
     tree: dict[str, Any] = {}
     for name, value in fields:
         *around, last = name.split(".")

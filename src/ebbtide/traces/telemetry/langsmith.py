@@ -2,7 +2,7 @@
 
 Runs with ``run_type``: llm, tool, chain and so on.
 
-What a chain tells of tokens and cost is a sum over its models, and counts only where none of them is
+What a chain reports of tokens and cost is a sum over its models, and counts only where none of them is
 there. Source: the run format of the LangSmith client.
 """
 

@@ -117,7 +117,7 @@ def raw_log(
 
 
 def plain_value(value: Any, depth: int = 0) -> Any:
-    """What an attribute's value stands for; OTLP writes its type beside it."""
+    """Returns the value that an attribute's value stands for; OTLP writes its type beside it."""
     if isinstance(value, str):
         return value
     if depth > _DEEPEST:

@@ -36,7 +36,7 @@ def refuse_langfuse(document: Document) -> str | None:
 
 
 def is_observation(value: Any) -> bool:
-    """Whether this is one: it has a type, and something that only observations have."""
+    """True if this is an observation of Langfuse: it has a type, and a field that only observations have."""
     if not isinstance(value, dict) or not isinstance(value.get("type"), str):
         return False
     return (

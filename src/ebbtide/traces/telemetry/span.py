@@ -63,17 +63,17 @@ class Span:
 
     @property
     def has_tokens(self) -> bool:
-        """Whether it reports tokens."""
+        """True if it reports tokens."""
         return self.usage.tokens is not None
 
     @property
     def has_spent(self) -> bool:
-        """Whether it reports tokens or cost."""
+        """True if it reports tokens or cost."""
         return bool(self.cost_usd) or self.has_tokens
 
     @property
     def text(self) -> str | None:
-        """What came out, in words."""
+        """Words that came out; None where there are none."""
         return (
             "\n\n".join(
                 message.text for message in self.outputs if message.text and message.role == "assistant"
@@ -130,7 +130,7 @@ def failure(message: object, kind: object) -> str | None:
 
 
 class SpanKind(StrEnum):
-    """What a span is to a run."""
+    """Kind of a span: what it is to a run."""
 
     LLM = "llm"  #: a call of a model
     EMBEDDING = "embedding"  #: a call of a model that gives no text

@@ -1,4 +1,4 @@
-"""What the attributes of one span tell: GenAI conventions, OpenInference, or both at once."""
+"""Attributes of one span, read by GenAI conventions, OpenInference, or both at once."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def cost_from(attributes: Mapping[str, Any]) -> float | None:
 
 
 def kind_of(attributes: Mapping[str, Any]) -> SpanKind:
-    """What a span is, going by its attributes."""
+    """Returns the kind of a span, going by its attributes."""
     kind = attributes.get("openinference.span.kind")
     if isinstance(kind, str) and kind:
         return _KINDS.get(kind.upper(), SpanKind.OTHER)
@@ -178,7 +178,7 @@ def span_of(raw: RawSpan, memory: MessageMemory | None = None) -> Span:
     )
     reason = failure(raw.message or names.first(attributes, names.ERROR_MESSAGE), error) if failed else None
     tool = kind is SpanKind.TOOL
-    # What makes an agent tells its instructions, which its calls of a model tell again.
+    # What makes an agent states its instructions, which its calls of a model state again.
     silent = tool or attributes.get("gen_ai.operation.name") == "create_agent"
     inputs, outputs = (
         ((), ()) if silent else messages_of(attributes, raw.events, kind, memory or MessageMemory())
@@ -272,7 +272,7 @@ def _parts_of(fields: Mapping[str, Any], args: object, result: object) -> tuple[
 
 
 def _is_schema(value: object) -> bool:
-    """Whether parameters are described, not given."""
+    """True if parameters are described, not given."""
     fields = mapping(from_json(value)).values()
     return bool(fields) and all("type" in mapping(field) for field in fields)
 

@@ -29,7 +29,7 @@ def messages_of(
     kind: SpanKind,
     memory: MessageMemory,
 ) -> tuple[list[ChatMessage], list[ChatMessage]]:
-    """What went into a span, and what came out: of an agent or a chain its last words only."""
+    """Returns what went into a span, and what came out: of an agent or a chain its last words only."""
     lists = names.listed(attributes)
     inputs, outputs = _from_events([*events, *_events_inside(attributes)])
     messages = _listed(attributes, lists, names.LISTED_INPUTS, "user", memory)

@@ -1,4 +1,4 @@
-"""Where spans stand in their trace, and what of them is recorded inside them already."""
+"""Places of spans in their trace, and what of them is recorded inside them already."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Key = tuple[str, str]
 
 
 class Detail(Flag):
-    """What spans inside a span report."""
+    """Details that spans inside a span report."""
 
     NOTHING = 0
     LLM = 1  #: a call of a model
@@ -35,7 +35,7 @@ class Detail(Flag):
 
 @dataclass(slots=True)
 class Node:
-    """What is remembered of a span; `usage` and `cost_usd` are None where it reports none."""
+    """Memory of a span; `usage` and `cost_usd` are None where it reports none."""
 
     parent: str | None
     kind: SpanKind
@@ -102,15 +102,18 @@ class SpanTree:
         self._details[key] = self.details_inside(key) | details
 
     def details_inside(self, key: Key) -> Detail:
-        """What the spans inside one report, as far as their parents are known."""
+        """Returns what the spans inside one report, as far as their parents are known."""
         return self._details.get(key, Detail.NOTHING)
 
     def details_in_trace(self, trace: str) -> Detail:
-        """What the calls of models in a trace report."""
+        """Returns what the calls of models in a trace report."""
         return self._traces.get(trace, Detail.NOTHING)
 
     def details_under(self, key: Key) -> Detail:
-        """What is reported inside a span; all of a trace is inside its outermost, though some is missing."""
+        """Returns what is reported inside a span.
+
+        All of a trace is inside its outermost span, though some is missing.
+        """
         node = self.nodes.get(key)
         outermost = node is not None and node.parent is None and node.kind is not SpanKind.LLM
         details = self.details_inside(key)
@@ -134,7 +137,7 @@ class SpanTree:
         return next((node.agent for _, node in self.around(key) if node.agent), None)
 
     def speaks(self, key: Key, span: Span) -> bool:
-        """Whether the words of a span that calls no model are an agent's: no model in its trace has them.
+        """True if the words of a span that calls no model are an agent's: no model in its trace has them.
 
         It is an agent, or the outermost of its trace; so is one whose outer spans are missing.
         """
@@ -250,7 +253,7 @@ class SameCalls:
 
 
 def joined(span: Span, other: Span) -> Span:
-    """A span of a call, with what only the other one of the same call tells."""
+    """A span of a call, with what only the other one of the same call reports."""
     return replace(
         span,
         inputs=span.inputs or other.inputs,

@@ -113,7 +113,7 @@ class SpanEvents:
         return events
 
     def _is_same_call(self, key: Key, span: Span) -> bool:
-        """Whether another span, not inside this one, records the same call; it learns from this one."""
+        """True if another span, not inside this one, records the same call; it learns from this one."""
         first = self._same_calls.first(key, span)
         if first is None or any(place == key for place, _ in self._tree.around(first)):
             return False
@@ -301,7 +301,7 @@ class SpanEvents:
             self._ready.add(chain.take_call(slot))
 
     def _ended(self, key: Key, span: Span) -> None:
-        """What an agent or a chain reports that nothing inside it does."""
+        """Adds what an agent or a chain reports that nothing inside it does."""
         if self._tree.nodes[key].kind is SpanKind.TOOL:
             return
         under = self._tree.details_under(key)
@@ -375,14 +375,17 @@ class SpanEvents:
         return base, around[tools[0]][0][1] if tools else None
 
     def _is_open(self, key: Key, name: str) -> bool:
-        """Whether a model has asked for a call of this tool, in the chain that a span belongs to."""
+        """True if a model has asked for a call of this tool, in the chain that a span belongs to."""
         base, tool = self._place(key)
         chain = self._chains.get(base if tool is None else f"{base}/{tool}")
         return chain is not None and chain.open_call(name)
 
 
 def _words(span: Span) -> str | None:
-    """What a model said: an empty text where it answered without words, why it failed where it did."""
+    """Returns what a model said.
+
+    The text is empty where it answered without words, and the reason where it failed.
+    """
     is_answer = any(message.role == "assistant" for message in span.outputs)
     failure = span.result if span.error and isinstance(span.result, str) else None
     return span.text or failure or ("" if is_answer else None)

@@ -29,5 +29,5 @@ def refuse_transcript_jsonl(document: Document) -> str | None:
 
 
 def is_round_line(value: Any) -> bool:
-    """Whether a line is a header or a round."""
+    """True if a line is a header or a round."""
     return isinstance(value, Mapping) and value.get("type") in (HEADER_TYPE, ROUND_TYPE)

@@ -11,7 +11,7 @@ from ebbtide.text.extraction.answers import still_open
 
 
 class RoundUnit(StrEnum):
-    """What counts as one round of a conversation that does not say so itself."""
+    """Unit that counts as one round of a conversation that does not say so itself."""
 
     TURN = "turn"  #: each turn
     CIRCLE = "circle"  #: turns up to the one whose speaker has already spoken in the round
@@ -19,7 +19,7 @@ class RoundUnit(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """What one speaker says in one go."""
+    """Words of one speaker in one go."""
 
     speaker: str
     text: str
