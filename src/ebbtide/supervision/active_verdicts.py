@@ -33,7 +33,7 @@ class ActiveVerdict:
 
     @property
     def is_final(self) -> bool:
-        """Whether the last call was announced: what the model says in it is no reason to go on."""
+        """True if the last call was announced: what the model says in it is no reason to go on."""
         return self.handed_over_at is not None and self.verdict.action is Action.FINALIZE
 
 
@@ -98,7 +98,7 @@ class ActiveVerdicts(State):
 
 
 def hand_over(actives: list[tuple[ActiveVerdicts, int]], events: int, default: Verdict) -> Verdict:
-    """What the next call of the model gets: an ending, or the nudges that were not delivered yet.
+    """Returns the verdict for the next call of the model: an ending, or the nudges not delivered yet.
 
     Args:
         actives: Of the run and of the chain, each with its turn.

@@ -20,7 +20,7 @@ _ANSWERED = 256  # tools that are known to have answered; with more of them, all
 
 
 class ChainState(State):
-    """What holds for one chain, and its conversation.
+    """State of one chain, and of its conversation.
 
     Args:
         name: The chain.
@@ -68,13 +68,13 @@ class ChainState(State):
 
     @property
     def awaits_round(self) -> bool:
-        """Whether something holds that a round with something new would end."""
+        """True if something holds that a round with something new would end."""
         items = self.active.items
         return self.excused or ROUNDS in items or BURN in items
 
     @property
     def goes_in_circles(self) -> bool:
-        """Whether a loop holds that was reported."""
+        """True if a loop holds that was reported."""
         every = (item.verdict.facts for item in self.active.items.values())
         return any(isinstance(facts, LoopFacts) and facts.signal.kind not in SPENDING for facts in every)
 
@@ -84,12 +84,12 @@ class ChainState(State):
             self.answering_tools.add(tool)
 
     def answers_known(self, tools: Sequence[str]) -> bool:
-        """Whether the answer of one of these tools was ever known: a trace may leave answers out."""
+        """True if the answer of one of these tools was ever known: a trace may leave answers out."""
         names = self.answering_tools
         return not tools or len(names) >= _ANSWERED or not names.isdisjoint(tools)
 
     def was_reported(self, subject: Subject) -> bool:
-        """Whether it was reported in an earlier turn, so that going on with it is no accident of one turn."""
+        """True if it was reported in an earlier turn: going on with it is no accident of one turn then."""
         turn = self._reported.get(subject)
         return turn is not None and turn < self.turn
 
@@ -136,7 +136,7 @@ class ChainState(State):
         self.active.lift([key for key in (ROUNDS, BURN) if key in items and not items[key].is_final])
 
     def moment(self, loops: LoopState | None) -> RoundMoment:
-        """Where the chain stands now.
+        """Returns the moment of the chain now.
 
         Args:
             loops: What it spent; None where that is not watched.
@@ -160,7 +160,7 @@ class ChainState(State):
 
 
 def _holds(item: ActiveVerdict, loops: LoopState) -> bool:
-    """Whether a verdict holds although something new has come."""
+    """True if a verdict holds although something new has come."""
     facts = item.verdict.facts
     if not isinstance(facts, LoopFacts):
         return False

@@ -1,4 +1,4 @@
-"""What a verdict is about, as facts: sentences are made of them last, in `wording`, and never read back."""
+"""Facts that a verdict is about: sentences are made of them last, in `wording`, and never read back."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class LoopFacts:
 
     @property
     def kind(self) -> str:
-        """What was found: a `LoopKind`."""
+        """Kind of what was found: a `LoopKind`."""
         return self.signal.kind.value
 
 

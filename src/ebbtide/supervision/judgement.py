@@ -1,4 +1,4 @@
-"""What each engine reports, made into verdicts that hold."""
+"""Judgement of what each engine reports: it becomes verdicts that hold."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Judgement:
             self.all_clear = replace(self.all_clear, dropped_chains=chains)
 
     def answer(self, chain: ChainState | None) -> Verdict:
-        """What came at this event; else the ending that holds; else allow."""
+        """Returns the strictest verdict of this event, or a stricter ending that holds; else allow."""
         verdict = self.all_clear
         if self.due:
             verdict = max(self.due, key=lambda due: due.rank)
@@ -120,7 +120,7 @@ class Judgement:
                 self._listener.loop(signal, verdict)
 
     def ignores(self, signal: LoopSignal) -> bool:
-        """Whether a loop, or spending, is not to be reported."""
+        """True if a loop, or spending, is not to be reported."""
         ignore = self._profile.ignore
         return bool(ignore) and ignore.covers(signal.kind.value, signal.tools)
 
@@ -252,7 +252,7 @@ class Judgement:
             self._put(chain.active, BURN, verdict, chain.turn)
 
     def _is_ignored(self, verdict: Verdict) -> bool:
-        """Whether rounds, or the joint rule, are not to be reported; the listener hears of it."""
+        """True if rounds, or the joint rule, are not to be reported; the listener hears of it."""
         kind = verdict.kind or ""
         if not self._profile.ignore.covers(kind):
             return False
@@ -261,7 +261,7 @@ class Judgement:
         return True
 
     def _is_flat(self, chain: ChainState) -> bool:
-        """Whether nothing has come for some turns by anybody's measure, not by the tools' alone."""
+        """True if nothing has come for some turns by anybody's measure, not by the tools' alone."""
         self.rounds(chain, chain.rounds.catch_up())
         return chain.turn - chain.fresh_turn >= self._rules.flat_turns
 
@@ -285,7 +285,7 @@ _STALE = 32  # calls, where the profile has no such rule
 
 
 class Burn(NamedTuple):
-    """How far spending and flatness have come, and on what.
+    """Progress of spending and flatness towards a report, and its facts.
 
     Args:
         spending: Share of what spending alone needs to be reported, 0 and more.
@@ -304,7 +304,7 @@ class Burn(NamedTuple):
 
 
 def flatness(profile: Profile, calls: int, low_rounds: int) -> float:
-    """How flat a stretch is: idle calls and rounds, each as a share of what its engine needs, added up."""
+    """Returns the flatness of a stretch: idle calls and rounds, as shares of their engines' needs, summed."""
     return calls / (profile.divergence.stale or _STALE) + low_rounds / (profile.novelty.low_rounds + 1)
 
 
@@ -323,7 +323,7 @@ def burn(
     left_cost: float | None,
     left_tokens: float | None,
 ) -> Burn:
-    """How far spending and flatness have come.
+    """Returns the progress of spending and flatness towards a report.
 
     Args:
         profile: What each engine needs alone.

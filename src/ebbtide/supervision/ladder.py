@@ -15,7 +15,7 @@ from ebbtide.convergence.signal import Signal
 
 
 class Action(StrEnum):
-    """What to do about a run, the mildest first.
+    """Action on a run, the mildest first.
 
     >>> Action.STOP.rank > Action.NUDGE.rank
     True
@@ -32,7 +32,7 @@ class Action(StrEnum):
 
 
 class Cause(StrEnum):
-    """What a verdict is about."""
+    """Cause of a verdict."""
 
     NONE = "none"  #: there is no reason to stop
     CONVERGENCE = "convergence"  #: rounds bring nothing new
@@ -44,7 +44,7 @@ class Cause(StrEnum):
 
 
 class Steps(NamedTuple):
-    """What follows from something that is reported more than once.
+    """Actions that follow when something is reported more than once.
 
     Args:
         first: When it is reported first, or again in the turn in which it was.

@@ -1,4 +1,4 @@
-"""What turns say, and what the convergence engine makes of it.
+"""Reader of turns: what they say, and what the convergence engine makes of it.
 
 The engines of text take longer to load than all the rest: this module is loaded with the first round.
 """
@@ -41,12 +41,12 @@ class RoundReader:
 
     @staticmethod
     def extract(text: str, *, person: bool = False) -> Extraction:
-        """What a turn of a model or a person says; a text that comes again is read once."""
+        """Returns what a turn of a model or a person says; a text that comes again is read once."""
         speaker = Speaker.PERSON if person else Speaker.MODEL
         return (_extract_short if len(text) <= _CACHED else extract)(text, speaker=speaker)
 
     def read(self, item: Round) -> RoundReading | None:
-        """What the meter makes of a round; None for a round that it has read before."""
+        """Returns the reading of a round by the meter; None for a round that it has read before."""
         if self._meter is None or self.claims > self._profile.supervision.remembered_claims:
             self._meter, self.claims = ConvergenceMeter(self._profile, embedder=self._embedder), 0
         self.claims += len(item.claims) + len(item.open_questions) + 1

@@ -1,4 +1,4 @@
-"""Which turns of a model are rounds of the conversation, and what the convergence engine makes of them.
+"""Rounds of the conversation: the turns that are rounds, and what the convergence engine makes of them.
 
 A turn that ends in a call is work in progress: its text says what is looked up next, not what was found. A
 turn that no call follows is handed to somebody: it is a round. It is read when a verdict can depend on it:
@@ -33,7 +33,7 @@ _TALK = 10  # turns a call, from which a chain is a conversation: an agent at wo
 
 
 class RoundMoment(NamedTuple):
-    """Where a chain stood when a round was complete.
+    """Moment of a chain at which a round was complete.
 
     Args:
         turn: Its turn.
@@ -45,7 +45,7 @@ class RoundMoment(NamedTuple):
 
 
 class Utterance(NamedTuple):
-    """What a model or a person said, and where.
+    """Words of a model or a person, and their place.
 
     Args:
         text: The words.
@@ -151,12 +151,12 @@ class ChainRounds(State):
 
     @property
     def talk(self) -> bool:
-        """Whether this is a conversation: hardly a call among its turns."""
+        """True if this is a conversation: hardly a call among its turns."""
         return self.calls * _TALK <= self.turns
 
     @property
     def waiting(self) -> bool:
-        """Whether there are rounds that were not read yet."""
+        """True if there are rounds that were not read yet."""
         return bool(self._waiting)
 
     def settle(self, moment: RoundMoment, latest_news: int, *, eager: bool = False) -> Iterator[ReadRound]:

@@ -1,4 +1,4 @@
-"""What is known about one run: its engines, each fed with the events in order, and its chains."""
+"""State of one run: its engines, each fed with the events in order, and its chains."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _SPOKEN = (ModelPart.WHOLE, ModelPart.EMBEDDING)
 
 
 class RunState:
-    """What is known about one run. The arguments are those of `Supervisor`.
+    """State of one run. The arguments are those of `Supervisor`.
 
     Attributes:
         monitor: Loops and spending.
@@ -235,7 +235,7 @@ class RunState:
         return chain
 
     def verdicts(self, chain_id: str | None) -> Iterator[Verdict]:
-        """What holds, for one chain or all of them."""
+        """Yields the verdicts that hold, for one chain or all of them."""
         of_run = self.judgement.run.at(1)
         if of_run is not None:
             yield of_run.verdict

@@ -116,7 +116,7 @@ class Supervisor(EngineState):
 
     @property
     def tally(self) -> Tally:
-        """What the run took so far, over all chains."""
+        """Tally of what the run took so far, over all chains."""
         return self._run.monitor.tally
 
     @property
@@ -126,16 +126,16 @@ class Supervisor(EngineState):
 
     @property
     def limits(self) -> Limits | None:
-        """What the run may take; None where there is no limit."""
+        """Limits of the run; None where there is no limit."""
         return None if self._run.alerts is None else self._run.alerts.limits
 
     def watches(self, chain_id: str) -> bool:
-        """Whether a chain of that name is known: it had an event, or its model was asked for."""
+        """True if a chain of that name is known: it had an event, or its model was asked for."""
         expect("chain_id", chain_id, str)
         return chain_id in self._run.chains
 
     def tally_of(self, chain_id: str) -> Tally | None:
-        """What one chain took so far; None where it is not known, or was dropped."""
+        """Returns the tally of one chain so far; None where it is not known, or was dropped."""
         expect("chain_id", chain_id, str)
         loops = self._run.monitor.chain(chain_id)
         return None if loops is None else loops.tally
@@ -168,7 +168,10 @@ class Supervisor(EngineState):
         return verdict
 
     def verdict(self, chain_id: str | None = None) -> Verdict:
-        """What holds now, for one chain or the whole run, with the counts of now. Reading changes nothing."""
+        """Returns the verdict that holds now, for one chain or the whole run, with the counts of now.
+
+        Reading changes nothing.
+        """
         expect("chain_id", chain_id, str, optional=True)
         with self._lock:
             return self._verdict(chain_id)
@@ -193,7 +196,7 @@ class Supervisor(EngineState):
             return self._run.judgement.ending(self._run.chains.find(chain_id))
 
     def check_before_model(self, chain_id: str | None = None, *, now: float | None = None) -> Verdict:
-        """What to do before the next call of the model: the verb for adapters.
+        """Returns what to do before the next call of the model: the verb for adapters.
 
         A nudge is handed over once: put its text before the model. After a finalize one call is made, and
         the check after it is a stop. An escalate stays until something new comes. A person may overrule all
@@ -235,7 +238,9 @@ class Supervisor(EngineState):
             self._run.judgement.budget(refusal)
 
     def check_before_tool(self, call: ToolCall) -> Verdict:
-        """What to do before a tool is called; weaker, since a model that is refused a call makes the next.
+        """Returns what to do before a tool is called.
+
+        It is the weaker check, since a model that is refused a call makes the next.
 
         Returns:
             A nudge where this call goes on with a loop that went on after it had been reported. A finalize,
@@ -316,7 +321,7 @@ class Supervisor(EngineState):
             return [self._run.judgement.limit_verdict(alert) for alert in alerts]
 
     def snapshot(self) -> SupervisorSnapshot:
-        """What is known now; reading changes nothing."""
+        """Returns what is known now; reading changes nothing."""
         from ebbtide.supervision.supervisor_snapshot import ConversationSnapshot, SupervisorSnapshot
 
         with self._lock:

@@ -1,4 +1,4 @@
-"""What a supervisor knows, as values."""
+"""Snapshots of what a supervisor knows, as values."""
 
 from __future__ import annotations
 

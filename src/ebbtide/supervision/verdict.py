@@ -1,4 +1,4 @@
-"""What to do with a run now, and why."""
+"""Verdicts: what to do with a run now, and why."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ebbtide.supervision.ladder import Action, Cause
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict(Record):
-    """What to do now.
+    """Verdict on a run: what to do now, and why.
 
     Args:
         action: What to do, from allow to stop.
@@ -48,17 +48,17 @@ class Verdict(Record):
 
     @property
     def rank(self) -> int:
-        """How strict its action is, 0 to 4."""
+        """Strictness of its action, 0 to 4."""
         return self.action.rank
 
     @property
     def ends(self) -> bool:
-        """Whether the run is not to go on as before: finalize, escalate or stop."""
+        """True if the run is not to go on as before: finalize, escalate or stop."""
         return self.action.rank >= Action.FINALIZE.rank
 
     @property
     def kind(self) -> str | None:
-        """What was found, as in `RunFinding.kind`; None where nothing was."""
+        """Kind of what was found, as in `RunFinding.kind`; None where nothing was."""
         return None if self.facts is None else self.facts.kind
 
     @property

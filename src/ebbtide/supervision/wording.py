@@ -113,7 +113,7 @@ def nudge(facts: Facts) -> str:
 
 
 def loop(signal: LoopSignal, copies: int, *, answers_known: bool = True) -> str:
-    """What a loop was, its size in it.
+    """Returns what a loop was, in words, with its size in it.
 
     Args:
         signal: What was reported of it.
@@ -130,7 +130,7 @@ def loop(signal: LoopSignal, copies: int, *, answers_known: bool = True) -> str:
 
 
 def evidence(signal: LoopSignal) -> str:
-    """What was measured, or the latest call."""
+    """Returns what was measured, or the latest call."""
     measure = signal.measure
     if measure is None:
         return signal.latest_call
@@ -156,7 +156,7 @@ def evidence(signal: LoopSignal) -> str:
 
 
 def burn(facts: BurnFacts) -> str:
-    """What was spent without any progress."""
+    """Returns the number of calls and rounds without any progress, in words."""
     parts = []
     if facts.calls:
         parts.append(f"{facts.calls:,} call{'s' * (facts.calls != 1)}")
@@ -175,14 +175,14 @@ def _burn_measure(facts: BurnFacts) -> str:
 
 
 def measured(facts: Facts) -> str:
-    """What was measured beside the sentence; empty where the sentence says it all."""
+    """Returns what was measured beside the sentence; empty where the sentence says it all."""
     if isinstance(facts, LoopFacts):
         return evidence(facts.signal)
     return _burn_measure(facts) if isinstance(facts, BurnFacts) else ""
 
 
 def advice(facts: Facts) -> str:
-    """What a person may do about it, where there is nothing to tell the model."""
+    """Returns what a person may do about it, where there is nothing to say to the model."""
     if isinstance(facts, LimitFacts):
         if facts.alert.missing is not None:
             return ""  # its sentence says what to pass
@@ -195,7 +195,7 @@ def advice(facts: Facts) -> str:
 
 
 def _limit(alert: LimitAlert) -> str:
-    """How near a limit is."""
+    """Returns how near a limit is, in words."""
     if alert.missing is not None:
         return uncounted(alert.kind, alert.limit, alert.missing, alert.subject).removesuffix(".")
     name = _LIMITS[alert.kind]
@@ -208,7 +208,7 @@ def _limit(alert: LimitAlert) -> str:
 
 
 def limit_size(alert: LimitAlert) -> str:
-    """What was taken of a limit.
+    """Returns what was taken of a limit.
 
     >>> limit_size(LimitAlert(LimitKind.COST_USD, Nearness.WARN, 1.5, 2.0))
     '$1.50 of $2.00'

@@ -55,7 +55,7 @@ class CallReviewer:
         self._has_list = False
 
     def review(self, call: ToolCall, loops: LoopState) -> CallReview:
-        """What is known of a call.
+        """Returns what is known of a call.
 
         Args:
             call: The latest call.
@@ -129,7 +129,10 @@ class CallReviewer:
         return WasteKind.FAILED_EDIT if effect is Effect.CHANGE and not is_shell else None
 
     def _edit(self, args: Mapping[str, object]) -> WasteKind | None:
-        """Whether an edit takes back lines that the run itself had written; its own lines are remembered."""
+        """Returns `WasteKind.OWN_EDIT` for an edit that takes back lines of the run itself, else None.
+
+        Its own lines are remembered.
+        """
         lines = own = 0
         for old, new in _changes_of(args):
             after = set(_lines_of(new))

@@ -1,4 +1,4 @@
-"""How a run ended, by its last words and its last act: the first half of its headline.
+"""Ending of a run, by its last words and its last act: the first half of its headline.
 
 It is what the run says of itself. A run that says that it is finished may be wrong.
 """
@@ -45,7 +45,7 @@ _COMMANDS: Final = ("<command-name>", "<local-command", "/exit", "/quit", "/clea
 
 
 class EndKind(StrEnum):
-    """How a run ended, as its last words and its last act say."""
+    """Kind of ending of a run, as its last words and its last act say."""
 
     FINISHED = "finished"  #: somebody says that the work is done, or an answer was given
     HANDED_BACK = "handed back"  #: a person is asked, or takes over
@@ -68,7 +68,7 @@ _BY_OUTCOME: Final = {
 
 
 def ending_of(outcome: RunOutcome) -> EndKind:
-    """How a run ended whose work came out like that."""
+    """Returns the ending of a run whose work came out like that."""
     return _BY_OUTCOME[outcome]
 
 
@@ -77,10 +77,10 @@ _SETBACKS: Final = tuple(map(ending_of, SETBACKS))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunEnding:
-    """How a run ended, and what says so.
+    """Ending of a run, and what says so.
 
     Args:
-        ending: How.
+        ending: Its kind.
         rule: What says so: a rule of `ebbtide.convergence.outcome_rules`, or ``answer``, ``tool``, ``call``,
             ``stated`` (an action in prose), ``unanswered``, ``notice``, ``error`` (a model call failed),
             ``length`` (its output was cut), ``stopped`` (a turn ended without recorded words),
@@ -88,7 +88,7 @@ class RunEnding:
         text: The words, cut; empty where there are none.
         event: Number of the event in the run; None where nothing says anything.
         by_person: Whether a person says so.
-        attempts: How many calls of the model in a row failed at its end; 0 where the last one did not.
+        attempts: Number of calls of the model in a row that failed at its end; 0 where the last one did not.
         attempts_s: Seconds from the first of them to the last; None where they have no time.
     """
 
@@ -176,7 +176,7 @@ class EndingReader:
             self.see(turn(text=text, agent=item.agent), number)
 
     def read(self) -> RunEnding:
-        """How the run ended, up to the latest event."""
+        """Returns the ending of the run, up to the latest event."""
         ending = self._read()
         failures = self._failures.get("" if "" in self._tails else self._latest_chain)
         if failures is None or ending.ending not in (EndKind.FAILED, EndKind.LIMIT):
@@ -212,7 +212,7 @@ class EndingReader:
         return signal or RunEnding()
 
     def _readings(self, tail: deque[tuple[int, Event]], *, several: bool) -> Iterator[RunEnding]:
-        """What each of the last events says, the latest first."""
+        """Yields the ending that each of the last events reports, the latest first."""
         thanks: RunEnding | None = None
         for number, event in reversed(tail):
             if isinstance(event, ToolCall):
@@ -254,7 +254,7 @@ class EndingReader:
 
 
 def _may_end(event: Event) -> TypeGuard[ToolCall | ModelCall | Message | Notice]:
-    """Whether an event may be the last word: somebody speaks or acts, or the harness reports an end."""
+    """True if an event may be the last word: somebody speaks or acts, or the harness reports an end."""
     if isinstance(event, ToolCall):
         return True
     if isinstance(event, ModelCall):
@@ -336,7 +336,10 @@ def _notice(notice: Notice, number: int) -> RunEnding | None:
 
 
 def _report(speaker: str, text: str, number: int) -> RunEnding | None:
-    """What a text reports of the end; `speaker` is the value of a `Speaker`."""
+    """Returns the ending that a text reports; None where it reports none.
+
+    `speaker` is the value of a `Speaker`.
+    """
     from ebbtide.convergence.outcomes import read_outcome  # the engines of text take long to load
     from ebbtide.text.extraction.turn import Speaker
 

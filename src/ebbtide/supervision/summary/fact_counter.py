@@ -198,7 +198,7 @@ def _count(counts: Counter[_Name], name: _Name) -> None:
 
 
 def _is_opaque(result: object) -> bool:
-    """Whether an answer is an object of which only the address is known."""
+    """True if an answer is an object of which only the address is known."""
     if isinstance(result, str):
         return _OPAQUE.fullmatch(result.strip()) is not None
     return type(result).__repr__ is object.__repr__

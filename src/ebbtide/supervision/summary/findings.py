@@ -221,7 +221,7 @@ class OtherNotes:
 
     @staticmethod
     def of_run(verdicts: Sequence[Verdict]) -> list[RunFinding]:
-        """What is about the run as a whole, from its first event to the event of the verdict."""
+        """Returns the findings about the run as a whole, from its first event to the event of the verdict."""
         return [
             OtherNote(verdict, 1, verdict.event or 1).finding(number)
             for number, verdict in enumerate(verdicts, start=1)

@@ -32,7 +32,7 @@ class Headline(StrEnum):
 
 
 class Course(StrEnum):
-    """How a run went."""
+    """Course of a run: how it went."""
 
     HEALTHY = "HEALTHY"
     UNKNOWN = "UNKNOWN"
@@ -83,7 +83,7 @@ _HELD_BY: Final[Mapping[str, Headline]] = {
 
 
 def course(steps: Iterable[tuple[Action, Cause]], *, blind: bool = False) -> Course:
-    """How a run went, by what was found in it.
+    """Returns the course of a run, by what was found in it.
 
     Args:
         steps: The action and the cause of each finding; limits are a matter of how it ended.

@@ -1,4 +1,4 @@
-"""Where a run first came to each step of the ladder, and what it took after that."""
+"""Steps of the ladder: where a run first came to each, and what it took after that."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ebbtide.supervision.verdict import Verdict
 
 
 class _Taken(NamedTuple):
-    """What a run had taken."""
+    """Amounts that a run had taken."""
 
     events: int
     calls: int
@@ -63,5 +63,8 @@ class LadderSteps:
 
 
 def _less(end: int | None, before: int | None) -> int | None:
-    """What came after; a total that is stated only then does not say how much of it did."""
+    """Returns the amount that came after; None where it is not known.
+
+    A total that is stated only then does not say how much of it came after.
+    """
     return None if end is None or before is None else end - before

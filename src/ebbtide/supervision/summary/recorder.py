@@ -64,7 +64,7 @@ _CRASHES = (EndKind.FAILED, EndKind.BLOCKED, EndKind.LIMIT)  # ends that nothing
 
 
 class _Stretch(NamedTuple):
-    """What would have been saved: from a verdict that would have ended the run to what resolved it."""
+    """Stretch that would have been saved: from a verdict that would have ended the run to its resolution."""
 
     verdict: Verdict
     start: Spending  # up to the verdict, by its chain or by the run
@@ -166,7 +166,10 @@ class RunRecorder:
         return verdict
 
     def _open_stretch(self, event: Event | Round) -> _Stretch | None:
-        """What would be saved now, where an event may resolve it: an event of another chain does not."""
+        """Returns the stretch that would be saved now, where an event may resolve it; else None.
+
+        An event of another chain does not resolve it.
+        """
         if not self._stretches or self._stretches[-1].end is not None:
             return None
         stretch = self._stretches[-1]
@@ -298,7 +301,7 @@ class RunRecorder:
         self._others.add(verdict, first_event)
 
     def summary(self, source: str, form: str, *, advice: str = "", over: bool = True) -> RunSummary:
-        """What has come of the run so far.
+        """Returns the summary of the run so far.
 
         Args:
             source: The file, or what else it was read from.
@@ -378,7 +381,7 @@ class RunRecorder:
         self._decisions.turn(words, agent=agent, event=event, ts=ts, by_person=by_person)
 
     def _faults(self, snapshot: SupervisorSnapshot) -> tuple[str, ...]:
-        """What was not read, in words."""
+        """Returns what was not read, in words."""
         faults = [snapshot.last_fault] if snapshot.last_fault else []
         if self._decisions is not None and self._decisions.fault:
             faults.append(self._decisions.fault)

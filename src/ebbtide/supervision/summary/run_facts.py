@@ -1,4 +1,4 @@
-"""What is known about the calls of a run beside its loops, and what was not recorded of them."""
+"""Facts about the calls of a run beside its loops, and about what was not recorded of them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _FEWEST = 3  # calls that make a loop
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coverage:
-    """How much of a run was recorded; loops are judged by arguments and answers.
+    """Coverage of a run: how much of it was recorded. Loops are judged by arguments and answers.
 
     Args:
         tool_calls: Calls of tools.
@@ -33,17 +33,17 @@ class Coverage:
 
     @property
     def lacks_arguments(self) -> bool:
-        """Whether the arguments of most calls are missing: then no loop can be proven."""
+        """True if the arguments of most calls are missing: then no loop can be proven."""
         return _are_most(self.without_arguments, self.tool_calls)
 
     @property
     def lacks_answers(self) -> bool:
-        """Whether the answers of most calls are missing, or cannot be read: then a loop is a guess."""
+        """True if the answers of most calls are missing, or cannot be read: then a loop is a guess."""
         return _are_most(self.without_answer + self.opaque_answers, self.tool_calls)
 
     @property
     def lacks_words(self) -> bool:
-        """Whether there are no calls of tools, and the words of most model calls are missing."""
+        """True if there are no calls of tools, and the words of most model calls are missing."""
         return not self.tool_calls and _are_most(self.without_text, self.model_calls)
 
 
@@ -128,7 +128,7 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunFacts:
-    """What is known about the calls of a run beside its loops.
+    """Facts about the calls of a run beside its loops.
 
     Args:
         coverage: How much of the run was recorded.

@@ -41,7 +41,7 @@ class Tokens:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spending:
-    """What a run, or a part of it, took.
+    """Amounts that a run, or a part of it, took.
 
     Args:
         events: Events of any kind.
@@ -189,7 +189,7 @@ class RunDecision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Saving:
-    """Where the run would have been ended, and what came after that.
+    """Point at which the run would have been ended, and what came after that.
 
     Args:
         verdict: What would have ended it: a finalize, an escalate or a stop.
@@ -203,7 +203,7 @@ class Saving:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LadderStep:
-    """Where the verdict first became so strict, and what the run took from there to its end.
+    """Point at which the verdict first became so strict, and what the run took from there to its end.
 
     Args:
         action: What was to be done.
@@ -354,7 +354,7 @@ class RunSummary:
 
     @property
     def course(self) -> Course:
-        """How it went, in one word."""
+        """Course of the run, in one word."""
         steps = [(finding.action, finding.cause) for finding in self.findings]
         return course(steps, blind=self._is_blind)
 

@@ -23,12 +23,12 @@ _ACCOUNT = re.compile(
 
 
 def unit(spent: Spending) -> str:
-    """What the events of a run are called: calls, where there is nothing else."""
+    """Returns the word for the events of a run: calls, where there is nothing else."""
     return "calls" if spent.events == spent.tool_calls else "events"
 
 
 def place(finding: RunFinding, events: str = "events") -> str:
-    """Where a finding is: "events 31-52", "events 10-17 and 21-64", "events 10-90, in 5 parts"."""
+    """Returns the place of a finding: "events 31-52", "events 7-9 and 21-64", "events 10-90, in 5 parts"."""
     if len(finding.parts) == _NAMED:
         return f"{events} {' and '.join(f'{part.first:,}-{part.last:,}' for part in finding.parts)}"
     if finding.parts:
@@ -40,7 +40,7 @@ def place(finding: RunFinding, events: str = "events") -> str:
 
 
 def price(cost_usd: float | None, tokens: int | None) -> str:
-    """What something cost: money where it is known, else tokens, else nothing.
+    """Returns the cost of something: money where it is known, else tokens, else nothing.
 
     >>> price(1.84, 9000), price(None, 9000), price(0.004, None), price(None, None)
     ('$1.84', '9,000 tokens', '$0.004', '')
@@ -88,10 +88,10 @@ _CALLS = {
 
 
 def ended(ending: RunEnding, *, refused: int = 0) -> str | None:
-    """How a run ended, with the words that say so; None where nothing does.
+    """Returns a sentence on how a run ended, with the words that say so; None where nothing does.
 
     Args:
-        ending: How.
+        ending: The ending.
         refused: Calls that a person or a rule of the harness did not allow. Where they are many, a run that
             did not come to an answer is counted with them.
 
@@ -152,7 +152,7 @@ def _within(seconds: float | None) -> str:
 
 
 def so_far(ending: RunEnding) -> str | None:
-    """What the latest words of a run say that is not over; None where they say nothing.
+    """Returns a sentence on the latest words of a run that is not over; None where they say nothing.
 
     >>> so_far(RunEnding(ending=EndKind.FINISHED, rule="answer", text="Paris."))
     'It gave an answer: “Paris.”'
@@ -165,7 +165,7 @@ def so_far(ending: RunEnding) -> str | None:
 
 
 def unrecorded(coverage: Coverage) -> str | None:
-    """What was not recorded of a run, and what cannot be judged for that; None where there is enough.
+    """Returns what was not recorded of a run, and what cannot be judged for that; None where it is enough.
 
     >>> unrecorded(Coverage(tool_calls=24, without_arguments=24))
     'Arguments were not recorded for 24 of 24 calls, so loops cannot be judged.'

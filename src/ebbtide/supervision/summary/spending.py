@@ -22,7 +22,7 @@ def plus(values: Iterable[_N | None]) -> _N | None:
 
 
 def spending_of(tallies: Iterable[Tally]) -> Spending:
-    """What tallies of different chains, or of different times, counted together."""
+    """Returns the sum of tallies of different chains, or of different times."""
     tallies = tuple(tallies)
     fresh, output, cache_read, cache_write = (
         plus(tally.by_class[place] for tally in tallies) for place in range(4)
@@ -42,7 +42,7 @@ def spending_of(tallies: Iterable[Tally]) -> Spending:
 
 
 def since(whole: Spending, part: Spending) -> Spending:
-    """What was taken after `part` of it."""
+    """Returns what was taken after `part` of it."""
     return Spending(
         events=whole.events - part.events,
         tool_calls=whole.tool_calls - part.tool_calls,
@@ -61,7 +61,7 @@ def since(whole: Spending, part: Spending) -> Spending:
 
 
 def together(parts: Iterable[Spending]) -> Spending:
-    """What runs, or parts of a run, that do not overlap took in all."""
+    """Returns the sum of what runs, or parts of a run, that do not overlap took."""
     parts = tuple(parts)
     return Spending(
         events=sum(part.events for part in parts),

@@ -1,4 +1,4 @@
-"""What a chain had taken at each of its events, in a few bytes an event, so that stretches can be priced."""
+"""History of what a chain had taken, in a few bytes an event, so that stretches can be priced."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class TallyHistory:
                 del column[: _KEPT // 2]
 
     def stretch(self, first_place: int, last_place: int) -> Stretch:
-        """What was taken between two events of the chain, both included."""
+        """Returns what was taken between two events of the chain, both included."""
         self._flush()
         first = bisect_left(self._places, first_place)
         last = max(bisect_right(self._places, last_place) - 1, first)
@@ -127,6 +127,6 @@ class TallyHistory:
         )
 
     def _is_known(self, name: str, so_far: float) -> bool:
-        """Whether an amount is known of a stretch; a total that is stated after it says nothing about it."""
+        """True if an amount is known of a stretch; a total that is stated after it says nothing about it."""
         amounts = [amount for tally in self.tallies if (amount := getattr(tally, name)) is not None]
         return bool(amounts) and (so_far > 0 or not any(amounts))
