@@ -25,7 +25,7 @@ _HEAD, _TAIL = 1_500, 1_000  # characters of one
 
 
 class Likeness(IntEnum):
-    """How far two answers are the same."""
+    """Degree to which two answers are the same."""
 
     NONE = 0  #: they say different things
     FRESH_NAMES = 1  #: they differ in generated names, which could mean something

@@ -32,7 +32,7 @@ class Spread:
 
 
 class SessionMemory(State):
-    """What the chains of one session share.
+    """Memory that the chains of one session share.
 
     Attributes:
         several: Whether the session has more than one chain or run.
@@ -56,7 +56,7 @@ class SessionMemory(State):
 
 
 class ChainMemory(State):
-    """What the detectors of one chain share.
+    """Memory that the detectors of one chain share.
 
     Args:
         name: The chain.
@@ -69,8 +69,8 @@ class ChainMemory(State):
         repetition: Its calls with their answers.
         runs: Runs that began in it.
         searches: Whether something was looked for and not found.
-        callers: Agents whose calls are recorded: what they tell of them is no second call.
-        take_deed: Takes a call that an agent tells of, and notes the agent in `callers`.
+        callers: Agents whose calls are recorded: what they state of them is no second call.
+        take_deed: Takes a call that an agent states, and notes the agent in `callers`.
         witnessed: Answers that were not known, of calls that did not fail: what bears witness to work.
     """
 
@@ -117,7 +117,7 @@ def _take_nothing(_: ToolCall) -> Finding | None:
 
 
 class Detector(State):
-    """What finds loops: it sees one event after the other, in bounded memory.
+    """Detector of loops: it sees one event after the other, in bounded memory.
 
     Args:
         memory: What it shares with the other detectors of its chain.

@@ -16,7 +16,7 @@ _MAGIC = b"EBBH\x01"
 
 
 class Chain(Protocol):
-    """What the table holds."""
+    """Entry of the table."""
 
     name: str
 

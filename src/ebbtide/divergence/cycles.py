@@ -142,7 +142,7 @@ class CycleDetector:
 
     @property
     def repeats_recent(self) -> bool:
-        """Whether the last symbol had been seen within the last `max_period` symbols."""
+        """True if the last symbol had been seen within the last `max_period` symbols."""
         return self._periods != 0
 
     def run(self, period: int) -> int:

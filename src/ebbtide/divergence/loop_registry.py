@@ -20,7 +20,7 @@ _OFTEN = 3  # reports from which on the count has to double in between
 
 @dataclass(slots=True)
 class Finding:
-    """What a detector finds at an event.
+    """Finding of a detector at an event.
 
     Args:
         kind: The rule.

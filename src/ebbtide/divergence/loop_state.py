@@ -89,7 +89,7 @@ class _UnreadCommands(State):
 
     @property
     def is_full(self) -> bool:
-        """Whether too many commands wait."""
+        """True if too many commands wait."""
         return len(self._waiting) >= _COMMANDS
 
     def wait(self, moment: Moment) -> bool:
@@ -155,7 +155,7 @@ class _Starts(State):
 
 
 class LoopState(State):
-    """What is known about one chain, in bounded memory.
+    """State of one chain, in bounded memory.
 
     Args:
         name: The chain.
@@ -280,7 +280,7 @@ class LoopState(State):
 
     @property
     def effect(self) -> Effect | None:
-        """What the latest call does."""
+        """Effect of the latest call; None where it is not known."""
         return None if self.moment is None else self.moment.read_effect()
 
     def see(self, moment: Moment) -> Finding | None:
@@ -315,7 +315,7 @@ class LoopState(State):
             self.pause()
 
     def goes_on(self, loop: Loop) -> bool:
-        """Whether nothing has happened that ends a loop."""
+        """True if nothing has happened that ends a loop."""
         if loop.kind in _CYCLES:
             going_on = self.repetition.going_on
             return going_on is not None and going_on.key == loop.key
@@ -481,7 +481,7 @@ class LoopState(State):
             self.spend.news()
 
     def _waits(self, moment: Moment) -> bool:
-        """Whether a look that shows what it showed before waits for something."""
+        """True if a look that shows what it showed before waits for something."""
         text, repetition = moment.text, self.repetition
         if not text or moment.is_deed or self._is_in_vain(moment):
             return False
@@ -520,7 +520,7 @@ class LoopState(State):
         self._same_tool.reset()
 
     def _is_sent_again(self, moment: Moment) -> bool:
-        """Whether a call after a retry is the one before it, sent again."""
+        """True if a call after a retry is the one before it, sent again."""
         self.retried = False
         return self.repetition.answers.expected(moment.key) == moment.answer
 
@@ -536,7 +536,7 @@ class LoopState(State):
             detector.reset()
 
     def _take_deed(self, call: ToolCall) -> Finding | None:
-        """Take a call that an agent tells of: nothing is declared about it."""
+        """Take a call that an agent states: nothing is declared about it."""
         return self.call(Moment(call, self.event, self.ts, self.gap_s), call, None, None)
 
     def start_agent(self, moment: Moment, order: str) -> Finding | None:

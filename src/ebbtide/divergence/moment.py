@@ -32,7 +32,7 @@ Command = tuple[ToolPolicy, object]  #: what is declared about a shell, and the 
 
 
 def says_outage(status: int | None, answer: object) -> bool:
-    """Whether an answer says that a service is down or asks to slow down: 429 or 5xx."""
+    """True if an answer says that a service is down or asks to slow down: 429 or 5xx."""
     if status is not None:
         return status == 429 or 500 <= status <= 599
     return (
@@ -195,27 +195,27 @@ class Moment:
 
     @property
     def head(self) -> str:
-        """What a person would call the call: its tool, and in a shell the command."""
+        """Name that a person would give the call: its tool, and in a shell the command."""
         return self.name if self.policy is None else self.policy.head(self.name, self.args)
 
     @property
     def is_command(self) -> bool:
-        """Whether it gives a command to a shell."""
+        """True if it gives a command to a shell."""
         return self.policy is not None and self.policy.is_command(self.args)
 
     @property
     def is_deed(self) -> bool:
-        """Whether it is known to change something."""
+        """True if it is known to change something."""
         return self.effect in _DEEDS
 
     @property
     def is_certain_look(self) -> bool:
-        """Whether it is certain that it changed nothing: it looks, or it failed."""
+        """True if it is certain that it changed nothing: it looks, or it failed."""
         return self.has_failed or self.effect is Effect.READ
 
     @property
     def is_outage(self) -> bool:
-        """Whether a service is down, and is asked with a pause: some retries are right."""
+        """True if a service is down, and is asked with a pause: some retries are right."""
         is_outage = self._is_outage
         if is_outage is None:
             is_outage = self._is_outage = self._finds_outage()
@@ -229,7 +229,7 @@ class Moment:
         return (outcome is not None and outcome.is_down) or says_outage(call.status, call.result)
 
     def read_effect(self) -> Effect | None:
-        """What the call does, read in its command where that is needed."""
+        """Returns the effect of the call, and reads its command where that is needed."""
         if self.command is not None:
             policy, args = self.command
             self.command = None
@@ -246,7 +246,7 @@ class Moment:
 
     @property
     def is_empty(self) -> bool:
-        """Whether it looked for something and there is nothing."""
+        """True if it looked for something and there is nothing."""
         return self.outcome is not None and self.outcome.ending is Ending.EMPTY
 
     @property

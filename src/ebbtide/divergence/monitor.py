@@ -256,7 +256,7 @@ class LoopMonitor(EngineState):
             return None if late_s is None or not awaited else min(awaited) + late_s
 
     def snapshot(self) -> MonitorSnapshot:
-        """What is known now; reading changes nothing."""
+        """Returns what is known now; reading changes nothing."""
         from ebbtide.divergence.snapshot import ChainSnapshot, MonitorSnapshot
 
         with self._lock:
@@ -301,7 +301,7 @@ class LoopMonitor(EngineState):
         return self._report(chain, call, finding) or None
 
     def _is_new(self, chain: LoopState, seq: int) -> bool:
-        """Whether the event of that number comes for the first time; it is the latest event then."""
+        """True if the event of that number comes for the first time; it is the latest event then."""
         if type(seq) is not int or not -_NUMBERS < seq < _NUMBERS:
             self._fault(f"seq = {shown(seq)}: expected a whole number; the event counts by itself")
             chain.event += 1
@@ -362,7 +362,7 @@ def find_loops(
 
 
 def tools_of(tools: ToolPolicies | None, rules: LoopRules) -> ToolPolicies:
-    """What is declared about tools: by the user first, then what is shipped, where the rules want it."""
+    """Returns what is declared of tools: the user's own first, then the shipped, where the rules want it."""
     own = ToolPolicies() if tools is None else tools
     if not rules.shipped_tools:
         return own

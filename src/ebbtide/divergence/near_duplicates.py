@@ -86,5 +86,5 @@ def share(left: frozenset[int], right: frozenset[int]) -> float:
 
 
 def differ_in_numbers_alone(left: frozenset[int], right: frozenset[int]) -> bool:
-    """Whether each word that only one side has holds a digit: item 3 is not item 4."""
+    """True if each word that only one side has holds a digit: item 3 is not item 4."""
     return left != right and all(word & 1 for word in left ^ right)

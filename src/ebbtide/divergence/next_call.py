@@ -1,4 +1,4 @@
-"""Which loop a call that is about to be made would go on with."""
+"""The loop that a call would go on with, looked up before it is made."""
 
 from __future__ import annotations
 

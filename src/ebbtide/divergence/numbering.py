@@ -24,7 +24,7 @@ class Batch(State):
         self._has_failed = False
 
     def has(self, key: Key, number: str | int | None, turn: int | None) -> bool:
-        """Whether a call was counted already, since it was asked for several times at once.
+        """True if a call was counted already, since it was asked for several times at once.
 
         Args:
             key: Of the call.
@@ -79,7 +79,7 @@ class Numbering(State):
         self.late = 0
 
     def take(self, number: int) -> bool:
-        """Whether the event of that number comes for the first time.
+        """True if the event of that number comes for the first time.
 
         One that is further back than the window reaches, or before the first, counts as seen.
         """

@@ -1,4 +1,4 @@
-"""Whether asking again brought anything: each known call with its last answer, and what came in between.
+"""Progress of repeated calls: each known call with its last answer, and what came in between.
 
 Three things may have happened since the last time. Nothing new: then asking again is idle. Something new that
 was looked up elsewhere: then it may be forgetful. Something that may have changed the world: then the same
@@ -22,7 +22,7 @@ _Once = tuple[Answer, int]
 
 @dataclass(slots=True)
 class CallMemory:
-    """What is known about one call. Places count the calls of the chain.
+    """Memory of one call. Places count the calls of the chain.
 
     Args:
         answer: Key of the last answer.

@@ -149,7 +149,7 @@ class Repetition(State):
 
 
 def settled_symbol(symbol: Symbol) -> Key:
-    """What stands for a call with its answer everywhere."""
+    """Returns the identity of a call with its answer, as every process has it."""
     call, answer = symbol
     return settled(call) + settled_answer(answer)
 

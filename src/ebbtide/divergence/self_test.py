@@ -20,7 +20,7 @@ _LONG = 400  # events: more than any default needs
 
 
 class Wiring(StrEnum):
-    """What a known loop showed."""
+    """Result of a test with a known loop."""
 
     FIRES = "fires"
     OFF = "off"  #: it is ignored, or needs a budget or stated actions, and the configuration has none

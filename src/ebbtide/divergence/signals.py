@@ -1,4 +1,4 @@
-"""What the loop monitor reports: facts, which `supervision.wording` turns into sentences."""
+"""Signals of the loop monitor: facts, which `supervision.wording` turns into sentences."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ SPENDING = frozenset({LoopKind.SPEND_RATE, LoopKind.BUDGET_END, LoopKind.SPEND_W
 
 
 class Unit(StrEnum):
-    """What a measure counts."""
+    """Unit of a measure."""
 
     USD = "usd"
     TOKENS = "tokens"
@@ -64,7 +64,7 @@ class Unit(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """What a rule measured, beside the threshold that it passed.
+    """Measurement of a rule, beside the threshold that it passed.
 
     Args:
         quantity: What was measured.

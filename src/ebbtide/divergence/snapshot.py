@@ -1,4 +1,4 @@
-"""What a monitor knows, as values."""
+"""Snapshots of what a monitor knows, as values."""
 
 from __future__ import annotations
 

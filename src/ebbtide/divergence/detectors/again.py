@@ -95,7 +95,10 @@ class Again(Detector):
 def repeated(
     memory: ChainMemory, kind: LoopKind, moment: Moment, count: int, at: int, *, is_proof: bool = True
 ) -> Finding | None:
-    """What it means that one call keeps coming, `at` times or more."""
+    """Returns the finding of a call that keeps coming, `at` times or more; None where it is none.
+
+    `CARRIED_ON` stands for a loop that is known and goes on.
+    """
     repetition, registry, known = memory.repetition, memory.registry, moment.memory
     call_key = settled(moment.key)
     loop = call_key + kind.value.encode()

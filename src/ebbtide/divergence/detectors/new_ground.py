@@ -1,4 +1,4 @@
-"""Whether the actions that agents tell lead anywhere new.
+"""New ground among the actions that agents state.
 
 New ground is a search that was not made before, or a site or a file that was not open before. Whatever else
 is stated goes over known ground: a click or a page further on a known site, an opening that fails, an agent
@@ -27,7 +27,7 @@ _SEARCHES: Final = frozenset(("search", TYPE))
 
 
 class Ground(StrEnum):
-    """Where a step led."""
+    """Ground that a step led to."""
 
     NEW = "new"  #: a new search, a new site, a new file
     OPEN = "open"  #: a look at a result, something typed in, or an action of which no page is stated
@@ -83,7 +83,7 @@ class NewGround(State):
         return Ground.OPEN if is_open and is_new else Ground.KNOWN
 
     def _is_new(self, key: Key) -> bool:
-        """Whether this comes for the first time; it is known from now on."""
+        """True if a key comes for the first time; it is known from now on."""
         if key in self._memory:
             return False
         if len(self._memory) >= _KNOWN:

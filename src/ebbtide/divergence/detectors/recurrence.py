@@ -58,7 +58,7 @@ class AttemptRow:
     wordings: PackedKeys = field(default_factory=dict)
 
     def is_apart(self, words: frozenset[int], share: float) -> bool:
-        """Whether an attempt is about another thing than those before; it is one of them from now on.
+        """True if an attempt is about another thing than those before; it is one of them from now on.
 
         Args:
             words: Of its arguments.
@@ -78,7 +78,7 @@ class AttemptRow:
         return len(own) > share * len(words) and reused < _REUSED * len(own)
 
     def is_better(self, numbers: tuple[float, ...]) -> bool:
-        """Whether a number is a new extreme."""
+        """True if one of the numbers is a new extreme; the extremes are kept."""
         if len(numbers) != len(self.lowest):
             self.lowest, self.highest = list(numbers), list(numbers)
             return False
@@ -107,7 +107,7 @@ class AttemptRow:
 
 
 def _is_known(keys: dict[Key, None], text: str) -> bool:
-    """Whether a text was there before; it is known from now on."""
+    """True if a text was there before; it is known from now on."""
     key = key_of(text)
     if key in keys:
         return True

@@ -1,4 +1,6 @@
-"""What the model says: the same message again, and text that ends in copies of itself, also while it streams.
+"""Repetition in the model's words: the same message again, or a text that ends in copies of itself.
+
+A text is read while it streams, too.
 
 A text chants when its last words are several copies of one block. Markup repeats by nature, so code between
 fences, table rows, list items, headings, quotes and rules are left out and break a chant.
@@ -34,7 +36,7 @@ _OPENING = 8  # characters of that which are kept: they tell whether it opens a 
 
 
 def may_tell(text: str | None, agent: str | None) -> bool:
-    """Whether a message may tell an action, or be an order: a cheap look, which hardly any message passes."""
+    """True if a message may state an action, or be an order: a cheap look that hardly any message passes."""
     return (agent is not None and "->" in agent) or (text is not None and text.startswith(_TELLS))
 
 
@@ -125,7 +127,7 @@ def _last_boundary(line: str) -> int:
 
 
 def _may_chant(words: str, text: str, copies: int, longest: int) -> bool:
-    """Whether the end of a text may be copies of a block: a look at its last words, which clears most texts.
+    """True if the end of a text may be copies of a block: a look at its last words, which clears most.
 
     Args:
         words: The words of the text in small letters.
@@ -151,7 +153,7 @@ def _may_chant(words: str, text: str, copies: int, longest: int) -> bool:
 
 
 class Speech(Detector):
-    """What the model of one chain said since something else happened, and condensations of its context."""
+    """Words of the model of one chain since something else happened, and condensations of its context."""
 
     __slots__ = ("_chants", "_messages", "_monologue", "_recent", "chant", "condensed")
 

@@ -1,4 +1,4 @@
-"""What a chain spends: lately, towards the end of its budget, and without anything new.
+"""Spending of a chain: lately, towards the end of its budget, and without anything new.
 
 What was spent is counted by the `Tally` of the chain, in whole units of money; this file only looks at when
 it was. Spending without news is what was paid: an event whose cost is known counts in money, any other in
@@ -31,7 +31,7 @@ CACHE_DISCOUNT: Final = 10  #: tokens read from a cache that are paid like one t
 
 
 class SpentSoFar(NamedTuple):
-    """What a chain spent at known times.
+    """Spending of a chain at known times.
 
     Args:
         cost: Units of money.
@@ -119,7 +119,7 @@ class Spend(Detector):
 
     @property
     def is_known(self) -> bool:
-        """Whether any event stated what it took."""
+        """True if any event stated what it took."""
         return self.tally.cost is not None or self.tally.tokens is not None
 
     def news(self) -> None:

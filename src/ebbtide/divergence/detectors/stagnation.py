@@ -228,7 +228,7 @@ class Stagnation(Detector):
         return finding
 
     def _is_fresh(self, call: Moment) -> bool:
-        """Whether words of a call are in none of those before it."""
+        """True if a call has words that are in none of those before it."""
         if call.times > 1 or call.has_failed or call.is_empty:
             return False
         before = list(islice(reversed(self._calls), 1, 1 + _COMPARED))
@@ -299,7 +299,10 @@ class Stagnation(Detector):
         return self._count(call.name, call.now, call.number)
 
     def _is_repeated(self, key: Key) -> tuple[bool, bool]:
-        """Whether a deed was done before, and whether it was the latest one; it is the latest from now on."""
+        """Returns whether a deed was done before, and whether it was the latest one.
+
+        It is the latest from now on.
+        """
         is_again = key in self._changes
         is_latest = is_again and next(reversed(self._changes)) == key
         if not is_again and len(self._changes) >= _CHANGES:
@@ -317,7 +320,7 @@ class Stagnation(Detector):
         self.stretch.count = max(self.stretch.count - 1, 0)
 
     def _is_new(self, answer: str) -> bool:
-        """Whether a short answer never came before, in the order of its words; it has come from now on."""
+        """True if a short answer never came before, in the order of its words; it has come from now on."""
         key = key_of(without_noise(answer[:_HEAD]))
         if key in self._answers:
             return False
@@ -327,19 +330,19 @@ class Stagnation(Detector):
         return True
 
     def _is_covered(self, answer: str) -> bool:
-        """Whether most lines of an answer, or parts of one line, came before, wherever that was."""
+        """True if most lines of an answer, or parts of one line, came before, wherever that was."""
         pieces = pieces_of(answer)
         fresh = self._pieces.add(pieces)
         return len(pieces) > 1 and fresh <= _UNSEEN * len(pieces)
 
     def _is_alike(self, content: set[str]) -> bool:
-        """Whether an answer is nearly one of the latest; it is one of them from now on."""
+        """True if an answer is nearly one of the latest; it is one of them from now on."""
         alike = any(len(content & other) >= _ALIKE * len(content | other) for other in self._recent)
         self._recent.append(content)
         return alike
 
     def _is_step(self, tool: str, arguments: str) -> bool:
-        """Whether a call asks for another name what the latest call of the tool asked for one."""
+        """True if a call asks for another name what the latest call of the tool asked for one."""
         terms = arguments[:_HEAD].split()
         before = self._latest.pop(tool, None)
         if len(self._latest) >= _TOOLS:
@@ -412,7 +415,7 @@ def _asks_anew(call: Moment, before: list[Moment]) -> bool:
 
 
 def _are_new(words: list[str], before: list[str], least: int) -> bool:
-    """Whether at least so many of some words, or all, are in none of the texts before."""
+    """True if `least` of some words, or all, are in none of the texts before; generated ones do not count."""
     count = 0
     for word in words:
         for text in before:  # the latest first: most words that are known stand in it

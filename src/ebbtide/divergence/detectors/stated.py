@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Stated(Detector):
-    """Reads what agents say of their actions, from the first on that tells of one or is given an order."""
+    """Reads what agents say of their actions, from the first on that states one or is given an order."""
 
     __slots__ = ("calls",)
 

@@ -1,6 +1,6 @@
-"""What agents tell of their actions, as calls for the loop rules, where nobody recorded the calls.
+"""Calls for the loop rules, made of the actions that agents state, where nobody recorded the calls.
 
-What agents tell weighs less than what was recorded: whatever the rules find is a suspicion, and says so.
+What agents state weighs less than what was recorded: whatever the rules find is a suspicion, and says so.
 
 A page that is stated is known again by its title, its address and the part of it that is seen. What it shows
 is mostly read by a model from a picture, and comes in other words each time: only where few words are the
@@ -145,7 +145,7 @@ class StatedCalls(State):
         )
 
     def _answered(self, agent: str | None, moment: Moment) -> Finding | None:
-        """An agent answers its order without telling any action."""
+        """An agent answers its order without stating any action."""
         if self._order is not None and agent == self._order.agent:
             self._is_unanswered = False
             return self._step(None, moment)
@@ -190,7 +190,7 @@ class StatedCalls(State):
         return _suspected(finding)
 
     def _result(self, action: StatedAction) -> str:
-        """What came of an action, so that the same is equal."""
+        """Returns the result of an action as a text, so that equal results are equal texts."""
         page = action.page
         if page is None:
             return action.content

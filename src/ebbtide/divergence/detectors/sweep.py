@@ -25,7 +25,7 @@ _RANGES = 16  # that one resource may consist of
 
 @dataclass(slots=True)
 class Reading:
-    """How one resource was read."""
+    """Progress of the reads of one resource."""
 
     numbers: tuple[int, ...]
     begin: int  # where the sweep began
@@ -105,7 +105,7 @@ class Sweeps(Detector):
         )
 
     def _page(self, reading: Reading, before: tuple[int, ...], event: int, *, known: bool) -> bool:
-        """Whether this page goes on with a second sweep."""
+        """True if this page goes on with a second sweep."""
         numbers = reading.numbers
         if numbers == before:
             return False
@@ -125,7 +125,7 @@ class Sweeps(Detector):
         return False
 
     def _cover(self, reading: Reading) -> bool:
-        """Whether the range lies inside what was read; it belongs to that from now on."""
+        """True if the range lies inside what was read; it belongs to that from now on."""
         numbers, ranges = reading.numbers, reading.ranges
         if len(numbers) != 2 or not reading.has_text or numbers[0] < 0 or numbers[1] < 1:
             return False

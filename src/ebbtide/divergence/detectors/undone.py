@@ -122,12 +122,12 @@ def _turned(things: _Changes, moment: Moment) -> Iterator[tuple[Key, int, int]]:
 
 
 def _has_content(args: Mapping[Any, Any]) -> bool:
-    """Whether a value is more than a name, a key or a place to click at."""
+    """True if a value is more than a name, a key or a place to click at."""
     return any(isinstance(value, str) and len(value) >= _CONTENT for value in args.values())
 
 
 def _things(tool: str, args: Mapping[Any, Any]) -> list[Key]:
-    """What a change may be a change of: its values in any order, and all but its last value."""
+    """Returns keys of what a change may change: its values in any order, and all but its last value."""
     values = [repr(value) for value in args.values()]
     return [key_of(tool, "values", *sorted(values)), key_of(tool, "but one", *values[:-1])]
 

@@ -13,7 +13,7 @@ NodeSignature = tuple[str, str]  #: (kind, name)
 
 
 class NodeStatus(StrEnum):
-    """How far a node has come. The last three are final."""
+    """Status of a node. The last three are final."""
 
     CREATED = "created"
     RUNNING = "running"
@@ -26,7 +26,7 @@ _CREATED = NodeStatus.CREATED  # reading a member off its enum takes as long as 
 
 
 class ExecutionNode:
-    """What the graph knows of one node. Times are seconds since the graph was made.
+    """State of one node of the graph. Times are seconds since the graph was made.
 
     Args:
         node_id: Its id.

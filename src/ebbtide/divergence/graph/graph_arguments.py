@@ -1,4 +1,4 @@
-"""What an execution graph can be given: bounds, groups of names, amounts."""
+"""Arguments of an execution graph, checked: bounds, groups of names, amounts."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ class ConsecutiveRepeats:
 
 
 class Emitted:
-    """What was reported already.
+    """Memory of what was reported already.
 
     Args:
         most: Things that are remembered; the oldest is forgotten for one more. None remembers all.
