@@ -10,7 +10,7 @@ from ebbtide.service.hooks.hook_client import exchange
 
 
 def ask_status(*, wait_s: float = 2.0) -> dict[str, Any] | None:
-    """How the service stands; None where none answers."""
+    """Returns the status of the service; None where none answers."""
     content = exchange("GET", "/status", b"", time.monotonic() + wait_s)
     try:
         value = None if content is None else json.loads(content)

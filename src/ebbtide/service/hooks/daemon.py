@@ -98,7 +98,7 @@ class _Handler(BaseHTTPRequestHandler):
                 local.hooks.confirm(answer.ticket, has_arrived=False)
 
     def _body(self) -> bytes | None:
-        """What was sent; None where it is too large, and then the connection is closed."""
+        """Returns the body of the request; None where it is too large, and then the connection is closed."""
         try:
             length = int(self.headers.get("content-length", ""))
         except ValueError:
@@ -109,7 +109,7 @@ class _Handler(BaseHTTPRequestHandler):
         return self.rfile.read(length)
 
     def _is_allowed(self) -> bool:
-        """Whether no page of a browser asks, and the caller is the user: by the token, or by the socket."""
+        """True if no page of a browser asks, and the caller is the user: by the token, or by the socket."""
         if self.headers.get("origin") is not None:
             return False
         if self.server.is_private:
@@ -120,7 +120,7 @@ class _Handler(BaseHTTPRequestHandler):
         )
 
     def _answer(self, code: int, body: bytes, ticket: Ticket | None = None) -> bool:
-        """Whether the answer was taken."""
+        """Sends an answer; True if it was taken."""
         try:
             self.send_response(code)
             self.send_header("Content-Type", "application/json")
@@ -145,7 +145,7 @@ def _log_of(flags: Mapping[str, list[str]]) -> str | None:
 
 
 class _Server:
-    """What both servers have."""
+    """Fields that both servers have."""
 
     local: LocalService
     is_private = False
@@ -251,7 +251,7 @@ class LocalService:
         self._over.set()
 
     def status(self) -> dict[str, Any]:
-        """How it stands."""
+        """Returns the status of the service: its process, its start, and the status of its hooks."""
         return {
             "pid": os.getpid(),
             "since": self._since,

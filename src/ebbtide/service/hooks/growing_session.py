@@ -119,7 +119,7 @@ class GrowingSession:
         return self._ended(self._open())
 
     def finish(self) -> list[Event]:
-        """What was still open: the session is over."""
+        """Returns the events that were still open: the session is over."""
         self.settled = self.place
         return self._ended(self._reader.finish())
 

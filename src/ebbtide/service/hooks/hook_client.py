@@ -24,7 +24,7 @@ _HEADS = {"statusline": b"ebbtide: not watching"}
 
 
 def state_folder() -> str:
-    """Where the service keeps its state."""
+    """Returns the path of the folder that holds the state of the service."""
     own = os.environ.get("EBBTIDE_STATE")
     if own:
         return os.path.abspath(own)  # noqa: PTH100 - pathlib takes longer to import than the whole client
@@ -180,7 +180,7 @@ def _keep(agent: str, body: bytes) -> None:
 
 
 def _is_running() -> bool:
-    """Whether a service takes connections, though it did not answer in time."""
+    """True if a service takes connections, though it did not answer in time."""
     try:
         _connection(time.monotonic() + 0.05)[0].close()
     except (OSError, ValueError, KeyError, TypeError):
@@ -189,7 +189,7 @@ def _is_running() -> bool:
 
 
 def _input(deadline: float) -> bytes | None:
-    """What standard input has until it ends; None where it does not end in time, or is too large."""
+    """Returns standard input up to its end; None where it does not end in time, or is too large."""
     pieces: list[bytes] = []
     size = 0
     while True:

@@ -39,7 +39,7 @@ from ebbtide.supervision.verdict import Verdict
 from ebbtide.traces.records import fields
 
 CODECS: Final[Mapping[str, HookCodec]] = {codec.name: codec for codec in (CLAUDE, CODEX, GEMINI, OPENCODE)}
-_FEW: Final = 8  # calls before the first answer of the model that a session file tells of
+_FEW: Final = 8  # calls before the first answer of the model that a session file records
 _MOST_FILES: Final = 500  # session files at hand
 _DECISIONS: Final = "decisions"  # in the place of an agent in the ticket of a note about them
 _READ_S: Final = 0.15  # that a hook waits for them; its client waits for twice that
@@ -95,7 +95,7 @@ class HookAnswer(NamedTuple):
 
 
 class HookService:
-    """What the service does with hook events, however they come.
+    """Service for hook events, however they come.
 
     It never raises on what an event holds: what cannot be read is counted, and answered with nothing.
 
@@ -205,7 +205,7 @@ class HookService:
             self.last_fault = error_text(error)
 
     def status(self) -> dict[str, Any]:
-        """How it stands: the last events, the runs at hand, and what failed."""
+        """Returns the status of the hooks: the last events, the runs at hand, and what failed."""
         return {
             "latest": self.latest,
             "runs": len(self.runs),
@@ -354,7 +354,7 @@ class HookService:
         return HookReply(message=message, drops_prompt=step.is_switch_alone)
 
     def _record_calls(self, step: HookStep, session: HookSession, run_id: str, batch: str | None) -> bool:
-        """Whether a call of this step was not there before; all of them are recorded."""
+        """Records the calls of a step that were not there before; True if there are any."""
         calls = [item for item in step.calls if not session.is_repeated(item.key)]
         for item in calls:
             session.events += 1
@@ -432,9 +432,9 @@ class HookService:
             self.note_fault("sessions", error)
 
     def _read_file(self, codec: HookCodec, step: HookStep, session: HookSession, run_id: str) -> str | None:
-        """Record what the session file tells of tokens; the name of the latest answer of the model.
+        """Record what the session file states of tokens; the name of the latest answer of the model.
 
-        None where the file tells of no answer, so that calls of one answer cannot be known from others.
+        None where the file records no answer, so that calls of one answer cannot be known from others.
         """
         if codec.reader is None or step.transcript is None:
             return None
@@ -469,7 +469,7 @@ class HookService:
         session.files[step.transcript] = (file.place, file.calls, file.settled)
         for event in events:
             self.runs.record(run_id, event)
-        # A file may tell of an answer when the next one comes; one that never does tells nothing.
+        # A file may record an answer when the next one comes; one that never does says nothing.
         return f"answer {file.calls}" if file.calls or session.events < _FEW else None
 
 

@@ -1,4 +1,4 @@
-"""What is remembered of a session beside its run: which events were there, and how far its file was read."""
+"""Memory of a session beside its run: the events that were there, and how far its file was read."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ class HookSession(State):
             delivery.begin_anew()
 
     def is_repeated(self, key: str) -> bool:
-        """Whether an event was there before; from now on it was."""
+        """True if an event was there before; from now on it was."""
         if key in self._keys:
             self.repeated += 1
             return True
@@ -121,7 +121,7 @@ class HookSession(State):
         self._failures[key] = None
 
     def take_failure(self, key: str) -> bool:
-        """Whether a call is one that failed."""
+        """True if a call is one that failed; its failure is forgotten then."""
         return self._failures.pop(key, self) is None
 
     def burn_rate(self, now: float, cost: float | None) -> float | None:

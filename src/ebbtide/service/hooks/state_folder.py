@@ -22,7 +22,7 @@ _LONGEST_SOCKET = 100  # bytes of a path that every system takes
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Address:
-    """Where a service is reached.
+    """Address of a service.
 
     Args:
         pid: Its process.
@@ -78,7 +78,10 @@ class StateFolder:
         return path if len(os.fsencode(path)) <= _LONGEST_SOCKET else None
 
     def lock(self) -> bool:
-        """Whether this process is now the service; it is until it ends, however it ends."""
+        """Takes the lock of the service, if it is free; True if this process is now the service.
+
+        It is until it ends, however it ends.
+        """
         self._lock = lock_file(self.path / "lock")
         return self._lock is not None
 
@@ -111,7 +114,7 @@ class StateFolder:
 
 
 def read_address(folder: Path) -> Address | None:
-    """Where the service was last reached; None where none says so. It may have been killed since."""
+    """Returns the latest address of the service; None where none is stated. It may have been killed since."""
     try:
         fields: dict[str, Any] = json.loads((folder / "service.json").read_text(encoding="utf-8"))
         return Address(**fields)

@@ -1,4 +1,4 @@
-"""What is listed of the runs: rows, what was spent, and what people did."""
+"""Lists of the runs: rows, what was spent, and what people did."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ _SEARCHED: Final = ("run_id", "coalesce(project, '')", "coalesce(agent, '')", "r
 
 
 class RunOrder(StrEnum):
-    """What comes first in a list of runs."""
+    """Order of a list of runs, by what comes first."""
 
     LATEST = "latest"
     WORST = "worst"
 
 
 class SpendingBy(StrEnum):
-    """How spending is grouped."""
+    """Key by which spending is grouped."""
 
     DAY = "day"
     PROJECT = "project"
@@ -67,7 +67,7 @@ _OF_WHOLE_RUNS: Final = (SpendingBy.PROJECT, SpendingBy.AGENT)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunFilter:
-    """Which runs are listed.
+    """Filter of a list of runs, its order and its page.
 
     Args:
         standing: Only those at one of these actions; empty for all.
@@ -149,7 +149,7 @@ def run_rows(database: RunDatabase, condition: str, values: Sequence[Any]) -> li
 def spending(
     database: RunDatabase, by: SpendingBy, since: float | None, zone: tzinfo | None = None
 ) -> list[dict[str, Any]]:
-    """What was spent, by day (oldest first) or by something else (most expensive first).
+    """Returns what was spent, by day (oldest first) or by something else (most expensive first).
 
     Args:
         database: Where it stands.
@@ -222,7 +222,7 @@ def _group(
 
 
 def audit(database: RunDatabase, *, run_id: str | None, limit: int) -> list[dict[str, Any]]:
-    """What people did, the latest first."""
+    """Returns what people did, the latest first."""
     names = ("at", "act", "run_id", "caller", "detail")
     where, values = ("", (limit,)) if run_id is None else (" WHERE run_id = ?", (run_id, limit))
     rows = database.read(

@@ -1,4 +1,4 @@
-"""What is stuck now, in a sentence: the one answer of the page and the API."""
+"""Runs that are stuck now, in a sentence: the one answer of the page and the API."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _OF_NOW: Final = "ended = 0 AND latest >= ?"
 
 
 class StateOfNow(StrEnum):
-    """How a run stands now that has not ended."""
+    """State of a run that has not ended."""
 
     STUCK = "stuck"  #: it goes in circles, or may not go on, and a person can do something about it
     SILENT = "silent"  #: nothing was heard of it for a while, which need not mean anything
@@ -42,7 +42,7 @@ class StateOfNow(StrEnum):
 
 
 def now_answer(database: RunDatabase, now: float, *, silent_after_s: float) -> dict[str, Any]:
-    """What is stuck now.
+    """Returns the runs that are stuck or silent now, with a sentence about them.
 
     Args:
         database: The runs.
@@ -96,12 +96,15 @@ def count_states(database: RunDatabase, now: float, *, silent_after_s: float) ->
 
 
 def is_under_way(run: dict[str, Any], now: float, *, silent_after_s: float) -> bool:
-    """Whether more is to come of a run: it was heard of lately, and nobody has ended it."""
+    """True if more is to come of a run: it was heard of lately, and nobody has ended it."""
     return not run["ended"] and run["stop_reason"] is None and run["latest"] >= now - silent_after_s
 
 
 def state_line(run: dict[str, Any], now: float, *, silent_after_s: float) -> str:
-    """Whether a run still goes on, in a sentence that stays true; `words.js` of the page counts seconds."""
+    """Returns a sentence on whether a run still goes on.
+
+    It stays true: `words.js` of the page counts seconds.
+    """
     latest = f"{datetime.fromtimestamp(run['latest'], UTC):%Y-%m-%d %H:%M:%S} UTC"
     if run["ended"]:
         return f"It ended on {latest}."
@@ -120,7 +123,7 @@ def _state_values(now: float, silent_after_s: float) -> tuple[float | str, ...]:
 
 
 def label(run: dict[str, Any]) -> str:
-    """What people call a run: its agent, of a coding agent with the folder, else its id."""
+    """Returns the name of a run for people: its agent, of a coding agent with the folder, else its id."""
     agent, project = run["agent"], run["project"]
     if agent is None:
         return str(run["run_id"])

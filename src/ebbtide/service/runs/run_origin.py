@@ -1,4 +1,4 @@
-"""Where a run comes from."""
+"""Origins of runs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ebbtide.service.runs.run_source import RunSource
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOrigin:
-    """Where a run comes from. A name that has a key in it is kept without it: names are labels everywhere.
+    """Origin of a run. A name that has a key in it is kept without it: names are labels everywhere.
 
     Args:
         project: Of which project it is; None where nobody says.

@@ -1,4 +1,4 @@
-"""Where the runs of a service are kept: a file of SQLite, or a database of a PostgreSQL server."""
+"""Databases of the runs of a service: a file of SQLite, or a database of a PostgreSQL server."""
 
 from __future__ import annotations
 

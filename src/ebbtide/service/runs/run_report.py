@@ -31,7 +31,7 @@ def summary(
     silent_after_s: float = math.inf,
     pace: Callable[[Iterator[Event]], Iterator[Event]] = iter,
 ) -> RunSummary:
-    """What a run came to so far, as `ebbtide check` says it.
+    """Returns the summary of a run so far, as `ebbtide check` gives it.
 
     Args:
         runs: The runs.

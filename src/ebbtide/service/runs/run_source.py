@@ -1,4 +1,4 @@
-"""How the events of a run come."""
+"""Sources of the events of a run."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 
 
 class RunSource(StrEnum):
-    """How the events of a run come."""
+    """Source of the events of a run."""
 
     API = "api"  #: it sends them
     HOOKS = "hooks"  #: the hooks of a coding agent do
@@ -16,7 +16,7 @@ class RunSource(StrEnum):
 
     @property
     def can_stop(self) -> bool:
-        """Whether a run asks before it goes on, so that somebody can end it."""
+        """True if a run asks before it goes on, so that somebody can end it."""
         return self in (RunSource.API, RunSource.HOOKS)
 
 

@@ -1,4 +1,4 @@
-"""What `RunDatabase` says to its database, in words that SQLite and PostgreSQL both know."""
+"""Statements of `RunDatabase`, in the SQL that SQLite and PostgreSQL both know."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class FollowedSession:
         self._begin()
 
     def look(self) -> Iterator[list[Event]]:
-        """What is new, a piece at a time. A file that is no lines is read as a whole each time.
+        """Yields what is new, a piece at a time. A file that is no lines is read as a whole each time.
 
         Raises:
             TranscriptError: It cannot be read.
@@ -88,7 +88,7 @@ class FollowedSession:
         return data or b""
 
     def _fed(self, data: bytes) -> list[TraceItem]:
-        """What more bytes give, with the rests of an earlier reading among them."""
+        """Returns the items of more bytes, with the rests of an earlier reading among them."""
         items: list[TraceItem] = []
         start, end = self._at, self._at + len(data)
         for rest in self._rests[bisect_right(self._rests, start) : bisect_right(self._rests, end)]:

@@ -197,7 +197,7 @@ def keep_watching(watch: SessionWatch, pause: Callable[[float], bool], *, every_
 
 
 def _state(file: SessionFile) -> str:
-    """What changes when a file does."""
+    """Returns a text that changes when a file does."""
     try:
         status = os.stat(file.path)  # noqa: PTH116 - a Path of each of many files takes long
     except OSError:  # in a database, or gone

@@ -1,4 +1,4 @@
-"""Runs that nobody heard of for long are deleted, which the audit tells."""
+"""Runs that nobody heard of for long are deleted, which the audit records."""
 
 from __future__ import annotations
 

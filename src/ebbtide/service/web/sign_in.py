@@ -52,7 +52,7 @@ def cookie_name(scope: Scope) -> str:
 
 
 def session_of(token: str) -> str:
-    """What the cookie holds: it shows that its sender knew the token, and is no token."""
+    """Returns the value of the cookie: it shows that its sender knew the token, and is no token."""
     return hmac.new(token.encode(), b"ebbtide session", "sha256").hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""Where each coding agent has its hooks, and which of its events are taken: one table, a row an agent.
+"""Places of the hooks of coding agents, and the events that are taken: one table, a row an agent.
 
 All run a command. Claude Code could post to an address instead, which takes less of the processor. But the
 port may change, the service ends when there is nothing to do and nobody would start it again, and the
@@ -127,5 +127,5 @@ def words_of(command: str) -> list[str]:
 
 
 def is_ours(command: object) -> bool:
-    """Whether a command is that of the client, of this installation or another one."""
+    """True if a command is that of the client, of this installation or another one."""
     return isinstance(command, str) and CLIENT.name in command and "ebbtide" in command

@@ -20,7 +20,7 @@ _FLAGS: Final = ("--shadow", "--stop", "--decisions")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HookOptions:
-    """What hooks are to do.
+    """Options of hooks.
 
     Args:
         shadow: Whether they record only.

@@ -43,7 +43,7 @@ class SettingsJson:
 
     @property
     def backup(self) -> Path:
-        """What the file was before Ebbtide changed it first."""
+        """Path of the file as it was before Ebbtide changed it first."""
         return self.path.with_name(self.path.name + _BACKUP)
 
     def write(self) -> None:
@@ -91,7 +91,7 @@ class SettingsJson:
 
 
 def _text_of(path: Path) -> str | None:
-    """What a file holds; None where there is none."""
+    """Returns the text of a file; None where there is none."""
     try:
         refuse_special(path)
         return path.read_text(encoding="utf-8")
