@@ -1,1 +1,1 @@
-"""What a run may take and what it took: limits, scopes that hold them, and prices."""
+"""Limits of what a run may take, scopes that hold them, prices, and counts of what it took."""

@@ -1,4 +1,4 @@
-"""What tokens cost.
+"""Prices of tokens.
 
 The user's own table comes first, then the public one. A price that nobody knows is None, and counted: it is
 never taken for zero.
@@ -130,7 +130,7 @@ class Prices:
 
     @property
     def origin(self) -> str:
-        """Where prices come from, in words; empty where there are none."""
+        """Origin of the prices, in words; empty where there are none."""
         own = "own prices" if self._table else ""
         if not self._public:
             return own

@@ -1,4 +1,4 @@
-"""What has to be known to count a limit, and is not."""
+"""Limits that cannot be counted, with what has to be known to count them."""
 
 from __future__ import annotations
 

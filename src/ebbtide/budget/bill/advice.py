@@ -127,7 +127,7 @@ def _sentence(bill: Bill, *, is_least: bool) -> str:
 
 
 def _largest(bill: Bill) -> str:
-    """What most of the money went into."""
+    """Returns the largest part of the bill in words, or the two largest where they are nearly equal."""
     shares = sorted(_shares(bill), reverse=True)
     if not shares:
         return ""
@@ -164,7 +164,7 @@ def _shares(bill: Bill) -> Iterator[tuple[float, str]]:
 
 
 def _remark(bill: Bill) -> str:
-    """What else is most worth a word."""
+    """Returns the remark of the greatest weight; empty where there is none."""
     return max(_remarks(bill), default=(0.0, ""))[1]
 
 
@@ -266,7 +266,7 @@ def _tokens(request: BillLine) -> int:
 
 
 def _keeps_for_an_hour(bill: Bill) -> bool:
-    """Whether most of what was put into the cache stays there for an hour."""
+    """True if most of what was put into the cache stays there for an hour."""
     writes = {line.name: line.amount.tokens for line in bill.classes if line.name in _WRITES}
     return writes.get(TokenClass.CACHE_WRITE_1H, 0) > writes.get(TokenClass.CACHE_WRITE, 0)
 

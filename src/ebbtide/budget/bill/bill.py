@@ -13,7 +13,7 @@ from ebbtide.budget.reconciling import StatedTotal
 
 
 class TokenClass(StrEnum):
-    """How tokens are charged."""
+    """Class of tokens, by how they are charged."""
 
     INPUT = "input"  #: read at the full price
     CACHE_WRITE = "cache_write"  #: read, and put into the cache
@@ -24,7 +24,7 @@ class TokenClass(StrEnum):
 
 
 class ContextPart(StrEnum):
-    """What tokens carried."""
+    """Kind of content that tokens carried."""
 
     INSTRUCTIONS = "instructions"  #: the system prompt, the tool definitions, and what else comes before
     PERSON = "person"  #: what people said
@@ -40,7 +40,7 @@ class ContextPart(StrEnum):
 
 
 class WasteKind(StrEnum):
-    """What bought nothing, or could have been had for less."""
+    """Kind of waste: spending that bought nothing, or could have been had for less."""
 
     SAME_CALL = "same_call"  #: a call whose answer was known, and nothing had changed since
     FAILED_AGAIN = "failed_again"  #: a call that had failed before in the same way
@@ -150,7 +150,7 @@ class CacheMisses:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextSize:
-    """How much a call of the model read.
+    """Number of tokens that a call of the model read.
 
     Args:
         event: The call.
@@ -200,7 +200,7 @@ class WasteLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suggestion:
-    """What to do, and what it would have saved in this run.
+    """Suggestion for a cheaper run, with what it would have saved in this one.
 
     Args:
         text: In one sentence, with the money.
@@ -259,7 +259,7 @@ class BillTree:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bill:
-    """Where the money of a run went.
+    """Breakdown of what a run spent, in money and tokens.
 
     Args:
         sentence: The bill in one sentence; empty where neither tokens nor cost are known.

@@ -48,7 +48,7 @@ _EXCERPT: Final = 80  # characters of a refusal
 
 
 class CallReview(NamedTuple):
-    """What is known of a call of a tool beside its event.
+    """Review of a call of a tool: what is known of it beside its event.
 
     Args:
         name: What a person would call it: the tool, or the command of a shell.
@@ -322,7 +322,7 @@ class BillRecorder:
         context.cached = charge.hits + charge.writes
 
     def _before(self, chain: _Chain, hidden: int, charge: Charge, context: Context) -> list[tuple[Item, int]]:
-        """What stands before all that is recorded: the instructions, and what a compaction left."""
+        """Returns what stands before all that is recorded: instructions, and the summary of a compaction."""
         instructions = hidden
         if chain.compacted is not None:
             instructions = min(hidden, chain.instructions)

@@ -1,4 +1,4 @@
-"""What one call of a model paid in each class of tokens."""
+"""Payments of one call of a model, by class of tokens."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def scaled_charge(charge: Charge, scaled: Callable[[int], int]) -> Charge:
 
 
 def _weights(counts: tuple[int, ...], rates: Rates) -> tuple[float, ...] | None:
-    """What tokens cost, class by class of `Rates`, in any unit; None where that of one is not known."""
+    """Returns the costs of tokens by class of `Rates`, in any unit; None where one rate is not known."""
     weights = []
     for count, rate in zip(counts, rates, strict=True):
         if count and rate is None:

@@ -76,7 +76,7 @@ _values_of = attrgetter(*(item.name for item in fields(Item)))
 
 @dataclass(slots=True, eq=False)
 class Charge:
-    """What one call of a model paid, by class, and how many tokens it read in each.
+    """Payment of one call of a model by class, and the number of tokens that it read in each.
 
     Args:
         event: The call.
@@ -204,7 +204,7 @@ class Context:
         del self.charges[:ended]
 
     def items(self) -> list[Item]:
-        """What is there now, with what it was charged so far; the latest turn may still go on."""
+        """Returns the items in the context, with their charges so far; the latest turn may still go on."""
         self.settle(open_calls=1)
         items = [copy(segment.item) for segment in self.segments]
         _add_up(self.charges, self.segments, items)
@@ -259,7 +259,7 @@ def cost_between(charge: Charge, start: int, end: int) -> int:
 
 
 def _ranges(charge: Charge) -> Iterator[tuple[int, int, int, int]]:
-    """Where each class of tokens stands: its start, its tokens, units a token, and how many pay one more."""
+    """Yields the range of each class of tokens: start, tokens, units a token, and how many pay one more."""
     start = 0
     # What stays for longer stands first: https://docs.claude.com/en/docs/build-with-claude/prompt-caching
     for tokens, cost in (
@@ -274,7 +274,7 @@ def _ranges(charge: Charge) -> Iterator[tuple[int, int, int, int]]:
 
 
 def missed_ranges(charge: Charge) -> Iterator[tuple[int, int, int]]:
-    """What the cache did not give, class by class: its start, its tokens, and units above a hit."""
+    """Yields the ranges that the cache missed, class by class: start, tokens, and units above a hit."""
     end = charge.hits + charge.misses
     for first, count, _, _ in _ranges(charge):
         start = max(first, charge.hits)
@@ -285,7 +285,7 @@ def missed_ranges(charge: Charge) -> Iterator[tuple[int, int, int]]:
 
 
 def _cost_edges(charges: list[Charge]) -> list[_Edge]:
-    """Where the rates of calls change, and by how much: what is paid, and what of it was for something."""
+    """Returns the edges at which the rates of calls change: the place, the step, and its useful part."""
     edges: list[_Edge] = []
     for charge in charges:
         useful = 1 if charge.waste is None else 0
@@ -323,7 +323,7 @@ def _token_edges(charge: Charge) -> tuple[_Edge, _Edge]:
 
 
 def _sums(segments: list[Segment], edges: list[_Edge]) -> list[tuple[int, int]]:
-    """What is charged to each segment, where rates change at the edges."""
+    """Returns the cost of each segment, and the useful part of it; sorts the edges."""
     edges.sort(key=itemgetter(0))
     sums = []
     index, place = 0, 0

@@ -20,7 +20,7 @@ _SHARE_OF_HIDDEN: Final = 0.2  # less than so much of a first context is known f
 
 
 def is_understated(output: int, characters: int | None) -> bool:
-    """Whether a call states fewer output tokens than its words can have.
+    """True if a call states fewer output tokens than its words can have.
 
     Some traces state what the first piece of a stream stated.
 
@@ -93,7 +93,7 @@ def _by_length(tokens: int, items: Sequence[Item]) -> list[tuple[Item, int]]:
 
 
 def _most(tokens: int, items: Sequence[Item]) -> int:
-    """How many tokens can be those of the items: pictures and what is not recorded can be any number."""
+    """Returns the most tokens that items can have; pictures and what is not recorded can have any number."""
     if any(item.length is None for item in items):
         return tokens
     return min(tokens, sum((item.length or 0) // _LEAST_CHARACTERS + _WRAPPING for item in items))

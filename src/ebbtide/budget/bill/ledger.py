@@ -1,4 +1,4 @@
-"""What was charged so far, added up in every way that a bill shows it."""
+"""Sums of the charges so far, by everything that a bill shows."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class WasteSum:
 
 @dataclass(slots=True)
 class RequestSum:
-    """What a person asked for, and what it took."""
+    """Request of a person, and what it took."""
 
     event: int
     text: str
@@ -317,7 +317,7 @@ class Ledger:
         self.charges = [scaled_charge(charge, scaled) for charge in self.charges]
 
     def fold(self, item: Item) -> None:
-        """What is not read any more, with all that it was charged."""
+        """Adds an item that is not read any more to the sums, with all that it was charged."""
         amounts = (item.cost, item.reading, item.entry_cost, item.entry_reading)
         part = self._part(item.part)
         part.add(*amounts)
@@ -420,7 +420,7 @@ class Ledger:
                 self.every *= 2
 
     def _take(self, charge: Charge, usage: Usage, agent: str) -> None:
-        """What a call took, by model and by agent."""
+        """Adds what a call took to the sums of its model and its agent."""
         cost, tokens = charge.cost or 0, charge.size + charge.output
         is_unpriced = charge.cost is None and tokens > 0
         self._spend(cost, tokens, is_unpriced=is_unpriced)
