@@ -1,4 +1,4 @@
-"""How work came out, as whoever speaks last says: finished, failed, blocked, handed back, at a limit.
+"""Outcomes of work, as whoever speaks last says: finished, failed, blocked, handed back, at a limit.
 
 A report counts with its polarity ("not finished yet", "once it is done"), with who makes it (a page that an
 agent read finishes nothing), and by its place: how a run ended stands at the end of its last words, and a
@@ -34,10 +34,10 @@ _REQUEST_WORDS = 25  # a longer message of a person asks for something, whatever
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutcomeReading:
-    """How work came out, as a text says.
+    """Outcome of work, as a text says.
 
     Args:
-        outcome: How.
+        outcome: The kind of outcome.
         rule: The rule that says so.
         text: The sentence, cut.
         speaker: Whose words they are.
@@ -78,7 +78,7 @@ _UNCONDITIONAL = (
 
 
 def read_outcome(text: str, speaker: Speaker = Speaker.MODEL) -> OutcomeReading | None:
-    """What a turn says of how the work came out; None where it says nothing of it.
+    """Returns the outcome of the work that a turn reports; None where it reports none.
 
     Args:
         text: The turn. What it quotes is not read.
@@ -225,12 +225,12 @@ def _person(turn: list[Sentence]) -> OutcomeReading | None:
 
 
 def _asks(lowered: str) -> bool:
-    """Whether a sentence ends as a question does, whatever sign follows."""
+    """True if a sentence ends as a question does, whatever sign follows."""
     return "?" in lowered[-8:] and not any(sign.isalnum() for sign in lowered[lowered.rindex("?") :])
 
 
 def _requests(lowered: str) -> bool:
-    """Whether a sentence of a person asks for something."""
+    """True if a sentence of a person asks for something."""
     return read_sentence(lowered).kind in ("action", "question", "decision")
 
 
