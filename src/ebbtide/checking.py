@@ -1,4 +1,4 @@
-"""What a recorded run came to: the function behind `ebbtide check`."""
+"""Checks of recorded runs: the functions behind `ebbtide check`."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def check(
     inherited: InheritedCalls | None = None,
     is_alone: bool = True,
 ) -> RunSummary:
-    """What the run in a file came to, in bounded memory.
+    """Returns the summary of the run in a file, in bounded memory.
 
     Of a session of a coding agent the bill has a tree where it started others: their files are looked for
     beside its own, and a call that stands in both is theirs.
@@ -156,7 +156,7 @@ def check_trace(
     progress: Callable[[int], object] | None = None,
     inherited: InheritedCalls | None = None,
 ) -> RunSummary:
-    """What a run came to whose trace is open; the trace is read to its end.
+    """Returns the summary of a run whose trace is open; the trace is read to its end.
 
     Args:
         trace: As `open_trace` and `Trace.of` give it.
@@ -239,7 +239,7 @@ def check_events(
     progress: Callable[[int], object] | None = None,
     inherited: InheritedCalls | None = None,
 ) -> RunSummary:
-    """What a run came to whose events are at hand.
+    """Returns the summary of a run whose events are at hand.
 
     Args:
         events: Its events, in order.
@@ -289,7 +289,7 @@ def check_many(
     is_growing: bool = False,
     inherited: Mapping[str, InheritedCalls] | None = None,
 ) -> Iterator[tuple[Path, RunSummary | EbbtideError]]:
-    """What the runs in many files came to, each as soon as it is known.
+    """Yields the summary of the run in each file as soon as it is known.
 
     Args:
         paths: The files. The largest are begun with, so that no core waits for one at the end; with
@@ -398,7 +398,7 @@ def _can_be_sent(options: RunOptions) -> bool:
 
 
 def _processes(files: Sequence[Path]) -> int:
-    """How many processes are worth their start."""
+    """Returns the number of processes that are worth their start."""
     # Sessions in a database have no size of their own.
     databases = {path.parent for path in files if path.parent.suffix == ".db"}
     return worthwhile(sum(map(_size, (*files, *databases))), _WORTH_A_PROCESS)

@@ -23,7 +23,7 @@ class LostProcessError(EbbtideError):
 
 
 def worthwhile(work: int, a_process: int) -> int:
-    """How many processes are worth their start: one a core at most.
+    """Returns the number of processes that are worth their start: at least one, and one a core at most.
 
     Args:
         work: How much there is to do, in any unit.
@@ -35,7 +35,7 @@ def worthwhile(work: int, a_process: int) -> int:
 def results(
     function: Callable[..., Result], pieces: Iterable[Arguments], *, jobs: int
 ) -> Iterator[tuple[Arguments, Result | LostProcessError]]:
-    """What came of each piece of work, as soon as it is known; few pieces are in memory at a time.
+    """Yields the result of each piece of work as soon as it is known; few pieces are in memory at a time.
 
     A process that ends takes only the piece with it that it was at: those that were lost with it are done
     again, each in a process of its own.
@@ -76,7 +76,7 @@ def results(
 
 
 def alone(function: Callable[..., Result], piece: tuple[Any, ...]) -> Result | LostProcessError:
-    """What came of a piece of work in a process of its own."""
+    """Returns the result of a piece of work in a process of its own, or the error of a process that ended."""
     from concurrent.futures import BrokenExecutor
 
     try:

@@ -32,7 +32,7 @@ from ebbtide.text.redaction import redacted
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Output:
-    """What to do with the answers.
+    """Options for the answers of a check: their form, their extent, and what makes it fail.
 
     Args:
         as_json: Print JSON instead of text.
@@ -68,7 +68,7 @@ class Output:
         baseline: str | None,
         **rest: Any,
     ) -> Output:
-        """What options and the project's settings ask for.
+        """Returns the output that options and the project's settings ask for.
 
         Raises:
             ConfigError: There is no such condition, a baseline that cannot be read, or two formats.
@@ -94,7 +94,7 @@ class Output:
         return self.form is not CheckFormat.TEXT or any(item is not None and item != () for item in others)
 
     def known(self, summaries: Sequence[RunSummary]) -> KnownFindings:
-        """Which findings are accepted: those of the baseline, or all where it is written now.
+        """Returns the accepted findings: those of the baseline, or all where it is written now.
 
         Raises:
             ConfigError: It cannot be written.

@@ -77,7 +77,7 @@ def run_screen(
 
 
 def verdict_lines(summary: RunSummary) -> list[Line]:
-    """How the run ended and how it went, the words that say so, and why."""
+    """Returns the lines on how the run ended and how it went, with the words that say so, and why."""
     head = Line(summary.words, word_style(summary)).append(f"  {plain(summary.source)}")
     how = ended(summary.ending, refused=summary.facts.failures.refused)
     about = wording.about(summary)
@@ -192,7 +192,7 @@ def _findings(
 
 
 def _finding(item: RunFinding, whole: Spending) -> Line:
-    """Where, what and for how much."""
+    """Returns the line of a finding: its place, its sentence and its cost."""
     line = Line(f"{wording.where(item, whole)}: {plain(item.sentence, _TEXT)}")
     amounts = wording.amounts(item.cost_usd, item.tokens)
     if amounts:

@@ -122,7 +122,7 @@ def _reason(run: RunSummary) -> str:
 
 
 def totals(runs: Sequence[RunSummary]) -> Line:
-    """How many runs there are of each headline, and what they cost."""
+    """Returns the number of runs of each headline, and their cost."""
     words = Counter(run.headline for run in runs)
     styles = {run.headline: word_style(run) for run in runs}
     line = Line(f"{count(len(runs), 'run')}: ", "bold")
@@ -192,7 +192,7 @@ def _stacked(
 
 
 def _costs(group: Sequence[RunSummary]) -> str:
-    """What some runs cost together, with a mark where that is not all."""
+    """Returns the cost of some runs together, with a mark where that is not all."""
     if len(group) == 1:
         tree = group[0].bill.tree
         if tree is not None and tree.total.cost_usd is not None:
@@ -206,7 +206,7 @@ def _costs(group: Sequence[RunSummary]) -> str:
 def skipped_lines(
     skipped_files: Sequence[SkippedFile], width: int, *, everything: bool, folder: str = ""
 ) -> list[Line]:
-    """What was not read, and why; files by their names in the folder that is shown already."""
+    """Returns the lines on what was not read, and why; names leave out the folder that is shown already."""
     skipped_files = [replace(item, source=item.source.removeprefix(folder)) for item in skipped_files]
     broken = [item for item in skipped_files if item.is_unreadable]
     others = [item for item in skipped_files if not item.is_unreadable]

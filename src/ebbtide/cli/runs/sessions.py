@@ -243,7 +243,7 @@ def run_wire(summary: RunSummary, part: SessionPart) -> dict[str, Any]:
 def _skipped_lines(
     skipped_files: Sequence[SkippedFile], parts: Mapping[str, SessionPart], width: int, *, everything: bool
 ) -> list[Line]:
-    """How many files were not read; with everything, which and why."""
+    """Returns the lines on how many files were not read; with everything, which and why."""
     if not skipped_files:
         return []
     if everything:
@@ -260,7 +260,7 @@ def _skipped_lines(
 
 
 def _kind(part: SessionPart | None) -> tuple[str, str, str]:
-    """What cannot be read, whose it is and why, in words."""
+    """Returns the kind of what cannot be read, its owner and the reason, in words."""
     if part is None:
         return "folder", "", ""
     obstacle = part.file.obstacle
