@@ -29,7 +29,7 @@ _LINE: Final = 160
 _SUMMED: Final = 12  # latest counts of which two or three may make up a stated number
 _SCRATCH: Final = ("tmp/", "/var/folders/", "scratchpad", "/.claude/", "/.cache/")
 _WORD: Final = re.compile(r"[\w./-]{3,}")
-#: Words by which a report itself tells of what does not pass; of failures, where a check or an act is named.
+#: Words by which a report itself states what does not pass; of failures, where a check or an act is named.
 _HONEST: Final = re.compile(
     r"\bpre-?existing\b|\bflak|\u274c|\bnot (?:pass|green|clean)|\berrors? remain|\bred\b", re.IGNORECASE
 )
@@ -75,7 +75,7 @@ class Judge:
 
     def __init__(self, record: RecordFacts) -> None:
         self._record = record
-        self._is_open = False  # the report itself tells of something that fails
+        self._is_open = False  # the report itself states something that fails
         self._ways: Mapping[ClaimKind, Callable[[Claim], _Found]] = {
             ClaimKind.TESTS_PASS: self._checked,
             ClaimKind.COUNT: self._checked,
