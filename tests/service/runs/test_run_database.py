@@ -218,6 +218,7 @@ def enter_alert(database: RunDatabase, run_id: str) -> bool:
         project=None,
         cost_usd=None,
         at=NOW,
+        words=None,
         link="",
     )
     return AlertBook(database).enter(alert, [("hook", {"text": "\0"}), ("command", {})])

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from google.protobuf.json_format import ParseDict
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from ebbtide.errors import ConfigError
 from ebbtide.service.alerts.alert_settings import AlertLevel, AlertSettings
@@ -246,3 +248,28 @@ def test_arguments_win_over_the_file(tmp_path: Path) -> None:
     assert (settings.channels, settings.on) == (("url", "command"), {AlertLevel.BUDGET})
     assert AlertSettings.read(str(file), url="https://b.example").url == "https://b.example"
     assert AlertSettings.read(None).channels == ()
+
+
+def test_a_receiver_of_traces_gets_verdicts_as_evaluations(
+    start, receiver: Receiver, tmp_path: Path, wait_for
+) -> None:
+    """In the trace that they are about, or beside the conversation; the end of a run says how it went."""
+    file = tmp_path / "alerts.toml"
+    file.write_text(f'[alerts]\notlp = "{receiver.url}"\non = ["stop", "end"]\n')
+    service = start("--alerts", str(file))
+    trace = "0af7651916cd43dd8448eb211c80319c"
+    service.send(trace, *loop(), agent="coder", project="billing")
+    wait_for(lambda: receiver.messages)
+    service.send("chat 7", *loop(last=1))
+    service.client.post("/v1/runs/chat%207/end")
+    wait_for(lambda: len(receiver.messages) == 2)
+    exports = [ParseDict(message, ExportTraceServiceRequest()) for message in receiver.messages]
+    spans = [export.resource_spans[0].scope_spans[0].spans[0] for export in exports]
+    stop, end = ({item.key: item.value.string_value for item in span.attributes} for span in spans)
+    assert receiver.messages[0]["resourceSpans"][0]["scopeSpans"][0]["spans"][0]["traceId"] == trace
+    assert stop["gen_ai.evaluation.score.label"] == "STUCK"
+    assert stop["gen_ai.evaluation.explanation"].startswith("ls ")
+    assert (stop["gen_ai.agent.name"], stop["ebbtide.project"]) == ("coder", "billing")
+    assert (end["gen_ai.conversation.id"], end["ebbtide.level"]) == ("chat 7", "end")
+    assert "HEALTHY" in end["gen_ai.evaluation.score.label"]
+    assert [event.name for span in spans for event in span.events] == ["gen_ai.evaluation.result"] * 2

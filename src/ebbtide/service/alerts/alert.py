@@ -17,6 +17,7 @@ _WORDS: Final[Mapping[AlertLevel, str]] = {
     AlertLevel.ESCALATE: "waits for a person",
     AlertLevel.SILENT: "is silent",
     AlertLevel.BUDGET: "comes to the end of its budget",
+    AlertLevel.END: "is over",
 }
 _LONGEST: Final = 2000  # characters of a reason: Slack takes 3000 in a block
 
@@ -33,6 +34,7 @@ class Alert(Record):
         project: Of which project it is, likewise.
         cost_usd: What the run cost so far; None where it is not known.
         at: When, in seconds since 1970.
+        words: The verdict on the run in words, such as "FINISHED, HEALTHY"; None where there is none.
         link: The page of the run.
     """
 
@@ -47,6 +49,7 @@ class Alert(Record):
     project: str | None
     cost_usd: float | None
     at: float
+    words: str | None
     link: str
 
     @property

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import os
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from urllib.parse import quote
 
 from ebbtide.divergence.signals import LoopKind
@@ -20,10 +21,14 @@ from ebbtide.service.alerts.alert import Alert, levels_of, shortened
 from ebbtide.service.alerts.alert_book import AlertBook, WaitingAlert
 from ebbtide.service.alerts.alert_settings import AlertLevel, AlertSettings
 from ebbtide.service.alerts.channels import AlertError, post, run_command
+from ebbtide.service.alerts.evaluation_span import evaluation_of, otlp_headers, traces_url
 from ebbtide.service.runs.listing import find_run
 from ebbtide.service.runs.live_runs import LiveRuns
 from ebbtide.service.runs.moments import rough_time
 from ebbtide.service.runs.now import now_answer
+from ebbtide.supervision.ladder import Action
+from ebbtide.supervision.summary.headline import live_word
+from ebbtide.supervision.summary.run_summary import RunSummary
 from ebbtide.supervision.verdict import Verdict
 from ebbtide.text.redaction import redacted
 
@@ -33,6 +38,14 @@ _TRIES: Final = 6
 _FIRST_REST_S: Final = 1.0  # before the second try; four times as long before each further one
 _LOOK_S: Final = 1.0  # between two looks at what is due
 _SCAN_S: Final = 20.0  # between two looks for silent runs
+
+
+class _News(NamedTuple):
+    run_id: str
+    level: AlertLevel
+    reason: str
+    kind: str | None
+    words: str | None
 
 
 class AlertSender:
@@ -67,7 +80,7 @@ class AlertSender:
         self._redact = redact
         self._clock = clock
         self._book = AlertBook(runs.database)
-        self._inbox: asyncio.Queue[tuple[str, Verdict]] = asyncio.Queue(_MOST_WAITING)
+        self._inbox: asyncio.Queue[_News] = asyncio.Queue(_MOST_WAITING)
         self._news = asyncio.Event()
         self.deliveries = Counter(dict.fromkeys(settings.channels, 0))
         self.failures = Counter(dict.fromkeys(settings.channels, 0))
@@ -81,11 +94,23 @@ class AlertSender:
         if not self._settings.channels or not self._settings.on:
             return
         loop = asyncio.get_running_loop()
-        self._runs.on_verdict.append(
-            lambda run_id, verdict: loop.call_soon_threadsafe(self._receive, run_id, verdict)
-        )
+
+        def on_verdict(run_id: str, verdict: Verdict) -> None:
+            level = next((level for level in levels_of(verdict) if level in self._settings.on), None)
+            if level is not None:
+                words = live_word(verdict.action, verdict.kind).value
+                news = _News(run_id, level, verdict.explanation, verdict.kind, words)
+                loop.call_soon_threadsafe(self._receive, news)
+
+        def on_outcome(run_id: str, outcome: RunSummary) -> None:
+            if AlertLevel.END in self._settings.on:
+                news = _News(run_id, AlertLevel.END, outcome.reason, None, outcome.words)
+                loop.call_soon_threadsafe(self._receive, news)
+
+        self._runs.on_verdict.append(on_verdict)
+        self._runs.on_outcome.append(on_outcome)
         async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(self._take_verdicts())
+            tasks.create_task(self._take_news())
             if AlertLevel.SILENT in self._settings.on:
                 tasks.create_task(self._watch_silence())
             if AlertLevel.ESCALATE in self._settings.on:
@@ -93,18 +118,15 @@ class AlertSender:
             for channel in self._settings.channels:
                 tasks.create_task(self._send_all(channel))
 
-    def _receive(self, run_id: str, verdict: Verdict) -> None:
-        if any(level in self._settings.on for level in levels_of(verdict)):
-            try:
-                self._inbox.put_nowait((run_id, verdict))
-            except asyncio.QueueFull:
-                self.failures["lost"] += 1
+    def _receive(self, news: _News) -> None:
+        try:
+            self._inbox.put_nowait(news)
+        except asyncio.QueueFull:
+            self.failures["lost"] += 1
 
-    async def _take_verdicts(self) -> None:
+    async def _take_news(self) -> None:
         while True:
-            run_id, verdict = await self._inbox.get()
-            level = next(level for level in levels_of(verdict) if level in self._settings.on)
-            await self._enter(run_id, level, verdict.explanation, verdict.kind)
+            await self._enter(await self._inbox.get())
 
     async def _watch_silence(self) -> None:
         while True:
@@ -117,20 +139,20 @@ class AlertSender:
                 _log.error("silent runs were not looked for: %s", error)
             for run in runs:
                 reason = f"Nothing was heard for {rough_time(now - run['latest'])}."
-                await self._enter(run["run_id"], AlertLevel.SILENT, reason, None)
+                await self._enter(_News(run["run_id"], AlertLevel.SILENT, reason, None, None))
             await asyncio.sleep(min(_SCAN_S, self._silent_after_s / 2))
 
     async def _watch_wake_ups(self) -> None:
         while True:
             for run_id in self._runs.missed_wake_ups(self._clock()):
-                await self._enter(
-                    run_id, AlertLevel.ESCALATE, RULES[LoopKind.MISSED_WAKE_UP], LoopKind.MISSED_WAKE_UP
-                )
+                kind = LoopKind.MISSED_WAKE_UP
+                words = live_word(Action.ESCALATE, kind).value
+                await self._enter(_News(run_id, AlertLevel.ESCALATE, RULES[kind], kind, words))
             await asyncio.sleep(_LOOK_S)
 
-    async def _enter(self, run_id: str, level: AlertLevel, reason: str, kind: str | None) -> None:
+    async def _enter(self, news: _News) -> None:
         try:
-            is_new = await asyncio.to_thread(self._keep, run_id, level, reason, kind)
+            is_new = await asyncio.to_thread(self._keep, news)
         except Exception as error:  # noqa: BLE001 - the next one has its chance
             self.failures["lost"] += 1
             _log.error("an alert was not kept: %s", error)
@@ -138,21 +160,26 @@ class AlertSender:
         if is_new:
             self._news.set()
 
-    def _keep(self, run_id: str, level: AlertLevel, reason: str, kind: str | None) -> bool:
-        row = find_run(self._runs.database, run_id) or {}
+    def _keep(self, news: _News) -> bool:
+        row = find_run(self._runs.database, news.run_id) or {}
         alert = Alert(
-            level=level,
-            run_id=run_id,
-            reason=shortened(reason),
-            kind=kind,
+            level=news.level,
+            run_id=news.run_id,
+            reason=shortened(news.reason),
+            kind=news.kind,
             agent=row.get("agent"),
             project=row.get("project"),
             cost_usd=row.get("cost_usd"),
+            words=news.words,
             at=self._clock(),
-            link=f"{self._page}/runs/{quote(run_id, safe='')}",
+            link=f"{self._page}/runs/{quote(news.run_id, safe='')}",
         )
         visible = redacted(alert) if self._redact else alert
-        forms = {"url": visible.message, "command": visible.to_dict}
+        forms: dict[str, Callable[[], dict[str, Any]]] = {
+            "url": visible.message,
+            "command": visible.to_dict,
+            "otlp": partial(evaluation_of, visible),
+        }
         return self._book.enter(alert, [(name, forms[name]()) for name in self._settings.channels])
 
     async def _send_all(self, channel: str) -> None:
@@ -186,6 +213,8 @@ class AlertSender:
             post(self._settings.url, body)
         elif channel == "command" and self._settings.command is not None:
             run_command(self._settings.command, body)
+        elif channel == "otlp" and self._settings.otlp is not None:
+            post(traces_url(self._settings.otlp), body, headers=otlp_headers(os.environ))
 
 
 async def _apart(deliver: Callable[[], None]) -> Exception | None:

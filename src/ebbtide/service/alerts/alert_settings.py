@@ -11,7 +11,8 @@ from urllib.parse import urlsplit
 from ebbtide.errors import ConfigError
 from ebbtide.settings_file import offer, read_settings
 
-_KEYS: Final = ("url", "command", "on", "page")
+_KEYS: Final = ("url", "command", "otlp", "on", "page")
+_CHANNELS: Final = ("url", "command", "otlp")
 
 
 class AlertLevel(StrEnum):
@@ -21,6 +22,7 @@ class AlertLevel(StrEnum):
     ESCALATE = "escalate"  #: a run waits for a person
     SILENT = "silent"  #: nothing was heard of a run for long
     BUDGET = "budget"  #: a limit or a budget is about to end a run
+    END = "end"  #: a run is over
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +32,7 @@ class AlertSettings:
     Args:
         url: A webhook that takes JSON as Slack's does; None for none.
         command: A command line for the shell, with the JSON on its standard input; None for none.
+        otlp: A receiver of OpenTelemetry traces over HTTP, such as a collector; None for none.
         on: The kinds of alerts that are sent.
         page: Where people open the page of the service, for links; None takes its own address.
 
@@ -39,11 +42,12 @@ class AlertSettings:
 
     url: str | None = None
     command: str | None = None
+    otlp: str | None = None
     on: frozenset[AlertLevel] = frozenset({AlertLevel.STOP, AlertLevel.ESCALATE})
     page: str | None = None
 
     def __post_init__(self) -> None:
-        for name, url in (("url", self.url), ("page", self.page)):
+        for name, url in (("url", self.url), ("otlp", self.otlp), ("page", self.page)):
             if url is not None and (
                 urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).netloc
             ):
@@ -52,8 +56,8 @@ class AlertSettings:
 
     @property
     def channels(self) -> tuple[str, ...]:
-        """The channels that carry alerts: ``url``, ``command``, both or neither."""
-        return tuple(name for name in ("url", "command") if getattr(self, name) is not None)
+        """The names of the channels that carry alerts."""
+        return tuple(name for name in _CHANNELS if getattr(self, name) is not None)
 
     @classmethod
     def read(cls, file: str | None, *, url: str | None = None, command: str | None = None) -> AlertSettings:
@@ -77,7 +81,7 @@ def _of_table(table: Mapping[str, Any]) -> AlertSettings:
     for key, value in inside.items():
         if key not in _KEYS:
             raise ConfigError(f"alerts.{key}: no such setting; {offer(key, _KEYS)}")
-        if key in ("url", "command", "page") and (not isinstance(value, str) or not value):
+        if key != "on" and (not isinstance(value, str) or not value):
             raise ConfigError(f"alerts.{key}: expected a text")
     levels = inside.get("on", [AlertLevel.STOP, AlertLevel.ESCALATE])
     if not isinstance(levels, list) or not all(level in list(AlertLevel) for level in levels):

@@ -1,4 +1,4 @@
-"""The two ways out: a webhook, and a command of the user's."""
+"""The ways out: an address that takes JSON, and a command of the user's."""
 
 from __future__ import annotations
 
@@ -37,14 +37,20 @@ class _NoRedirect(HTTPRedirectHandler):
         """A webhook that moved is named, not followed to somebody else."""
 
 
-def post(url: str, message: Mapping[str, Any], *, timeout_s: float = WEBHOOK_S) -> None:
-    """Send a message to a webhook.
+def post(
+    url: str,
+    message: Mapping[str, Any],
+    *,
+    headers: Mapping[str, str] | None = None,
+    timeout_s: float = WEBHOOK_S,
+) -> None:
+    """Send a message to a webhook, or to a receiver of telemetry.
 
     Raises:
         AlertError: It did not take it.
     """
     request = Request(  # noqa: S310 - the settings allow http and https alone
-        url, json.dumps(message).encode(), {"Content-Type": "application/json"}
+        url, json.dumps(message).encode(), {**(headers or {}), "Content-Type": "application/json"}
     )
     try:
         with build_opener(_NoRedirect).open(request, timeout=timeout_s) as answer:

@@ -39,6 +39,7 @@ from ebbtide.text.redaction import redacted
 
 if TYPE_CHECKING:
     from ebbtide.budget.ledger.inherited_calls import InheritedCalls
+    from ebbtide.supervision.summary.run_summary import RunSummary
 
 
 def _nothing(_: str) -> None:
@@ -58,6 +59,7 @@ VerdictListener = Callable[[str, Verdict], object]
 EventsListener = Callable[[Sequence[RunEvent], RunOrigin], object]
 #: Called with a run that was heard of.
 RunListener = Callable[[RunStanding], object]
+OutcomeListener = Callable[[str, "RunSummary"], object]
 
 
 class LiveRuns(Runs):
@@ -83,6 +85,7 @@ class LiveRuns(Runs):
         last_fault: The latest of them, in words.
         on_verdict: Called when what is to be done about a run has changed.
         on_run: Called with each run that was heard of, as it stands.
+        on_outcome: Called with a run that is over and its summary, once or more.
         on_events: Called with new events, once they are on disk.
         inherited_by: Gives the calls in the record of a run that another one owns, by its id; None of none.
     """
@@ -105,6 +108,7 @@ class LiveRuns(Runs):
         self.on_verdict: list[VerdictListener] = []
         self.on_run: list[RunListener] = []
         self.on_events: list[EventsListener] = []
+        self.on_outcome: list[OutcomeListener] = []
         self.inherited_by: Callable[[str], InheritedCalls | None] = _nothing
         self._stops = database.stops()
         self._stuck: dict[str, StuckFrom] = {}  # runs that are stuck
@@ -280,6 +284,10 @@ class LiveRuns(Runs):
         self._wake_ups.pop(run_id, None)
         self._show(standing)
         return standing
+
+    def report_outcome(self, run_id: str, outcome: RunSummary) -> None:
+        """Calls the listeners with a run that is over."""
+        self._call(self.on_outcome, run_id, outcome)
 
     def stop(self, act: PersonAct) -> Verdict:
         """Ends a run for a person: the next check says so, and so does every one after it.

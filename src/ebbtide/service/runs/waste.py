@@ -84,6 +84,8 @@ def keep_waste(runs: LiveRuns, run_id: str, events: int, outcome: RunSummary) ->
         " WHERE run_id = ? AND wasted_events <= ?"
     )
     runs.database.write(lambda session: session.run(query, (*values, events, run_id, events)))
+    if outcome.over:
+        runs.report_outcome(run_id, outcome)
 
 
 def _unhurried(items: Iterable[_Item], *, rest_s: float) -> Iterator[_Item]:
