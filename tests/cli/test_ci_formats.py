@@ -186,6 +186,7 @@ def test_the_summary_of_a_job(folder: Path) -> None:
     names = [unescape(re.sub(r"\\(.)", r"\1", row[1])).strip() for row in rows[2:]]
     assert set(names[:2]) == {"stuck.jsonl", NAME}
     assert names[2] == "healthy.jsonl"
+    assert [row[0].split()[0].rstrip(",") for row in rows[2:]] == ["STUCK", "NOISY", "HEALTHY"]
     assert "<" not in text
     assert not re.search(r"(?<!\\)[\[\]`]", text)
 

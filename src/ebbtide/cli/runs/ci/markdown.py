@@ -52,7 +52,7 @@ def markdown(checked: CheckedRuns) -> str:
 def _row(run: RunSummary) -> str:
     cost = "?" if run.spent.cost_usd is None else wording.cost(run.spent)
     why = run.reason if run.course is not Course.HEALTHY or run.verdict.ends else ""
-    cells = (run.title, run.source, f"{run.spent.events:,}", cost, why)
+    cells = (run.words, run.source, f"{run.spent.events:,}", cost, why)
     return f"| {' | '.join(map(_text, cells))} |"
 
 

@@ -115,7 +115,7 @@ def _result(
         "properties": {
             "firstEvent": finding.first_event,
             "lastEvent": finding.last_event,
-            "verdict": run.title,
+            "verdict": run.words,
         },
         **_places(run.source),
     }
