@@ -28,6 +28,14 @@ def arrow_library() -> Any:
     return pa
 
 
+def parquet_library() -> Any:
+    """The module ``pyarrow.parquet``, as `arrow_library`."""
+    arrow_library()
+    import pyarrow.parquet
+
+    return pyarrow.parquet
+
+
 def arrow_type(hint: Any) -> pa.DataType:
     """The type that holds what `ebbtide.codec.to_wire` makes of a value.
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from ebbtide.batch.results.archive_counts import COUNTED, ArchiveCounts
-from ebbtide.batch.results.arrow_types import arrow_library
+from ebbtide.batch.results.arrow_types import arrow_library, parquet_library
 from ebbtide.batch.results.run_result import RESULT_VERSION, result_schema
 from ebbtide.bounded import Bounded
 from ebbtide.errors import ConfigError, error_text
@@ -73,7 +73,7 @@ class ResultParts:
         Raises:
             ConfigError: It cannot be written.
         """
-        import pyarrow.parquet as pq
+        pq = parquet_library()
 
         draft = Path(f"{self._output}.new")
         schema = result_schema()
@@ -142,7 +142,7 @@ def write_part(path: str, batches: Iterator[pa.RecordBatch], settings: str) -> p
     Returns:
         Its rows.
     """
-    import pyarrow.parquet as pq
+    pq = parquet_library()
 
     pa = arrow_library()
     schema = result_schema()
@@ -172,7 +172,7 @@ def result_batches(
 
 
 def _part_batches(path: Path, columns: list[str] | None) -> Iterator[pa.RecordBatch]:
-    import pyarrow.parquet as pq
+    pq = parquet_library()
 
     try:
         refuse_special(path)
@@ -201,6 +201,6 @@ def _version(file: pq.ParquetFile) -> str:
 
 
 def _read(path: Path, columns: list[str] | None = None) -> pa.Table:
-    import pyarrow.parquet as pq
+    pq = parquet_library()
 
     return pq.read_table(path, columns=columns, memory_map=False, use_threads=False)

@@ -12,7 +12,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Final
 
-from ebbtide.batch.results.arrow_types import arrow_library
+from ebbtide.batch.results.arrow_types import arrow_library, parquet_library
 from ebbtide.errors import ConfigError, error_text
 from ebbtide.rate import Rate
 from ebbtide.settings_file import meant
@@ -271,7 +271,7 @@ class RunOutcomes:
 def _table(file: Path) -> pa.Table:
     suffix = file.suffix.lower()
     if suffix == ".parquet":
-        import pyarrow.parquet as pq
+        pq = parquet_library()
 
         return pq.read_table(file)
     if suffix in (".json", ".jsonl", ".ndjson"):

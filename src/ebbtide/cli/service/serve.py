@@ -47,6 +47,16 @@ def serve(
     keep_days: Annotated[
         float, Option("--keep-days", metavar="N", at_least=0, help="Delete runs that were silent for N days.")
     ] = 90.0,
+    otlp_grpc: Annotated[
+        int | None,
+        Option(
+            "--otlp-grpc",
+            metavar="N",
+            at_least=1,
+            at_most=65535,
+            help="Take spans over gRPC too, on this port (4317 is the usual one).",
+        ),
+    ] = None,
     span_wait: Annotated[
         float,
         Option("--span-wait", metavar="S", at_least=0, help="A span waits S seconds for earlier ones."),
@@ -106,6 +116,7 @@ def serve(
         sessions=sessions,
         silent_after_s=silent_after,
         idle_s=idle,
+        grpc_port=otlp_grpc,
         span_wait_s=span_wait,
         alerts=AlertSettings.read(alerts, url=alert_url or None, command=alert_command or None),
     )

@@ -12,6 +12,8 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from ebbtide.service.otlp.export import SignalKind
 from ebbtide.service.otlp.export_body import PROTOBUF
 
+#: Why nothing is done with metrics.
+NO_METRICS: Final = "Metrics are not used. Set OTEL_METRICS_EXPORTER=none to save sending them."
 #: The message in protobuf, and what counts the rejected ones in both forms.
 _FORMS: Final[dict[SignalKind, tuple[Any, str, str]]] = {
     SignalKind.TRACES: (ExportTraceServiceResponse, "rejected_spans", "rejectedSpans"),

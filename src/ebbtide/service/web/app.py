@@ -110,6 +110,7 @@ PARTS: Final = (
     Part(runs_api.router),
     Part(stream_api.router, stream_api.publish_news),
     Part(spans_api.router, spans_api.settle_spans),
+    Part(work=spans_api.receive_by_grpc),
     Part(work=background_work.find_waste),
     Part(check_api.router),
     Part(health_api.router),

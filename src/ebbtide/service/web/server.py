@@ -14,6 +14,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
+from importlib.util import find_spec
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -136,7 +137,9 @@ def serve_web(
         stack.callback(os.umask, before)
         database = RunDatabase(folder.path / _FILE if db is None else db)
         stack.callback(database.close)
-        listener = stack.enter_context(_listening(settings))
+        listener = stack.enter_context(_listening(settings.host, settings.port))
+        if settings.grpc_port is not None:
+            _refuse_grpc(settings.host, settings.grpc_port)
         sessions = HookStore(database, folder.sessions)
         runs = LiveRuns(
             database,
@@ -210,16 +213,28 @@ def _prefer_requests() -> None:
 
 
 @contextmanager
-def _listening(settings: ServiceSettings) -> Iterator[socket.socket]:
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+def _listening(host: str, port: int, option: str = "--port") -> Iterator[socket.socket]:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        listener = socket.create_server((settings.host, settings.port), family=family, backlog=_BACKLOG)
+        listener = socket.create_server((host, port), family=family, backlog=_BACKLOG)
     except OSError as error:
         raise ConfigError(
-            f"--host {settings.host} --port {settings.port}: {error.strerror or error}. Choose another --port"
+            f"--host {host} {option} {port}: {error.strerror or error}. Choose another {option}"
         ) from error
     with listener:
         yield listener
+
+
+def _refuse_grpc(host: str, port: int) -> None:
+    """Says why exports over gRPC could not be taken, before anything else begins.
+
+    Raises:
+        ConfigError: The package is not installed, or the port cannot be had.
+    """
+    if find_spec("grpc") is None:
+        raise ConfigError("--otlp-grpc needs the package grpcio. Install it: pip install 'ebbtide[grpc]'")
+    with _listening(host, port, "--otlp-grpc"):
+        pass
 
 
 @contextmanager

@@ -31,6 +31,7 @@ class ServiceSettings:
         sessions: Whether the sessions of this machine's coding agents are read in their files.
         silent_after_s: Seconds without an event after which a run is called silent.
         idle_s: Seconds without a request after which it ends; None goes on.
+        grpc_port: The port for exports of OpenTelemetry over gRPC; None takes none.
         span_wait_s: Seconds that an exported span waits for others of its trace.
         alerts: Whom to tell of a run, and when.
 
@@ -51,6 +52,7 @@ class ServiceSettings:
     sessions: bool = True
     silent_after_s: float = 600.0
     idle_s: float | None = None
+    grpc_port: int | None = None
     span_wait_s: float = 10.0
     alerts: AlertSettings = field(default_factory=AlertSettings)
 

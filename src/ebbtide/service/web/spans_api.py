@@ -11,17 +11,17 @@ from fastapi import APIRouter, Request, Response
 
 from ebbtide.errors import StoreError
 from ebbtide.service.otlp.export import SignalKind
-from ebbtide.service.otlp.export_answer import export_answer
+from ebbtide.service.otlp.export_answer import NO_METRICS, export_answer
 from ebbtide.service.otlp.export_body import JSON, PROTOBUF, MediaError, SizeError, media_type
 from ebbtide.service.otlp.span_journal import JournalEntry
 from ebbtide.service.web.problems import ProblemError
 from ebbtide.service.web.service import Here, Service
+from ebbtide.service.web.sign_in import fits
 
 router = APIRouter(tags=["OpenTelemetry"])
 
 _log = logging.getLogger(__name__)
 _EVERY_S: Final = 0.25
-_NO_METRICS: Final = "Metrics are not used. Set OTEL_METRICS_EXPORTER=none to save sending them."
 _BINARY: Final = {"schema": {"type": "string", "format": "binary"}}
 _OBJECT: Final = {"schema": {"type": "object"}}
 _EXTRA: Final[dict[str, Any]] = {
@@ -54,7 +54,7 @@ async def logs(request: Request, here: Here) -> Response:
 async def metrics(request: Request) -> Response:
     """Take metrics of an OTLP exporter, and say that they are not used."""
     media = _media(request)
-    return Response(export_answer(media, SignalKind.METRICS, reason=_NO_METRICS), media_type=media)
+    return Response(export_answer(media, SignalKind.METRICS, reason=NO_METRICS), media_type=media)
 
 
 async def settle_spans(here: Service) -> None:
@@ -67,6 +67,26 @@ async def settle_spans(here: Service) -> None:
             await _work(here.spans.submit(receiver.settle))
     finally:
         await _work(here.spans.submit(receiver.finish))
+
+
+async def receive_by_grpc(here: Service) -> None:
+    """Take exports over gRPC, if the service was started with a port for them."""
+    settings = here.settings
+    if settings.grpc_port is None:
+        return
+    from ebbtide.service.otlp.grpc_door import receive_exports  # needs a package that few have
+
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+
+    def is_known(words: str) -> bool:
+        scheme, _, token = words.partition(" ")
+        return settings.token is None or (scheme.lower() == "bearer" and fits(token, settings.token))
+
+    address = f"{host}:{settings.grpc_port}"
+    try:
+        await receive_exports(here.spans, address, is_known=is_known, largest=settings.largest_body)
+    except RuntimeError as error:
+        _log.error("exports over gRPC are not taken: %s: %s", address, error)
 
 
 async def _work(step: Future[None]) -> None:
