@@ -175,6 +175,18 @@ def test_comments_trailing_commas_and_a_byte_order_mark_are_kept(agent: str) -> 
     }
 
 
+@pytest.mark.parametrize("agent", JSON_AGENTS)
+def test_the_ends_of_lines_are_kept(agent: str) -> None:
+    """As Windows writes them, also where the file is changed in place afterwards."""
+    before = '{\r\n  "theme": "dark",\r\n  "model": "opus"\r\n}\r\n'
+    path = written(agent, "")
+    path.write_bytes(before.encode())
+    install_hooks(agent, HookOptions())
+    assert b'"theme": "dark",\r\n' in path.read_bytes()
+    uninstall_hooks(agent)
+    assert path.read_bytes() == before.encode()
+
+
 def test_a_plugin_of_somebody_else_is_neither_overwritten_nor_removed() -> None:
     install_hooks("opencode", HookOptions())
     installed = find_hooks("opencode")

@@ -46,24 +46,28 @@ class SettingsJson:
         """Path of the file as it was before Ebbtide changed it first."""
         return self.path.with_name(self.path.name + _BACKUP)
 
+    def text(self) -> str:
+        """Returns the text of the file with the changes of its value."""
+        before = self._text or ""
+        bare = before.removeprefix(_BOM)
+        mark = _BOM if before.startswith(_BOM) else ""
+        return mark + changed(bare if bare.strip() else _EMPTY, self.value)
+
     def write(self) -> None:
         """Write the file; where there is no backup, what it was is kept beside it.
 
         Raises:
             ConfigError: It cannot be written.
         """
-        before = self._text or ""
-        bare = before.removeprefix(_BOM)
-        mark = _BOM if before.startswith(_BOM) else ""
-        text = mark + changed(bare if bare.strip() else _EMPTY, self.value)
+        text = self.text()
         if text == self._text:
             return
         is_first = self._text is not None and not self.backup.exists()
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             if self._text is not None and is_first:
-                _write(self.backup, self._text, like=self.path)
-            _write(self.path, text, like=self.path)
+                write_whole(self.backup, self._text.encode(), like=self.path)
+            write_whole(self.path, text.encode(), like=self.path)
         except OSError as error:
             if is_first:
                 with suppress(OSError):
@@ -79,7 +83,7 @@ class SettingsJson:
         before = _text_of(self.backup)
         try:
             if before is not None and _same(before, self.value):
-                _write(self.path, before, like=self.path)
+                write_whole(self.path, before.encode(), like=self.path)
             elif before is None and not self.value and self._text is not None:
                 self.path.unlink()
             else:
@@ -94,7 +98,7 @@ def _text_of(path: Path) -> str | None:
     """Returns the text of a file; None where there is none."""
     try:
         refuse_special(path)
-        return path.read_text(encoding="utf-8")
+        return path.read_bytes().decode()  # the ends of lines stay as they are
     except FileNotFoundError:
         return None
     except (OSError, UnicodeDecodeError) as error:
@@ -113,15 +117,24 @@ def _same(text: str, value: dict[str, Any]) -> bool:
         return False
 
 
-def _write(path: Path, text: str, *, like: Path) -> None:
-    """Write a file whole or not at all; of a link, the file that it leads to."""
+def write_whole(path: Path, content: bytes, *, like: Path) -> None:
+    """Write a file whole or not at all; of a link, the file that it leads to.
+
+    Args:
+        path: The file.
+        content: What it is to hold.
+        like: The file whose mode it gets; a new file is for its owner alone.
+
+    Raises:
+        OSError: It cannot be written.
+    """
     target = path.resolve()
     temporary = target.with_name(f".{target.name}-{secrets.token_hex(4)}")
     try:
         mode = like.stat().st_mode & 0o777 if like.exists() else 0o600
         handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
         temporary.replace(target)
     except OSError:
         with suppress(OSError):
