@@ -374,13 +374,8 @@ class BillRecorder:
             _note_compaction(context, self.ledger)
             chain.contexts.remove(context)
 
-    def bill(self, total_cost: int | None, total_tokens: int | None) -> Bill:
-        """The bill so far.
-
-        Args:
-            total_cost: Units that were spent in all; None where nothing of it is known.
-            total_tokens: Tokens likewise.
-        """
+    def folded(self) -> Ledger:
+        """Returns the sums so far, as if nothing were read any more; what comes later is not in them."""
         ledger = self.ledger.copy()
         for chain in self._chains.values():
             if chain.turn is not None:
@@ -389,6 +384,16 @@ class BillRecorder:
                 for item in context.items():
                     ledger.fold(item)
                 _note_compaction(context, ledger)
+        return ledger
+
+    def bill(self, total_cost: int | None, total_tokens: int | None) -> Bill:
+        """The bill so far.
+
+        Args:
+            total_cost: Units that were spent in all; None where nothing of it is known.
+            total_tokens: Tokens likewise.
+        """
+        ledger = self.folded()
         ledger.share_out()
         bill = bill_of(ledger, total_cost, total_tokens, zone=self._zone)
         return with_advice(bill, ledger.charges, ledger.instructions, ledger.openings)

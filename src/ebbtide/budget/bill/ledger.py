@@ -128,6 +128,7 @@ class Ledger:
         sizes: How much calls of the main chain read, thinned out.
         first_change: What was spent before the first change; `latest_change` before the latest.
         dearest: The ten most expensive items, as a heap.
+        answers: Answers of tools with all that they were charged; None where nobody asks for each.
     """
 
     def __init__(self) -> None:
@@ -163,6 +164,7 @@ class Ledger:
         self.latest_change: Sum | None = None
         self.dearest: list[tuple[int, int, int, Item]] = []
         self.pushes = 0
+        self.answers: list[Item] | None = None
 
     def copy(self) -> Ledger:
         """The same sums, apart: what is added to one is not in the other. Calls and items are shared."""
@@ -328,6 +330,8 @@ class Ledger:
             _of(self.files, item.file).add(*amounts)
         if item.has_failed:
             self.failures.add(*amounts)
+        if self.answers is not None and item.part is ContextPart.TOOL_OUTPUT:
+            self.answers.append(item)
         if item.waste is WasteKind.TODO_LIST:
             pass  # it would be carried along all the same, had it come with other calls
         elif item.waste is not None:
