@@ -47,7 +47,9 @@ AT_MOST = {
     # end the agent. `hooks install --decisions` is for whoever works on after a compaction.
     # `run --pause` is for whoever sits at the terminal, and would rather look than lose the run.
     # `check --git`: sessions that lie beside the code. `serve --otlp-grpc`: exporters that have gRPC alone.
-    "options of the command line": 336,
+    # `advice` is for whoever wants settings that cost less: one makes a change, one takes it back, and its
+    # prices and JSON are as elsewhere.
+    "options of the command line": 340,
 }
 # Public names that tests and benchmarks alone use: none may be added.
 UNUSED = {

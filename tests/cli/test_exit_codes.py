@@ -31,6 +31,7 @@ GONE = "absent.jsonl"
 # Command lines by command and exit code; KEPT, OPEN and REFUSED are ids of decisions, NEW is a file to write.
 LINES = {
     "check": {0: f"check {STUCK}", 2: f"check {GONE}", 50: f"check --fail-on stuck {STUCK}"},
+    "advice": {0: "advice", 2: "advice --undo none"},
     "archive check": {
         0: f"archive check {STUCK} -o ROWS",
         2: f"archive check {GONE} -o ROWS",
@@ -130,6 +131,11 @@ def words(here, tmp_path: Path) -> dict[str, str]:
     database.close()
     silent.write_text("[divergence]\ncondensations = 100000\n")
     here("decisions", "audit", "--output", plan)
+    session = Path.home() / ".claude" / "projects" / "-shop" / "session.jsonl"
+    session.parent.mkdir(parents=True)
+    session.write_text(
+        json.dumps({"type": "user", "sessionId": "s", "message": {"content": "Test it."}}) + "\n"
+    )
     budgets = tmp_path / "budgets.toml"
     budgets.write_text("[budgets]\nstore = 'spent.db'\n[[budgets.limits]]\nscope = 'all'\nlimit_usd = 1\n")
     files = {"CHANGED": changed, "SILENT": silent, "PLAN": plan, "NEW": tmp_path / "new.toml"}

@@ -102,6 +102,7 @@ root = _Ebbtide(
     help="Check AI agents' runs: do they converge, do they loop, what did they decide, what did they cost?",
     places={
         "check": "ebbtide.cli.runs.check:check",
+        "advice": "ebbtide.cli.runs.advice:advice",
         "archive": _ARCHIVE,
         "watch": "ebbtide.cli.runs.watch:watch",
         "run": "ebbtide.cli.wrapper.run:run",
