@@ -17,9 +17,15 @@ from typing import Any
 import pytest
 
 import ebbtide
+from ebbtide.advice.applied_advice import AppliedAdvices
+from ebbtide.advice.applying import apply
+from ebbtide.advice.estimate import Estimate
+from ebbtide.advice.kinds import KINDS, OUTPUT_LIMIT
+from ebbtide.advice.priced_advice import PricedAdvice
 from ebbtide.service.hooks import hook_client
 from ebbtide.service.hooks.hook_client import exchange
 from ebbtide.service.hooks.install.hook_places import PLACES
+from ebbtide.traces.sessions.agent_homes import CodingAgent
 
 PROJECT = Path(__file__).parents[3]
 
@@ -289,12 +295,7 @@ def run(
         if prompts:
             line = ["-p", "--input-format", "stream-json", *line[2:]]
     elif agent == "codex":
-        (home / ".codex").mkdir(exist_ok=True)
-        provider = (
-            f'name = "x"\nbase_url = "{model.url}/v1"\nwire_api = "responses"\nsupports_websockets = false'
-        )
-        config = f'model = "gpt-5"\nmodel_provider = "x"\n[model_providers.x]\n{provider}\n'
-        (home / ".codex" / "config.toml").write_text(config)
+        configure_codex(model, home)
         line = ["exec", "--skip-git-repo-check", "--dangerously-bypass-hook-trust"]
         line += ["-s", "danger-full-access", prompt]
     elif agent == "opencode":
@@ -337,6 +338,16 @@ def run(
         check=False,
     )
     return done.stdout + done.stderr
+
+
+def configure_codex(model: ScriptedModel, home: Path) -> None:
+    """Lets Codex ask a model, unless its settings say so already."""
+    path = home / ".codex" / "config.toml"
+    path.parent.mkdir(exist_ok=True)
+    if path.exists() and model.url in path.read_text():
+        return
+    provider = f'name = "x"\nbase_url = "{model.url}/v1"\nwire_api = "responses"\nsupports_websockets = false'
+    path.write_text(f'model = "gpt-5"\nmodel_provider = "x"\n[model_providers.x]\n{provider}\n')
 
 
 def converse(command: list[str], work: Path, environment: dict[str, str], prompts: Sequence[str]) -> str:
@@ -622,3 +633,73 @@ def test_the_wrapper_leaves_a_healthy_run_alone(agent: str, model, home: Path) -
     assert "the run was ended" not in output
     assert len(scripted.requests) == len(PAGES) + 1, output
     assert "HEALTHY" in output
+
+
+# What the user has set, and how many of the three marks of a request ask for an hour before and after.
+LIFETIMES = {"cache-hour": ("", 0, 3), "cache-minutes": ("1h", 3, 0)}
+LONG = [["seq -f 'line %04g of a report that is long' 600"], ["echo done"]]
+
+
+def advise(kind: str, agent: str, project: Path | None) -> str:
+    """The name of an advice that is applied, as `ebbtide advice --apply` applies it."""
+    estimate = Estimate(usd=41.0, interval=None, tokens=0, share=None, sessions=9, since=0.0)
+    place = None if project is None else str(project)
+    item = PricedAdvice(
+        name=kind, project=place, kind=KINDS[CodingAgent(agent), kind], expected=estimate, before=()
+    )
+    return apply(item, AppliedAdvices(), time.time()).name
+
+
+def take_back(name: str) -> None:
+    command = [sys.executable, "-m", "ebbtide", "advice", "--undo", name]
+    subprocess.run(command, check=True, capture_output=True)
+
+
+def answered(scripted: ScriptedModel, request: int) -> int:
+    """Characters of the first answer of a tool that the model was sent in a request."""
+    body = json.loads(scripted.requests[request])
+    if "input" in body:
+        outputs = [item["output"] for item in body["input"] if item.get("type") == "function_call_output"]
+        return len(str(outputs[0]))
+    parts = [part for message in body["messages"] for part in message["content"] if isinstance(part, dict)]
+    return len(str(next(part["content"] for part in parts if part["type"] == "tool_result")))
+
+
+@pytest.mark.parametrize("agent", [pytest.param(name, marks=needs(name)) for name in ("claude", "codex")])
+def test_the_advised_limit_cuts_what_the_model_is_sent(agent: str, model, home: Path) -> None:
+    """The longest answer is the one that is promised; when it is taken back, all is as before."""
+    place = home / "work" if agent == "claude" else None
+    lengths = []
+    for is_applied in (False, True, False):
+        scripted = model(LONG)
+        configure_codex(scripted, home)
+        name = advise("shell-output", agent, place) if is_applied else ""
+        output = run(agent, scripted, home)
+        assert len(scripted.requests) == len(LONG) + 1, output
+        lengths.append(answered(scripted, 1))
+        if name:
+            take_back(name)
+    print(agent, "sends", lengths, "characters of an answer: before, with the limit, and when it is undone")
+    before, applied, undone = lengths
+    assert before == undone > OUTPUT_LIMIT * 1.1
+    assert applied <= OUTPUT_LIMIT + 300  # the agent puts some words of its own around it
+
+
+@pytest.mark.parametrize("kind", [pytest.param(name, marks=needs("claude")) for name in LIFETIMES])
+def test_the_advised_lifetime_of_the_cache_is_asked_for(kind: str, model, home: Path) -> None:
+    """Of each mark in a request; it goes before what the settings of the user say."""
+    of_user, before, applied = LIFETIMES[kind]
+    path = home / ".claude" / "settings.json"
+    path.parent.mkdir()
+    path.write_text(json.dumps({"promptCacheTtl": of_user} if of_user else {}))
+    counts = []
+    for is_applied in (False, True, False):
+        scripted = model([["echo done"]])
+        name = advise(kind, "claude", home / "work") if is_applied else ""
+        run("claude", scripted, home)
+        assert scripted.requests[-1].count('"cache_control"') == 3
+        counts.append(scripted.requests[-1].count('"ttl": "1h"'))
+        if name:
+            take_back(name)
+    print(kind, "has", counts, "marks of an hour of 3")
+    assert counts == [before, applied, before]
