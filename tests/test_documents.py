@@ -35,6 +35,7 @@ PAGES = [PROJECT / "README.md", *sorted((PROJECT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"^( *)```console\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 SCRIPT = re.compile(r"^```python\n((?!>>>).*?)^```$", re.MULTILINE | re.DOTALL)
 PRINTED = re.compile(r"^```python\n(?:(?!```).*\n)*```\n\n```text\n((?:(?!```).*\n)*)```$", re.MULTILINE)
+TABLE = re.compile(r"^\|.*\n\|[-| :]+\|\n(?:\|.*\n)*", re.MULTILINE)
 EXIT_CODE = re.compile(r"\n<exit code (\d+)>\n")
 
 
@@ -167,3 +168,11 @@ def test_console_block_in_a_list(tmp_path: Path) -> None:
     """A block may be indented, and its lines are numbered as on the page."""
     page = "1. First:\n\n   ```console\n   $ echo one\n   two\n   ```\n"
     assert problems(page, tmp_path) == ["line 4: this is what it prints: echo one\none\n"]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.relative_to(PROJECT).as_posix())
+def test_rows_of_a_table_have_equal_cells(page: Path) -> None:
+    """A row of another length loses a cell, or is shown as text; a bar in code is none."""
+    for table in TABLE.findall(page.read_text(encoding="utf-8")):
+        rows = re.sub(r"\\\||`[^`\n]*`", "", table).splitlines()
+        assert {row.count("|") for row in rows} == {rows[0].count("|")}, table[:200]
