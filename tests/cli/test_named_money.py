@@ -103,3 +103,17 @@ def test_one_session_is_summed_with_what_it_started(here: Here, tmp_path: Path) 
         json.dumps(call(2) | {"sessionId": "s", "agentId": "x", "isSidechain": True}), encoding="utf-8"
     )
     assert totals(here, str(path), "--by", "session")["spent"]["llm_calls"] == 2
+
+
+def test_a_tool_with_a_cost_is_no_call_of_a_model(here: Here, tmp_path: Path) -> None:
+    """As `check FILE` has it: its cost counts, in the same sum."""
+    path = tmp_path / "run.jsonl"
+    calls = [
+        {"kind": "tool", "name": "search", "args": {"q": 1}, "result": "a", "cost_usd": 0.5},
+        {"kind": "llm", "name": "message", "model": "m", "cost_usd": 0.25},
+    ]
+    path.write_text("\n".join(map(json.dumps, calls)))
+    spent = totals(here, str(path), "--by", "model")["spent"]
+    alone = json.loads(here("check", str(path), "--json").output)["spent"]
+    assert (spent["cost_usd"], spent["llm_calls"]) == (0.75, 1)
+    assert (alone["cost_usd"], alone["llm_calls"]) == (0.75, 1)

@@ -36,6 +36,7 @@ class SightedCall(NamedTuple):
         agent: The sub-agent that made it, by its id; None for the agent itself.
         skill: The skill that was in use.
         server: The MCP server of which it called a tool.
+        is_model: False for a call of a tool that states its own cost.
     """
 
     id: CallId
@@ -55,6 +56,7 @@ class SightedCall(NamedTuple):
     agent: str | None = None
     skill: str | None = None
     server: str | None = None
+    is_model: bool = True
 
     @property
     def prompt(self) -> Prompt:
@@ -100,7 +102,8 @@ class CountedCall(NamedTuple):
         server: The MCP server of which it called a tool.
         stated_in: Places that state it as the result of its sub-agent, where another record of it is known.
         settled: Units of money, where a total that is stated says so.
-        is_difference: Whether it is no call, but what a stated total has above or below the calls.
+        is_model: False for a call of a tool that states its own cost, and for what a stated total has above
+            or below the calls.
     """
 
     id: CallId
@@ -114,7 +117,7 @@ class CountedCall(NamedTuple):
     server: str | None
     stated_in: tuple[CallPlace, ...] = ()
     settled: int | None = None
-    is_difference: bool = False
+    is_model: bool = True
 
 
 @dataclass(slots=True)
@@ -179,6 +182,7 @@ class _Call:
     __slots__ = (
         "amounts",
         "id",
+        "is_model",
         "is_replay",
         "labels",
         "model",
@@ -202,6 +206,7 @@ class _Call:
         self.places: tuple[CallPlace, ...] = (place,)
         self.rank: _Rank = _rank(place, call)
         self.is_replay = call.is_replay
+        self.is_model = call.is_model
         self.labels: _Labels = (call.agent, call.skill, call.server)
 
     def absorb(self, other: _Call) -> None:
@@ -215,6 +220,7 @@ class _Call:
         self.tier = _better(self.tier, other.tier)
         self.places = _united(self.places, other.places)
         self.is_replay = self.is_replay and other.is_replay
+        self.is_model = self.is_model or other.is_model
         if other.rank < self.rank:
             self.rank, self.labels = other.rank, other.labels
         elif other.rank == self.rank and other.labels != self.labels:
@@ -241,7 +247,17 @@ class _Call:
         stated_in = tuple(sorted({place for one in results for place in one.places}, key=_order_of_place))
         agent, skill, server = self.labels
         return CountedCall(
-            self.id, self.ts, usage, tier, owner, copies, agent, skill, server, stated_in=stated_in
+            self.id,
+            self.ts,
+            usage,
+            tier,
+            owner,
+            copies,
+            agent,
+            skill,
+            server,
+            stated_in=stated_in,
+            is_model=self.is_model,
         )
 
 

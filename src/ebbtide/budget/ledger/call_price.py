@@ -117,5 +117,5 @@ def settled(
                     None,
                     None,
                     settled=item.cost,
-                    is_difference=True,
+                    is_model=False,
                 )

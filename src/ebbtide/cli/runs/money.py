@@ -214,7 +214,7 @@ class SessionMoney:
             if group is None:
                 group = groups[name] = MoneySums(CallSums(), set())
             group.sums.add(call.usage, cost)
-            group.sums.calls -= call.is_difference
+            group.sums.calls -= not call.is_model
             group.sessions.add(call.owner.session)
         return groups
 

@@ -135,7 +135,7 @@ class SessionBooks:
             ts = written[path] if counted.ts is None else counted.ts
             model = masked_name(plain_name(counted.usage.model or ""))
             row = rows[run_of[path]].setdefault((quarter_number(ts), model), BookedRow())
-            row.add(counted.usage, units_of(counted, self._prices), is_call=not counted.is_difference)
+            row.add(counted.usage, units_of(counted, self._prices), is_call=counted.is_model)
         return {run_id: BookedSums(parts) for run_id, parts in rows.items()}
 
     def _group(self, run_id: str) -> str:

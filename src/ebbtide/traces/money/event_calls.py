@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ebbtide.budget.ledger.call_ledger import SightedCall
-from ebbtide.events.event import Event, Notice
+from ebbtide.events.event import Event, Notice, ToolCall
 from ebbtide.events.model_call_id import CallId
 from ebbtide.events.usage import Usage
 from ebbtide.traces.money.file_calls import FileCalls
@@ -70,4 +70,5 @@ def _sighted(usage: Usage, event: Event, call_id: CallId) -> SightedCall | None:
         usage.cache_write_1h_tokens,
         usage.cost_usd,
         agent=event.agent,
+        is_model=not isinstance(event, ToolCall),
     )
