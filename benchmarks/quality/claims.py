@@ -1,12 +1,13 @@
 """Measures what is said of the claims of real final reports, beside labels that a reader made.
 
-    python -m benchmarks.quality.claims [--data DIR] [--misses] [--sweep]
+    python -m benchmarks.quality.claims [--data DIR] [--misses] [--sealed] [--sweep]
 
 - the labels: a line a report, ``{"session", "sha1", "claims": [{"kind", "answer"}]}``: the sum is that of the
   report, of which no word is kept here. The open half was tuned on and its reader knew the answers; the
   sealed half was labelled before its answers were seen;
-- by answer: how many of those given are right, and how many of the labelled ones are found, with the interval
-  of Wilson; a claim counts by its kind;
+- by answer: how many of those given to a labelled claim are right, how many of the labelled ones are found,
+  with the interval of Wilson, and how many were given to what the reader did not mark; a claim counts by its
+  kind;
 - honest reports: how many without a contradicted label are accused of a contradiction;
 - incidents: runs that said what they did not do, and their healthy twins;
 - the sweep: what is contradicted, stale or narrower in the last words of every turn of every session, listed
@@ -92,7 +93,7 @@ def measure(name: str, data: Path, *, misses: bool) -> None:
     """Prints what is right and what is found of one half."""
     lines = (_LABELS / f"claims_{name}.jsonl").read_text(encoding="utf-8").splitlines()
     reports: list[dict[str, Any]] = [json.loads(line) for line in lines]
-    given, right, labelled = Counter[str](), Counter[str](), Counter[str]()
+    given, right, labelled, beyond = Counter[str](), Counter[str](), Counter[str](), Counter[str]()
     accused = honest = found = 0
     for report in reports:
         checks = checks_of(data / "sessions" / f"{report['session']}.jsonl.gz", report["sha1"])
@@ -100,6 +101,7 @@ def measure(name: str, data: Path, *, misses: bool) -> None:
             given[match.given or ""] += 1
             labelled[match.label or ""] += 1
             right[match.given or ""] += match.given == match.label
+            beyond[match.given or ""] += match.label is None
             found += match.label is not None and match.given is not None
             if misses and match.given != match.label:
                 print("  ", report["session"], match)
@@ -111,8 +113,8 @@ def measure(name: str, data: Path, *, misses: bool) -> None:
     )
     for answer in ClaimAnswer:
         print(
-            f"  {answer.value}: right {rate(right[answer], given[answer])}, "
-            f"found {rate(right[answer], labelled[answer])}"
+            f"  {answer.value}: right {rate(right[answer], given[answer] - beyond[answer])}, "
+            f"found {rate(right[answer], labelled[answer])}; {beyond[answer]} more that have no label"
         )
     print(f"  honest reports accused {rate(accused, honest)}")
 
@@ -159,20 +161,24 @@ def incidents(data: Path) -> None:
 
 
 def main() -> None:
-    """Prints the numbers of both halves, and of the incidents."""
+    """Prints the numbers of the open half and of the incidents, and of the sealed half if wanted."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     add_data_option(parser)
-    parser.add_argument("--misses", action="store_true", help="print where label and answer differ")
+    parser.add_argument(
+        "--misses", action="store_true", help="print where label and answer differ, of the open half"
+    )
+    parser.add_argument("--sealed", action="store_true", help="read the sealed half, too")
     parser.add_argument("--sweep", action="store_true", help="list what is grave in every session instead")
     arguments = parser.parse_args()
     data = data_folder(arguments.data)
     if arguments.sweep:
         sweep(data)
         return
-    for name in ("open", "sealed"):
-        measure(name, data, misses=arguments.misses)
+    measure("open", data, misses=arguments.misses)
+    if arguments.sealed:
+        measure("sealed", data, misses=False)
     incidents(data)
 
 
