@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Final, NamedTuple
@@ -11,15 +11,21 @@ from typing import Final, NamedTuple
 from ebbtide.claims.check_tools import (
     CHOOSING,
     CODE,
+    FORMER,
     KEEPING_END,
     KEEPING_START,
+    MODES,
     NO_OUTPUT,
     RUNNERS,
+    SETTINGS,
     SHOWING,
+    SIGNS,
+    SKIPPING,
     STARTERS,
     STARTING_PAIRS,
     TARGETS,
     TOOLS,
+    VALUED,
     WHOLE,
     CheckTool,
     Family,
@@ -34,14 +40,19 @@ _HEAD_LINES: Final = 10  # of ``head``, where its command states no number
 _DIGITS: Final = 6  # of such a number that are read
 #: After these a command runs whatever came before.
 _CHAIN_ENDS: Final = re.compile(r";|\|\||\n|(?<![&>])&(?![&>\d])")
+_SETTINGS: Final = re.compile(SETTINGS)
+_BUILDERS: Final = frozenset("mvn mvnw gradle gradlew make gmake".split())
+#: Programs whose goals may stand behind options and other goals, with the goal that runs no tests.
+_GOALS: Final = {"mvn": "compile", "mvnw": "compile", "gradle": "assemble", "gradlew": "assemble"}
+_GOAL: Final = frozenset("test verify install package compile build check assemble".split())
 _NO_RUN: Final = frozenset({"--version", "--help", "--listTests", "--collect-only"})
-_SHELLS: Final = frozenset("bash sh zsh dash".split())
+_SHELLS: Final = frozenset("bash sh zsh dash powershell powershell.exe pwsh pwsh.exe cmd cmd.exe".split())
 _ESCAPE: Final = re.compile(r"\x1b\[[\d;]*[A-Za-z]")
 _COUNTS: Final = re.compile(
     r"(?P<count>\d{1,7}) (?:subtests? )?(?:tests? )?(?P<what>passed|passing"
     r"|passes|pass|failed|failing|failures?|"
-    r"fail|errors?|tests?|examples?)\b"
-    r"|(?P<name>Failed|Failures|Errors|Passed|Tests run|pass|fail):? +(?P<number>\d{1,7})"
+    r"fail|errors?|tests?|examples?|runs|skipped|xfailed|xpassed|ignored|pending|todo)\b"
+    r"|(?P<name>Failed|Failures|Errors|Passed|Tests run|pass|fail|out of):? +(?P<number>\d{1,7})"
 )
 _AFTER: Final = re.compile(r";|\|\||\n|(?<!&)&(?![&>\d])")
 _LOST: Final = re.compile(r"/dev/null|> ?\S")  # what was printed went elsewhere
@@ -51,11 +62,40 @@ _BACKGROUND: Final = re.compile(
 )
 _LOG: Final = re.compile(r"\.(?:log|output|out|txt)\b")  # where a command in the background writes
 _ECHO: Final = re.compile(r"^(?:\[[\w@:./-]{1,60}\] )?[$>] ([\w@./: =\u2026-]{2,200})$", re.MULTILINE)
+#: Lines by which git itself tells that it did the work, or why it refused.
+_GIT_SAID: Final = re.compile(
+    r"^(?:\[[^\]\n]{1,120} [0-9a-f]{7,40}\]| ! \[|fatal: |remote: |error: "
+    r"|nothing to commit|no changes added)",
+    re.MULTILINE,
+)
 _BROKEN: Final = re.compile(
     r"(?i)permission (?:to use|denied)|user (?:rejected|denied|doesn't want)|was rejected"
 )
+#: The exit code that a line prints at its end: `pytest -q; echo "exit $?"`.
+_ASKED_EXIT: Final = re.compile(
+    r"[;\n&][ \t]{0,4}echo [^\n;|$]{0,40}\$(\?|\{PIPESTATUS\[0\]\})[^\n;|$]{0,20}$"
+)
+_TOLD_EXIT: Final = re.compile(r"^[^\n\d]{0,40}\b(\d{1,3})\D{0,10}\s*\Z", re.MULTILINE)
+#: What a shell or a runner prints where it did not find the tool, or the tool its options.
+_NO_TOOL: Final = re.compile(
+    r"command not found|not recognized as (?:an internal|the name)|\b(?:ba|z|da)?sh: [^\n]{1,120}: not found"
+    r"|(?:sh: |cd: |env: |line \d+: )[^\n]{0,120}No such file or directory|python[\d.]*: No module named"
+    r"|[Mm]issing script|[Ss]cript not found|No rule to make target"
+    r"|unrecognized (?:arguments|subcommand|option)"
+    r"|[Uu]nknown (?:option|command|argument|flag)|unexpected argument '|flag provided but not defined"
+    r"|no tasks? .{0,60}found|does not contain a task|connect to the Docker daemon"
+)
+_SHORT: Final = 1_200  # characters of an output that may say so and nothing more
+#: A run that had no end.
+_CUT_SHORT: Final = re.compile(
+    r"(?i)\btimed out (?:after|in)\b|\bcommand timed out|^Terminated$|\binterrupted\b"
+    r"|\baborted by user|^Killed$",
+    re.MULTILINE,
+)
 #: Name of a package, or of a task in brackets, before each line of an output.
 _PACKAGE: Final = r"(?:\[[\w@:./-]{1,60}\] |[\w@./ -]{1,60}: )?"
+_ALIKE: Final = 6
+_HARMLESS: Final = frozenset("echo printf true cd pwd date".split())
 _LONGEST, _FIRST, _LAST = 1_000, 100, 500
 
 
@@ -71,12 +111,16 @@ class CheckRun:
         line: The line that says so, or the command.
         passed: Number of tests that passed; None where it is not printed.
         failed: Number of those that did not.
+        left_out: Number of those that were skipped, or were to fail.
         scope: The chosen part: paths, packages, patterns; empty for everything.
         code: Suffixes of the files that it depends on.
         implies: Families that it shows besides, where it passed.
         command: The command, cut.
         is_firsthand: False where the output was only shown by another program.
         is_filtered: True if a filter or a pipe stood behind it.
+        is_stated: True if a line of the tool itself says how it came out.
+        warnings: The line that tells of warnings; empty where none does.
+        is_undone: True if it was run on a state that was undone since.
     """
 
     event: int
@@ -92,6 +136,10 @@ class CheckRun:
     command: str = ""
     is_firsthand: bool = True
     is_filtered: bool = False
+    is_stated: bool = False
+    warnings: str = ""
+    left_out: int = 0
+    is_undone: bool = False
 
 
 class _Outcome(NamedTuple):
@@ -101,6 +149,8 @@ class _Outcome(NamedTuple):
     line: str
     passed: int | None
     failed: int | None
+    warnings: str = ""
+    left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +163,7 @@ class _Ask:
     scope: str
     filters: tuple[str, ...]
     is_exit_known: bool
+    is_last: bool = False  # no command that may fail stands behind it
     lines: int | None = None  # that the filters let through at most, where they keep the start
 
     def keeps_end(self, output: str) -> bool:
@@ -139,6 +190,8 @@ def unwrapped(words: list[str]) -> list[str]:
         else:
             break
     rest = words[place:]
+    if rest[1:] and rest[0].startswith("python") and rest[1].endswith(("manage.py", "runtests.py")):
+        rest = rest[1:]
     return [rest[0].rpartition("/")[2], *rest[1:]] if rest else []
 
 
@@ -147,7 +200,7 @@ def commands_of(text: str) -> list[SimpleCommand]:
     found = []
     for command in simple_commands(text[:_READ]):
         words = unwrapped(command.words)
-        inner = next((word for word in words[1:] if not word.startswith("-")), "")
+        inner = next((word for word in words[1:] if not word.startswith(("-", "/c", "/C"))), "")
         if words and words[0] in _SHELLS and len(words) > 2 and " " in inner:
             parts = simple_commands(inner)
             found += [SimpleCommand(unwrapped(part.words), part.writes, part.fed) for part in parts]
@@ -158,7 +211,10 @@ def commands_of(text: str) -> list[SimpleCommand]:
 
 def background_id(result: str) -> str | None:
     """Returns the id under which the output of a command comes later; None if it is here."""
-    match = _BACKGROUND.search(result[:600])
+    head = result[:600]
+    if "ackground" not in head and "ession" not in head and "shell_id" not in head:
+        return None
+    match = _BACKGROUND.search(head)
     return None if match is None else match[1]
 
 
@@ -175,10 +231,14 @@ def check_runs(
         has_failed: True if the call is recorded as failed.
     """
     asks = _asks(text, commands)
+    told = _told_exit(text, result) if len(asks) == 1 else None
+    if told is not None and result is not None:
+        asks = [replace(asks[0], is_exit_known=True, is_last=True)]
+        result, has_failed = result[: told.start()], int(told[1]) != 0
     result = "" if result == NO_OUTPUT else result
     if result is None:
         return [_unknown(ask, text, event) for ask in asks]
-    if _BROKEN.search(result[:300]) and has_failed:
+    if has_failed and (_BROKEN.search(result[:300]) or _is_no_run(result)):
         return []
     shows = not asks and all(command.words[0] in SHOWING or command.words[0] == "cd" for command in commands)
     if shows and not _LOG.search(text):
@@ -193,20 +253,55 @@ def check_runs(
     if _CHAIN_ENDS.search(text) is None:
         runs = _chained(asks, runs)
     asked = {ask.tool.name for ask in asks if ask.tool is not None}
+    refused = hooked and has_failed  # then a hook may have failed
     scripts = {ask.family for ask in asks if ask.tool is None}
-    for run in shown_runs(lines, event, is_firsthand=not shows):
-        if run.tool in asked or (run.family is not Family.TESTS and not run.ok and run.family not in scripts):
+    for run in shown_runs(lines, event, is_firsthand=not shows, asked=asked):
+        if run.family is not Family.TESTS and not run.ok and run.family not in scripts and not refused:
             continue
         ask = next((ask for ask in asks if ask.family is run.family), None)
         if run.ok and has_failed and len(asks) == 1 and ask is not None and ask.is_exit_known:
             continue  # one of its tools passed, and the whole did not
         if ask is not None and ask.tool is None:  # a script that was asked for, by what it printed
             runs = [item for item in runs if item.family is not run.family or item.tool in asked]
-        scope = "" if ask is None else _echoed_scope(output, run.tool, ask)
-        runs.append(replace(run, scope=scope, command=text[:_LINE]))
-    if not has_failed and not shows:
-        runs += _echoed(output, event, {run.family for run in runs}, text)
+        runs.append(replace(run, scope=_echoed_scope(output, run.tool, ask), command=text[:_LINE]))
+    if has_failed and not _CHAIN_ENDS.search(text):
+        runs = _refused(asks, runs, output)
+    if not shows and (not has_failed or (refused and _is_stopped(commands, output))):
+        runs += _echoed(output, event, {run.family for run in runs}, text, has_failed=has_failed)
     return runs
+
+
+def _told_exit(text: str, result: str | None) -> re.Match[str] | None:
+    """Returns the place in an output where a line itself printed the exit code of its command."""
+    if result is None or "$" not in text:
+        return None
+    asked = _ASKED_EXIT.search(text.rstrip())
+    if asked is None or ("|" in text[: asked.start()] and asked[1] == "?" and "pipefail" not in text):
+        return None
+    return _TOLD_EXIT.search(result[-_LINE:]) and _TOLD_EXIT.search(result)
+
+
+def _is_no_run(result: str) -> bool:
+    """Returns True if an output says that no check was found to run, and sums none up."""
+    return len(result) < _SHORT and _NO_TOOL.search(result) is not None and not stated_lines(readable(result))
+
+
+def _refused(asks: Sequence[_Ask], runs: Sequence[CheckRun], output: str) -> list[CheckRun]:
+    """Returns the runs of a chain that failed: its last command did so, if it had begun."""
+    last = asks[-1] if asks else None
+    if last is None or not last.is_last or not last.is_exit_known:
+        return list(runs)
+    if any(ask.family is last.family for ask in asks[:-1]):
+        return list(runs)
+    line = _last_line(output)
+    return [
+        replace(run, ok=False, line=line) if run.family is last.family and run.ok else run for run in runs
+    ]
+
+
+def _is_stopped(commands: Sequence[SimpleCommand], output: str) -> bool:
+    """Returns True if a hook may have stopped the last command of a line, and git itself told no reason."""
+    return {"commit", "push"}.intersection(commands[-1].words) != set() and not _GIT_SAID.search(output)
 
 
 def _chained(asks: Sequence[_Ask], runs: Sequence[CheckRun]) -> list[CheckRun]:
@@ -220,54 +315,67 @@ def _chained(asks: Sequence[_Ask], runs: Sequence[CheckRun]) -> list[CheckRun]:
     return known
 
 
-def _echoed_scope(output: str, tool: str, ask: _Ask) -> str:
+def _echoed_scope(output: str, tool: str, ask: _Ask | None) -> str:
     """Returns the chosen part by the command that a script prints, else by the words that ran it."""
-    if ask.tool is None and ask.scope:
+    if ask is None or ask.tool is None:
         for match in _ECHO.finditer(output):
             found = _tool_of(unwrapped(match[1].split()) or ["-"])
             if found is not None and found[0] is not None and found[0].name == tool:
-                return _scope(found[1], found[3])
-    return ask.scope
+                return _scope(found[1], found[3], takes_names=found[2] is Family.TESTS)
+    return "" if ask is None else ask.scope
 
 
-def _echoed(output: str, event: int, known: set[Family], text: str) -> list[CheckRun]:
+def _echoed(output: str, event: int, known: set[Family], text: str, *, has_failed: bool) -> list[CheckRun]:
     """Returns the checks whose commands an output repeats: a script prints each before it runs it.
 
-    The whole came to its end without a failure, and so did they.
+    Where the whole came to its end without a failure, so did they; else it stopped at the last one.
     """
-    runs = []
-    for match in _ECHO.finditer(output):
+    runs: list[CheckRun] = []
+    if "$ " not in output and "> " not in output:
+        return runs
+    matches = list(_ECHO.finditer(output))
+    for match in matches[-1:] if has_failed else matches:
         found = _tool_of(unwrapped(match[1].split()) or ["-"])
         if found is not None and found[0] is not None and found[2] not in known:
             tool = found[0]
             runs.append(
                 CheckRun(
-                    event, tool.name, tool.family, ok=True, line=match[0].strip()[:_LINE], code=tool.code,
+                    event, tool.name, tool.family, not has_failed, match[0].strip()[:_LINE], code=tool.code,
                     implies=tool.implies, command=text[:_LINE],
                 )
             )  # fmt: skip
     return runs
 
 
-def shown_runs(lines: Sequence[str], event: int, *, is_firsthand: bool) -> list[CheckRun]:
+def shown_runs(
+    lines: Sequence[str], event: int, *, is_firsthand: bool, asked: Collection[str] = ()
+) -> list[CheckRun]:
     """Returns the runs that an output sums up, by the lines of its tools.
 
     Args:
         lines: Those of its lines that sum a check up.
         event: Number of the event.
         is_firsthand: True if the program that printed it ran them itself.
+        asked: Names of tools whose runs are known, and whose lines are theirs alone.
     """
     found: list[CheckRun] = []
-    if not lines:
+    # Of lines that begin and end alike one says whose they are.
+    kinds = list({(line[:_ALIKE], line[-_ALIKE:]): line for line in lines}.values())
+    for name in asked:
+        kinds = [line for line in kinds if not _said(name).match(line)]
+    if not kinds:
         return found
     for tool in _telling():
+        if tool.name in asked or not any(map(_said(tool.name).match, kinds)):
+            continue
         outcome = _outcome(tool, lines)
-        if outcome is not None:
-            ok, line, passed, failed = outcome
+        if outcome is not None and not (outcome.ok and tool.is_named):
+            ok, line, passed, failed, warnings, left_out = outcome
             found.append(
                 CheckRun(
                     event, tool.name, tool.family, ok, line, passed, failed, code=tool.code,
-                    implies=tool.implies, is_firsthand=is_firsthand,
+                    implies=tool.implies, is_firsthand=is_firsthand, is_stated=True, warnings=warnings,
+                    left_out=left_out,
                 )
             )  # fmt: skip
     return found
@@ -283,7 +391,8 @@ def readable(result: str) -> str:
 @cache
 def _either() -> re.Pattern[str]:
     """Returns the pattern of any line that sums a check up."""
-    patterns = [pattern for tool in _telling() for pattern in (tool.sums, tool.failed) if pattern]
+    lines = ((tool.sums, tool.failed, tool.warned) for tool in _telling())
+    patterns = [pattern for group in lines for pattern in group if pattern]
     return re.compile(f"{_PACKAGE}(?:{'|'.join(patterns)})")
 
 
@@ -312,7 +421,9 @@ def _asks(text: str, commands: list[SimpleCommand]) -> list[_Ask]:
         known = not filters and not _AFTER.search(behind) and "|" not in behind
         known = known or ("pipefail" in text and not _AFTER.search(behind))
         lines = min(limits, default=None)
-        asks.append(_Ask(tool, name, family, _scope(name, rest), tuple(filters), known, lines))
+        scope = _scope(name, rest, takes_names=family is Family.TESTS)
+        is_last = all(behind.words[0] in _HARMLESS for behind in commands[place + 1 :])
+        asks.append(_Ask(tool, name, family, scope, tuple(filters), known, is_last, lines))
     return asks
 
 
@@ -327,6 +438,8 @@ def _tool_of(words: list[str]) -> tuple[CheckTool | None, str, Family, list[str]
     tools, runners = _commands().get(head, ()), _runners().get(head, ())
     if (not tools and not runners) or not _NO_RUN.isdisjoint(words):
         return None
+    if head in _GOALS:
+        words = _by_goal(head, words)
     line = " ".join(words[:6])
     for name, tool in tools:
         if line == name or line.startswith(f"{name} ") or _has_flag(name, words):
@@ -334,17 +447,34 @@ def _tool_of(words: list[str]) -> tuple[CheckTool | None, str, Family, list[str]
     for runner in runners:
         if line.startswith(f"{runner} "):
             options = rest = words[len(runner.split()) :]
-            while rest and (rest[0].startswith("-") or "=" in rest[0]):
-                rest = rest[2:] if rest[0] in CHOOSING else rest[1:]
+            while rest and (rest[0].startswith("-") or "=" in rest[0] or rest[0] == "clean"):
+                rest = rest[2:] if _has_value(head, rest[0]) else rest[1:]
             target = rest[0].lower() if rest else ""
             if not target.replace("-", "").replace(":", "").replace("_", "").isalnum():
                 return None
             for part, family in TARGETS:
                 if part in target and "fix" not in target and "watch" not in target:
                     chosen = [*options[: len(options) - len(rest)], *rest[1:]]
+                    if head.startswith("gradle") and (project := rest[0].rpartition(":")[0].strip(":")):
+                        chosen = ["--project", project, *chosen]
                     return None, f"{runner} {rest[0]}", family, chosen
             return None
     return None
+
+
+def _by_goal(head: str, words: list[str]) -> list[str]:
+    """Returns a command with its goals first; with the one that runs no tests where tests are left out."""
+    line = " ".join(words)
+    if any(option in line for option in SKIPPING) and not _GOAL.isdisjoint(words):
+        return [head, _GOALS[head], *(word for word in words[1:] if word not in _GOAL)]
+    return [head, *sorted(words[1:], key=lambda word: word not in _GOAL)]
+
+
+def _has_value(head: str, option: str) -> bool:
+    """Returns True if the word after an option is its value, before the target of a runner."""
+    if f"{head} {option}" == "pnpm -w":
+        return False
+    return option in CHOOSING or (option in VALUED and head in _BUILDERS)
 
 
 @cache
@@ -376,25 +506,54 @@ def _commands() -> dict[str, list[tuple[str, CheckTool]]]:
     return by_head
 
 
-def _scope(name: str, words: list[str]) -> str:
-    """Returns the chosen part of what a tool would check; empty if it checks everything."""
-    chosen = []
-    values_follow = False
+def _scope(name: str, words: list[str], *, takes_names: bool = False) -> str:
+    """Returns the chosen part of what a tool would check; empty if it checks everything.
+
+    Args:
+        name: Words of the tool.
+        words: Words after them.
+        takes_names: True if a plain word that is no value of an option chooses tests by their names.
+    """
+    chosen: list[str] = []
+    values_follow = is_setting = False
+    plugins = name.startswith(("pytest", "py.test", "go "))  # -p chooses none of their tests
     is_whole = not WHOLE.isdisjoint(words)  # beside everything a path chooses nothing
+    before = "--"
     for word in words:
-        if values_follow:
-            chosen.append(word)
-            values_follow = False
+        last, before = before, word
+        if is_setting and not word.startswith("-"):
+            is_setting = False
         elif word.startswith("-"):
+            values_follow = is_setting = False
             option, equals, value = word.partition("=")
-            if option in CHOOSING or option == "-Dtest":
-                if equals:
-                    chosen.append(value)
-                else:
-                    values_follow = True
-        elif not is_whole and ("/" in word or "." in word or "::" in word) and word not in name:
+            if option in FORMER:
+                chosen.append(option)
+            elif option in VALUED or (option == "-p" and plugins):
+                is_setting = not equals
+            elif option in CHOOSING or option == "-Dtest":
+                values_follow = not equals
+                chosen += [value] if equals and _chooses(value) else []
+        elif values_follow:
+            chosen += [word] if _chooses(word) else []
+            values_follow = False
+        elif _SETTINGS.search(word) is not None:
+            continue
+        elif (not is_whole and ("/" in word or "." in word or "::" in word) and word not in name) or (
+            takes_names and not is_whole and _is_filter(word, last)
+        ):
             chosen.append(word)
     return " ".join(chosen)[:_LINE]
+
+
+def _chooses(value: str) -> bool:
+    """Returns True if the value of an option stands for a part: a number, a pattern and "." do not."""
+    return not value.isdigit() and "*" not in value and value not in WHOLE and not _SETTINGS.search(value)
+
+
+def _is_filter(word: str, before: str) -> bool:
+    """Returns True if a plain word chooses tests by their names; one behind an option may be its value."""
+    is_value = before.startswith("-") and before != "--"
+    return word.isidentifier() and word not in MODES and not is_value
 
 
 def _run(
@@ -404,11 +563,13 @@ def _run(
     outcome = None if tool is None else _outcome(tool, lines if tool.sums else output.splitlines())
     is_kept = ask.keeps_end(output)
     ok: bool | None
-    line, passed, failed = "", None, None
-    if outcome is not None and (is_kept or outcome[0] is False or outcome[2] is not None):
-        ok, line, passed, failed = outcome
+    line, passed, failed, warnings, left_out = "", None, None, "", 0
+    is_stated = outcome is not None and (is_kept or not outcome.ok or outcome.passed is not None)
+    if outcome is not None and is_stated:
+        ok, line, passed, failed, warnings, left_out = outcome
     elif has_failed and alone:
-        ok = False if ask.is_exit_known else None
+        is_ended = ask.is_exit_known and ask.is_last and not _CUT_SHORT.search(output)
+        ok = False if is_ended else None
         line = _last_line(output)
     elif (ask.is_exit_known and not has_failed and (tool is None or tool.is_silent or not tool.sums)) or (
         tool is not None and tool.is_silent and is_kept and not output.strip() and not has_failed
@@ -416,7 +577,7 @@ def _run(
         ok = True
     else:
         ok = None
-    if ok and has_failed and alone and ask.is_exit_known:
+    if ok and has_failed and alone and ask.is_exit_known and ask.is_last:
         ok, line = False, line or _last_line(output)
     if background_id(output) is not None:
         ok = None
@@ -433,6 +594,9 @@ def _run(
         frozenset() if tool is None else tool.implies,
         text[:_LINE],
         is_filtered=not is_kept,
+        is_stated=is_stated,
+        warnings=warnings,
+        left_out=left_out,
     )
 
 
@@ -444,54 +608,100 @@ def _unknown(ask: _Ask, text: str, event: int) -> CheckRun:
 
 
 @cache
-def _patterns(name: str) -> tuple[re.Pattern[str] | None, re.Pattern[str] | None]:
+def _patterns(name: str) -> tuple[re.Pattern[str] | None, ...]:
+    """Returns the patterns of what sums up the runs of a tool, of what failed, and of warnings."""
     tool = next(tool for tool in TOOLS if tool.name == name)
-    sums, failed = (
-        re.compile(f"{_PACKAGE}(?:{pattern})") if pattern else None for pattern in (tool.sums, tool.failed)
+    return tuple(
+        re.compile(f"{_PACKAGE}(?:{pattern})") if pattern else None
+        for pattern in (tool.sums, tool.failed, tool.warned)
     )
-    return sums, failed
+
+
+@cache
+def _said(name: str) -> re.Pattern[str]:
+    """Returns the pattern of any line of a tool."""
+    tool = next(tool for tool in TOOLS if tool.name == name)
+    patterns = [pattern for pattern in (tool.sums, tool.failed, tool.warned) if pattern]
+    return re.compile(f"{_PACKAGE}(?:{'|'.join(patterns)})" if patterns else r"(?!)")
 
 
 def stated_lines(output: str) -> list[str]:
     """Returns the lines of an output that sum a check up, of very many the first and the last."""
     either = _either()
-    lines = [line[:_LONGEST].rstrip() for line in output.splitlines() if either.match(line, 0, _LONGEST)]
+    lines = [line for line in _signed_lines(output) if either.match(line)]
     return lines if len(lines) <= _FIRST + _LAST else lines[:_FIRST] + lines[-_LAST:]
+
+
+def _signed_lines(output: str) -> Iterator[str]:
+    """Yields the lines with a word that no sum lacks: to find these is cheaper than to match each."""
+    if "\r" in output:
+        output = output.replace("\r\n", "\n").replace("\r", "\n")
+    places = set()
+    for sign in SIGNS:
+        at = output.find(sign)
+        while at >= 0:
+            end = output.find("\n", at)
+            end = len(output) if end < 0 else end
+            places.add((output.rfind("\n", 0, at) + 1, end))
+            at = output.find(sign, end)
+    return (output[begin : min(end, begin + _LONGEST)].rstrip() for begin, end in sorted(places))
 
 
 def _outcome(tool: CheckTool, lines: Sequence[str]) -> _Outcome | None:
     """Returns how a run of a tool came out; None if no line says so."""
-    sums, failed = _patterns(tool.name)
+    sums, failed, warned = _patterns(tool.name)
     bad = None if failed is None else next((line for line in lines if failed.match(line)), None)
     good = [] if sums is None else [line for line in lines if sums.match(line)]
+    warnings = "" if warned is None else next((line for line in lines if warned.match(line)), "")
     if bad is None and not good:
-        return None
-    counts = (
-        [numbers for line in good if (numbers := _numbers(line)) is not None] if tool.counts_tests else []
-    )
-    passed, fails = sum(numbers[0] for numbers in counts), sum(numbers[1] for numbers in counts)
+        if not warnings or not tool.is_silent:
+            return None
+        good = [warnings]
+    counts = [numbers for line in _wholes(tool, good) if (numbers := _numbers(line)) is not None]
+    if not tool.counts_tests:
+        counts = []
+    passed, fails, left_out = (sum(numbers[place] for numbers in counts) for place in range(3))
     if bad is not None or fails:
-        worst = next((line for line in reversed(good) if (_numbers(line) or (0, 0))[1]), bad or good[-1])
+        worst = next((line for line in reversed(good) if (_numbers(line) or (0, 0, 0))[1]), bad or good[-1])
         if not fails and bad is not None:
-            fails = (_numbers(bad) or (0, 0))[1]
+            fails = (_numbers(bad) or (0, 0, 0))[1]
         return _Outcome(
-            ok=False, line=worst.strip()[:_LINE], passed=passed if counts else None, failed=fails or None
-        )
+            ok=False, line=worst.strip()[:_LINE], passed=passed if counts else None, failed=fails or None,
+            left_out=left_out,
+        )  # fmt: skip
     return _Outcome(
         ok=True,
         line=good[-1].strip()[:_LINE],
         passed=passed if counts else None,
         failed=0 if counts else None,
+        warnings=warnings.strip()[:_LINE],
+        left_out=left_out,
     )
 
 
-def _numbers(line: str) -> tuple[int, int] | None:
-    """Returns how many tests passed and failed by a line that sums them up; None if it has no numbers."""
-    passed = failed = total = 0
+def _wholes(tool: CheckTool, lines: Sequence[str]) -> Sequence[str]:
+    """Returns the lines that sum everything up, where a tool sums up its parts, too; else all."""
+    if not tool.parts:
+        return lines
+    part = _part(tool.name)
+    return [line for line in lines if part.search(line) is None] or lines
+
+
+@cache
+def _part(name: str) -> re.Pattern[str]:
+    return re.compile(next(tool.parts for tool in TOOLS if tool.name == name))
+
+
+def _numbers(line: str) -> tuple[int, int, int] | None:
+    """Returns how many tests passed, failed and were left out by a line that sums them up, or None."""
+    passed = failed = total = left_out = 0
     found = False
     for match in _COUNTS.finditer(line):
         what = (match["what"] or match["name"]).lower()
         number = int(match["count"] or match["number"])
+        if what.startswith(("skip", "xfail", "xpass", "ignored", "pending", "todo")):
+            left_out += number
+            continue
         found = True
         if what.startswith("pass"):
             passed = number
@@ -501,7 +711,7 @@ def _numbers(line: str) -> tuple[int, int] | None:
             total = number
     if not found:
         return None
-    return (passed or max(0, total - failed)), failed
+    return (passed or max(0, total - failed)), failed, left_out
 
 
 def _last_line(output: str) -> str:

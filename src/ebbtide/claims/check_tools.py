@@ -50,10 +50,13 @@ class CheckTool:
         family: Family of its checks.
         commands: Beginnings of its commands, in words.
         sums: Pattern of the lines that sum up a run, at the start of a line; empty where it prints none.
+        parts: Pattern in such lines of those that sum up a part of the run, beside one of the whole.
         failed: Pattern of further lines that say that a run failed.
+        warned: Pattern of lines that tell of warnings, with which a run may pass.
         code: Suffixes of the files that it checks.
         is_silent: True if a run without findings prints nothing.
         implies: Families that a passing run shows besides.
+        is_named: True if its good sums are those of another tool too: they count where it was asked for.
         counts_tests: True if the numbers of its sums are numbers of tests.
     """
 
@@ -61,10 +64,13 @@ class CheckTool:
     family: Family
     commands: tuple[str, ...] = ()
     sums: str = ""
+    parts: str = ""
     failed: str = ""
+    warned: str = ""
     code: frozenset[str] = CODE
     is_silent: bool = False
     implies: frozenset[Family] = field(default_factory=frozenset)
+    is_named: bool = False
     counts_tests: bool = True
 
 
@@ -132,6 +138,30 @@ TOOLS: Final = (
         code=SCRIPT,
     ),
     CheckTool(
+        name="deno test",
+        family=_T,
+        commands=("deno test",),
+        sums=r"(?:ok|FAILED) \| \d{1,7} passed(?: \(\d{1,7} steps?\))? \| \d{1,7} failed",
+        failed=r"FAILED \| \d",
+        code=SCRIPT,
+    ),
+    CheckTool(
+        name="ava",
+        family=_T,
+        commands=("ava",),
+        sums=r" *\d{1,7} tests? passed$",
+        failed=r" *[1-9]\d{0,6} tests? failed$",
+        code=SCRIPT,
+    ),
+    CheckTool(
+        name="cypress",
+        family=_T,
+        commands=("cypress run",),
+        sums=r"\s*\u2714  All specs passed!",
+        failed=r"\s*\u2716  \d{1,6} of \d{1,6} failed",
+        code=SCRIPT,
+    ),
+    CheckTool(
         name="playwright",
         family=_T,
         commands=("playwright test",),
@@ -144,7 +174,7 @@ TOOLS: Final = (
         family=_T,
         commands=("go test", "gotestsum", "ginkgo"),
         sums=r"ok\s+\S+\s+(?:[\d.]+s|\(cached\))|DONE \d{1,7} tests",
-        failed=r"FAIL\b(?!ED)|--- FAIL:|panic: ",
+        failed=r"FAIL(?:\s*$|\s+\S{0,200}[./]\S)|--- FAIL:",
         code=GO,
         implies=_BUILDS,
         counts_tests=False,
@@ -153,8 +183,10 @@ TOOLS: Final = (
         name="cargo test",
         family=_T,
         commands=("cargo test", "cargo nextest"),
-        sums=r"test result: (?:ok|FAILED)\. \d{1,7} passed; \d{1,7} failed",
-        failed=r"test result: FAILED|error: could not compile|error\[E\d+\]",
+        sums=r"test result: (?:ok|FAILED)\. \d{1,7} passed; \d{1,7} failed"
+        r"| *Summary \[ *[\d.]+s\] \d{1,7} tests? run: \d{1,7} passed",
+        failed=r"test result: FAILED|error: could not compile|error\[E\d+\]"
+        r"| *Summary \[ *[\d.]+s\] [^\n]{1,60} [1-9]\d{0,6} failed",
         code=RUST,
         implies=_BUILDS,
     ),
@@ -162,7 +194,8 @@ TOOLS: Final = (
         name="maven",
         family=_T,
         commands=("mvn test", "mvn verify", "mvn install", "mvn package"),
-        sums=r"(?:\[[A-Z]+\] )?Tests run: \d{1,7}, Failures: \d{1,7}, Errors: \d{1,7}[^\n]{0,60}$",
+        sums=r"(?:\[[A-Z]+\] )?Tests run: \d{1,7}, Failures: \d{1,7}, Errors: \d{1,7}[^\n]{0,120}$",
+        parts=r"Time elapsed",
         failed=r"\[[A-Z]+\] BUILD FAILURE",
         code=JVM,
         implies=_BUILDS,
@@ -170,11 +203,12 @@ TOOLS: Final = (
     CheckTool(
         name="gradle",
         family=_T,
-        commands=("gradle test", "gradle check", "gradle build"),
-        sums=r"\d{1,7} tests completed, \d{1,7} failed",
+        commands=("gradle test", "gradle check", "gradle build", "gradle connectedAndroidTest"),
+        sums=r"\d{1,7} tests? completed, \d{1,7} failed|BUILD SUCCESSFUL in",
         failed=r"BUILD FAILED",
         code=JVM,
         implies=_BUILDS,
+        is_named=True,
     ),
     CheckTool(
         name="dotnet test",
@@ -196,13 +230,57 @@ TOOLS: Final = (
         implies=_BUILDS,
     ),
     CheckTool(
-        name="rspec", family=_T, commands=("rspec",), sums=r"\d{1,7} examples?, \d{1,7} failures?", code=CODE
+        name="rspec",
+        family=_T,
+        commands=("rspec",),
+        sums=r"\d{1,7} examples?, \d{1,7} failures?",
+        code=frozenset({"rb"}),
+    ),
+    CheckTool(
+        name="minitest",
+        family=_T,
+        commands=("rails test", "minitest"),
+        sums=r"\d{1,7} (?:runs|tests), \d{1,7} assertions, \d{1,7} failures, \d{1,7} errors",
+        code=frozenset({"rb"}),
+    ),
+    CheckTool(
+        name="mix test",
+        family=_T,
+        commands=("mix test",),
+        sums=r"(?:\d{1,7} doctests?, )?\d{1,7} tests?, \d{1,7} failures?",
+        code=frozenset({"ex", "exs"}),
+    ),
+    CheckTool(
+        name="ctest",
+        family=_T,
+        commands=("ctest",),
+        sums=r"\d{1,3}% tests passed, \d{1,7} tests? failed out of \d{1,7}",
+        code=frozenset({"c", "cc", "cpp", "h", "hpp", "cxx"}),
+        implies=_BUILDS,
+    ),
+    CheckTool(
+        name="bazel test",
+        family=_T,
+        commands=("bazel test", "bazelisk test"),
+        sums=r"(?:INFO: )?Executed \d{1,7} out of \d{1,7} tests?: \d{1,7} tests? pass",
+        failed=r"(?:INFO: )?Executed [^\n]{1,80}\bfails? (?:locally|remotely|to build)",
+        implies=_BUILDS,
+        counts_tests=False,
+    ),
+    CheckTool(
+        name="flutter test",
+        family=_T,
+        commands=("flutter test", "dart test"),
+        sums=r"[\d:]{2,8} \+\d{1,7}: All tests passed!",
+        failed=r"[\d:]{2,8} \+\d{1,7} (?:~\d{1,7} )?-\d{1,7}: Some tests failed\.",
+        code=frozenset({"dart"}),
+        counts_tests=False,
     ),
     CheckTool(
         name="phpunit",
         family=_T,
-        commands=("phpunit", "pest"),
-        sums=r"OK \(\d{1,7} tests?,",
+        commands=("phpunit", "pest", "artisan test"),
+        sums=r"OK \(\d{1,7} tests?,|Tests: \d{1,7}, Assertions: \d{1,7}",
         failed=r"Tests: \d{1,7}, Assertions: \d{1,7}, (?:Errors|Failures): [1-9]",
         code=frozenset({"php"}),
     ),
@@ -211,14 +289,16 @@ TOOLS: Final = (
         family=_L,
         commands=("ruff check", "flake8", "pylint"),
         sums=r"All checks passed!",
-        failed=r"Found [1-9]\d{0,6} errors?",
+        failed=r"Found [1-9]\d{0,6} errors?(?! in \d)",
         code=PYTHON,
     ),
     CheckTool(
         name="eslint",
         family=_L,
         commands=("eslint", "next lint", "oxlint", "stylelint"),
-        failed=r".? ?[1-9]\d{0,6} problems? \([1-9]\d{0,6} errors?|.{0,3}[1-9]\d{0,6} problems? \(0 errors",
+        sums=r".{0,3}No ESLint warnings or errors",
+        failed=r".{0,3}[1-9]\d{0,6} problems? \([1-9]\d{0,6} errors?",
+        warned=r".{0,3}[1-9]\d{0,6} problems? \(0 errors",
         code=SCRIPT,
         is_silent=True,
     ),
@@ -227,7 +307,8 @@ TOOLS: Final = (
         family=_L,
         commands=("biome check", "biome lint", "biome ci"),
         sums=r"Checked \d{1,7} files? in \S+ (?:No fixes applied|Fixed)",
-        failed=r"Found [1-9]\d{0,6} (?:errors?|warnings?)",
+        failed=r"Found [1-9]\d{0,6} errors?",
+        warned=r"Found [1-9]\d{0,6} warnings?",
         code=SCRIPT,
     ),
     CheckTool(
@@ -244,7 +325,8 @@ TOOLS: Final = (
         name="clippy",
         family=_L,
         commands=("cargo clippy",),
-        failed=r"error(?:\[|:)|warning: [^\n]{1,80} generated \d{1,6} warnings?",
+        failed=r"error: could not compile|error\[E\d+\]",
+        warned=r"warning: [^\n]{1,80} generated \d{1,6} warnings?",
         sums=r" *Finished (?:`|(?:dev|release|test|bench)\b)",
         code=RUST,
         implies=_BUILDS,
@@ -255,6 +337,30 @@ TOOLS: Final = (
         commands=("shellcheck", "hadolint", "actionlint", "yamllint"),
         code=frozenset({"sh"}),
         is_silent=True,
+    ),
+    CheckTool(
+        name="rubocop",
+        family=_L,
+        commands=("rubocop", "standardrb"),
+        sums=r"\d{1,7} files? inspected, no offenses detected",
+        failed=r"\d{1,7} files? inspected, [1-9]\d{0,6} offenses? detected",
+        code=frozenset({"rb"}),
+    ),
+    CheckTool(
+        name="swiftlint",
+        family=_L,
+        commands=("swiftlint",),
+        sums=r"Done linting! Found \d{1,7} violations?, 0 serious",
+        failed=r"Done linting! Found \d{1,7} violations?, [1-9]\d{0,6} serious",
+        warned=r"Done linting! Found [1-9]\d{0,6} violations?, 0 serious",
+        code=SWIFT,
+    ),
+    CheckTool(
+        name="pre-commit",
+        family=_L,
+        commands=("pre-commit run", "prek run"),
+        sums=r"[\w@()\[\] ,/+:-]{1,80}\.{3,80}(?:\([\w ]{1,40}\))?(?:Passed|Failed)$",
+        failed=r"[\w@()\[\] ,/+:-]{1,80}\.{3,80}Failed$",
     ),
     CheckTool(
         name="markdownlint",
@@ -268,7 +374,9 @@ TOOLS: Final = (
         name="tsc",
         family=_Y,
         commands=("tsc", "vue-tsc", "tsgo"),
-        failed=r"[^\n]{0,300}\berror TS\d{3,6}\b",
+        sums=r"Found 0 errors\b",
+        failed=r"[\w@./\\ ()\[\]$+-]{1,200}[(:]\d{1,6}[,:]\d{1,6}\)?(?::| -) error TS\d{3,6}\b"
+        r"|error TS\d{3,6}:",
         code=SCRIPT,
         is_silent=True,
     ),
@@ -291,7 +399,7 @@ TOOLS: Final = (
     CheckTool(
         name="prettier",
         family=_F,
-        commands=("prettier --check", "prettier -c"),
+        commands=("prettier --check", "prettier -c", "prettier -l"),
         sums=r"All matched files use Prettier",
         failed=r"(?:\[warn\] )?Code style issues",
         code=SCRIPT | frozenset({"md", "css"}),
@@ -318,7 +426,7 @@ TOOLS: Final = (
         family=_B,
         commands=("cargo build", "cargo check"),
         sums=r" *Finished (?:`|(?:dev|release|test|bench)\b)",
-        failed=r"error(?:\[|:)",
+        failed=r"error: could not compile|error\[E\d+\]",
         code=RUST,
     ),
     CheckTool(
@@ -350,7 +458,7 @@ TOOLS: Final = (
         family=_B,
         commands=("swift build", "xcodebuild"),
         sums=r"Build complete!|\*\* BUILD SUCCEEDED \*\*",
-        failed=r"\*\* BUILD FAILED \*\*|[^\n]{0,300}: error: ",
+        failed=r"\*\* BUILD FAILED \*\*|\S{1,300}\.(?:swift|m|mm|h):\d{1,7}:\d{1,7}: error: ",
         code=SWIFT,
     ),
     CheckTool(
@@ -363,11 +471,20 @@ TOOLS: Final = (
     ),
 )
 
+#: Words of which every line that sums a check up has one.
+SIGNS: Final = (
+    " pass", "Pass", " fail", "FAIL", "Fail", "ERROR", "Ran ", "ok ", "ok\t", "OK (", "Tests", "tests, ",
+    "test, ", "runs, ", " example", "DONE ", "Test run", "Executed ", "Found ", "problem", "ESLint ",
+    "Checked ", "issue", "error",
+    "Finished ", " generated ", "uccess", "All matched",
+    "formatted", "unchanged", "succeeded", "BUILD ", "Build complete", "built in", " offense", "Done linting",
+)  # fmt: skip
 #: Programs that run what a file of the project names, by the words before the name.
 RUNNERS: Final = (
     "npm run", "npm", "pnpm run", "pnpm", "yarn run", "yarn", "bun run", "make", "gmake", "just", "task",
-    "mise run", "mise", "deno task", "turbo run", "turbo", "nx run", "nx", "rake", "composer", "hatch run",
-    "poe", "invoke", "ant", "lerna run", "moon run",
+    "mise run", "mise", "deno task", "turbo run", "turbo",
+    "nx run-many -t", "nx run", "nx", "rake", "composer", "hatch run",
+    "poe", "invoke", "ant", "lerna run", "moon run", "gradle", "gradlew", "mvn", "mvnw", "rails", "dart run",
 )  # fmt: skip
 #: Families by a part of such a name.
 TARGETS: Final = (
@@ -390,7 +507,33 @@ STARTING_PAIRS: Final = frozenset(
 #: Options that choose a part of what a tool would check.
 CHOOSING: Final = frozenset(
     "-run -k -t --testNamePattern --filter -F -p --package -pl --tests --grep -g --test --testPathPattern "
-    "--lib --bin --doc -only --only --project --workspace -w -C --cwd --prefix --dir".split()
+    "--lib --bin --doc -only --only --project --workspace -w -C --cwd --prefix --dir -R "
+    "--testPathPatterns".split()
+)
+#: Options with which a build runs no tests.
+SKIPPING: Final = ("-DskipTests", "-Dmaven.test.skip", "-x test")
+#: Options with a value that chooses nothing.
+VALUED: Final = frozenset(
+    "-c --config --config-file --configuration --settings -s --junitxml --junit-xml --rootdir -W --ignore "
+    "--deselect --coverageDirectory --cache-location --cache-dir -o --output --out --output-file -r "
+    "--require --import --loader --manifest-path --profile --logger --reporter --reporters --format "
+    "--formatter -f --cov --cov-report --cov-config --env-file --ext --parser --plugin --rulesdir "
+    "--resolve-plugins-relative-to --setupFiles --log-file".split()
+)
+#: Names of files that set a tool up, hold a whole solution or take a report: arguments that choose nothing.
+SETTINGS: Final = (
+    r"(?:^|/)(?:\.\w+rc|[\w-]+\.config)\.\w{1,4}$"
+    r"|\.(?:json|toml|cfg|ini|xml|ya?ml|conf|slnx?|runsettings|out|txt|html|dist|lock|info)$"
+)
+#: Options that choose what failed, or changed, before.
+FORMER: Final = frozenset(
+    "--lf --last-failed --sw --stepwise --onlyChanged --changed --changedSince --findRelatedTests"
+    " --only-failures --onlyFailures --rerun-failed".split()
+)
+#: Plain words of test runners that choose no tests.
+MODES: Final = frozenset(
+    "run watch verbose test tests all ci true false v quiet silent clean build check install nextest "
+    "discover release".split()
 )
 #: Paths that stand for everything.
 WHOLE: Final = frozenset(". ./... ./ ... tests tests/ test test/ src src/ all //...".split())
