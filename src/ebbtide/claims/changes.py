@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
@@ -33,11 +34,21 @@ _TEXTS: Final = (
 )
 _OLD: Final = ("old_string", "old_str", "oldString")
 _PATCHES: Final = ("patch", "input", "patchText", "diff")
+_TELLING: Final = frozenset((*_TEXTS, *_PATCHES))
 _PATCHED: Final = re.compile(
     r"^\*\*\* (Add|Update|Delete) File: (.{1,300})$|^\*\*\* Move to: (.{1,300})$", re.MULTILINE
 )
 _REDIRECTED: Final = re.compile(r"(?<![\d&<>-])>{1,2}\s*([\w./~@+-]{1,200}\.\w{1,10})\b")
+#: Scripts on a command line that write a file, by its name or by a variable that has it.
+_WRITES: Final = re.compile(r"open\(|write_text\(|writeFileSync\(|Set-Content|Out-File")
+_NAMED_PATH: Final = re.compile(r"\b(\w{1,40}) ?= ?(?:Path\()?['\"]([\w./~@\\:+-]{1,200}\.\w{1,10})['\"]")
+_WRITTEN: Final = re.compile(
+    r"(?:open|writeFileSync|Path)\( ?(?:['\"]([\w./~@\\:+-]{1,200}\.\w{1,10})['\"]|(\w{1,40})) ?"
+    r"(?:, ?['\"][wax]|, ?(?!['\"][rb])(?=\w{1,40}\))|\)\.write_text)|\b(\w{1,40})\.write_text\("
+)
 _COMMENT: Final = re.compile(r"\s*(?:#|//|/?\*|--|<!--|\"\"\"|'''|%|;)")
+#: Comment at the end of a line that has no quotation in it.
+_ENDING: Final = re.compile(r"^([^\"'`\n]*?\S)\s+(?:#|//) .*$")
 _COMMITTED: Final = re.compile(
     r"^\[[^\]\n]{1,120}? ([0-9a-f]{7,40}|\S{0,40}REDACTED\S{0,40})\]", re.MULTILINE
 )
@@ -125,12 +136,19 @@ class FileEdit:
         path: The file.
         is_deletion: True if it is gone after it.
         is_cosmetic: True if nothing but comments or white space changed.
+        texts: Sums of the replaced and of the new text; None where they are not told.
     """
 
     event: int
     path: str
     is_deletion: bool = False
     is_cosmetic: bool = False
+    texts: tuple[int, int] | None = None
+
+
+def is_unstaging(words: Sequence[str]) -> bool:
+    """Returns True if words of `git restore` leave the files themselves as they are."""
+    return not {"--staged", "-S"}.isdisjoint(words) and {"--worktree", "-W"}.isdisjoint(words)
 
 
 def suffix_of(path: str) -> str:
@@ -143,6 +161,8 @@ def edits_of(args: Mapping[str, object] | str, event: int) -> Iterator[FileEdit]
     if isinstance(args, str):
         yield from _patched(args, event)
         return
+    if _TELLING.isdisjoint(args):
+        return
     for key in _PATCHES:
         text = args.get(key)
         if isinstance(text, str) and "*** Begin Patch" in text[:200]:
@@ -150,7 +170,10 @@ def edits_of(args: Mapping[str, object] | str, event: int) -> Iterator[FileEdit]
             return
     path = next((args[key] for key in _PATHS if isinstance(args.get(key), str)), None)
     if isinstance(path, str) and any(key in args for key in _TEXTS):
-        yield FileEdit(event, path, is_cosmetic=suffix_of(path) in CODE and _is_cosmetic(args))
+        old, new = _replaced(args)
+        is_cosmetic = suffix_of(path) in CODE and _is_cosmetic(old, new)
+        texts = None if old is None or new is None else (zlib.crc32(old.encode()), zlib.crc32(new.encode()))
+        yield FileEdit(event, path, is_cosmetic=is_cosmetic, texts=texts)
 
 
 def shell_edits(text: str, commands: list[SimpleCommand], event: int) -> Iterator[FileEdit]:
@@ -158,28 +181,42 @@ def shell_edits(text: str, commands: list[SimpleCommand], event: int) -> Iterato
     if "*** Begin Patch" in text:
         yield from _patched(text, event)
         return
+    folder = ""
     for command in commands:
         head, *rest = command.words
         plain = [word for word in rest if not word.startswith("-")]
+        if head == "cd" and len(plain) == 1:
+            folder = _within(folder, plain[0])
+            continue
+        verb = plain.pop(0) if head == "git" and plain else ""
+        named = [_within(folder, word) for word in plain] if folder else plain
         if (
             head in {"sed", "perl", "gsed"} and any(word.startswith(("-i", "-pi")) for word in rest)
         ) or head == "tee":
-            yield from (FileEdit(event, word) for word in plain if suffix_of(word).isalnum())
-        elif head in {"cp", "mv"} and len(plain) > 1:
-            yield FileEdit(event, plain[-1])
-            if head == "mv":
-                yield from (FileEdit(event, word, is_deletion=True) for word in plain[:-1])
-        elif head in {"rm", "unlink", "trash"}:
-            yield from (FileEdit(event, word, is_deletion=True) for word in plain)
-        elif head == "git" and plain[:1] == ["rm"] and "--cached" not in rest:
-            yield from (FileEdit(event, word, is_deletion=True) for word in plain[1:])
-        elif head == "git" and plain[:1] == ["mv"] and len(plain) > 2:
-            yield FileEdit(event, plain[-1])
-            yield from (FileEdit(event, word, is_deletion=True) for word in plain[1:-1])
-        elif head == "git" and (plain[:1] == ["restore"] or (plain[:1] == ["checkout"] and "--" in rest)):
-            yield from (FileEdit(event, word) for word in plain[1:] if "." in word)
+            yield from (FileEdit(event, word) for word in named if suffix_of(word).isalnum())
+        elif (head in {"cp", "mv"} or verb == "mv") and len(named) > 1:
+            yield FileEdit(event, named[-1])
+            if head != "cp":
+                yield from (FileEdit(event, word, is_deletion=True) for word in named[:-1])
+        elif head in {"rm", "unlink", "trash"} or (verb == "rm" and "--cached" not in rest):
+            yield from (FileEdit(event, word, is_deletion=True) for word in named)
+        elif (verb == "restore" and not is_unstaging(rest)) or (verb == "checkout" and "--" in rest):
+            yield from (FileEdit(event, word) for word in named if "." in word)
+    if _WRITES.search(text) is not None:
+        names = {match[1]: match[2] for match in _NAMED_PATH.finditer(text[:6_000])}
+        for match in _WRITTEN.finditer(text[:6_000]):
+            path = match[1] or names.get(match[2] or match[3] or "")
+            if path is not None:
+                yield FileEdit(event, path)
     if ">" in text:
         yield from (FileEdit(event, match[1]) for match in _REDIRECTED.finditer(text[:6_000]))
+
+
+def _within(folder: str, path: str) -> str:
+    """Returns a path that a command names after it went to a folder."""
+    if not folder or path.startswith(("/", "~", "$")):
+        return path
+    return f"{folder.rstrip('/')}/{path.removeprefix('./')}"
 
 
 def acts_of(
@@ -222,15 +259,30 @@ def _patched(text: str, event: int) -> Iterator[FileEdit]:
         yield FileEdit(event, path, is_deletion=match[1] == "Delete")
 
 
-def _is_cosmetic(args: Mapping[str, object]) -> bool:
+def _replaced(args: Mapping[str, object]) -> tuple[str | None, str | None]:
+    """Returns the text that an edit replaces, and the new one; None where it is not told."""
     old = next((args[key] for key in _OLD if isinstance(args.get(key), str)), None)
     new = next((args[key] for key in _TEXTS if isinstance(args.get(key), str)), None)
-    if not isinstance(old, str) or not isinstance(new, str) or len(old) + len(new) > _SMALL:
+    return old if isinstance(old, str) else None, new if isinstance(new, str) else None
+
+
+def _is_cosmetic(old: str | None, new: str | None) -> bool:
+    if old is None or new is None or len(old) + len(new) > _SMALL:
         return False
     if "".join(old.split()) == "".join(new.split()):
         return True
     before, after = set(old.splitlines()), set(new.splitlines())
-    return all(not line.strip() or _COMMENT.match(line) for line in before ^ after)
+    changed = before ^ after
+    for line in changed:
+        if "//" not in line and " #" not in line and line.strip() and not _COMMENT.match(line):
+            return False  # most edits end here
+    return _code_lines(changed - after) == _code_lines(changed - before)
+
+
+def _code_lines(lines: set[str]) -> set[str]:
+    """Returns the lines that are no comments, without the comments at their ends."""
+    bare = (_ENDING.sub(r"\1", line).rstrip() for line in lines if not _COMMENT.match(line))
+    return {line for line in bare if line}
 
 
 def _push(result: str | None, event: int, *, has_failed: bool) -> ActFact:

@@ -47,6 +47,9 @@ def probes_of(commands: list[SimpleCommand], result: str, event: int) -> Iterato
         status, line = int(matches[-1][1]), matches[-1][0].strip()
     elif lost:
         status, line = 0, lost[-1][0]
+    elif result.strip():
+        yield CheckRun(event, "curl", Family.HEALTH, None, scope=address)  # it answered, and told no status
+        return
     else:
         return
     ok = False if status < 100 or status >= 500 else True if status < 400 else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
+from dataclasses import replace
 from math import inf
 from typing import Final
 
@@ -25,29 +26,51 @@ from ebbtide.claims.check_runs import (
     shown_runs,
     stated_lines,
 )
+from ebbtide.claims.detours import (
+    EVERY_FILE,
+    Detour,
+    UndoneEdits,
+    is_round_trip,
+    restored_paths,
+    stashing,
+)
 from ebbtide.claims.probes import probes_of
 from ebbtide.events.event import Event, Message, Notice, NoticeKind, Phase, Role, ToolCall
+from ebbtide.events.shell_words import SimpleCommand
 
 _RUNS, _EDITS, _ACTS, _COMMANDS, _READS, _JOBS, _TURNS = 500, 4_000, 400, 1_500, 500, 200, 200
 _COMMAND: Final = 200
 _LONGEST: Final = 6_000
 _AGENTS: Final = frozenset({"Task", "Agent", "task", "spawn_agent", "wait_agent", "delegate"})
+#: Types of agents that change nothing and run no checks.
+_LOOKING: Final = frozenset({"explore", "plan"})
+#: Beginnings of a task that reads the work of others, and of one that works on what was read.
+_REVIEWS: Final = re.compile(
+    r"review|research|explor|analy[sz]|investigat|audit|critiqu|verify a ", re.IGNORECASE
+)
+_MENDS: Final = re.compile(r"\W*(?:fix|implement|apply|address|resolve|execut)", re.IGNORECASE)
+_TASK: Final = 80
 #: Agents that go on after the call that starts them has its answer.
 _STARTING: Final = frozenset({"spawn_agent"})
 _LAUNCHED: Final = "Async agent launched"
 _READERS: Final = ("read", "view", "open_file", "cat")
 #: Commands that look at something, which is most of them, and signs that something else stands beside.
 _LOOKS: Final = re.compile(
-    r"\s*(?:cd \S{1,200} && )?(?:git (?:-C \S{1,200} )?(?:--no-pager )?(?:status"
+    r"\s*(?:cd \S{1,200}\s*$|git (?:-C \S{1,200} )?(?:--no-pager )?(?:status"
     r"|diff|log|show|branch|fetch|rev-parse|"
-    r"ls-files|blame|remote|worktree|config|rev-list|merge-base)|grep|rg|sed -n"
+    r"ls-files|ls-remote|check-ignore|add|blame|remote|worktree|config|rev-list|merge-base)|grep|rg|sed -n"
     r"|ls|cat|find|head|tail|wc|nl|which|pwd|"
-    r"gh (?:api|pr view|issue view|run view|pr list|issue list|pr checks|pr diff))\b"
+    r"gh (?:api|auth status|repo view|run list|pr view|issue view"
+    r"|run view|pr list|issue list|pr checks|pr diff))\b"
 )
-_JOINED: Final = re.compile(r"(?<!2)>|;|\n|&&|\.(?:log|output|out)\b")
+_JOINED: Final = re.compile(
+    r"(?<!2)>|;|\n|\|\|(?! true)|\| ?(?:xargs|sh|bash|tee|while|parallel)\b|\.(?:log|output|out)\b"
+)
 _CONTINUED: Final = ("continued from a previous conversation", "conversation that ran out of context")
 _JOB_KEYS: Final = ("task_id", "bash_id", "session_id", "shell_id", "shellId", "id")
 _OUTPUTS: Final = ("output", "stdout", "stderr", "content", "text", "result")
+#: File to which a command writes all that it prints.
+_LOG_FILE: Final = re.compile(r"(?<![\d&])> ?([\w./~-]{1,120}\.(?:log|out|txt))\b")
 _PASTED: Final = re.compile(r"passed|failed|passing|\bok\b|FAIL")
 
 
@@ -67,6 +90,10 @@ class RecordFacts:
         self.calls = 0  # calls of tools whose arguments are recorded
         self.turns: deque[int] = deque(maxlen=_TURNS)  # events at which a person spoke
         self.agents: deque[float] = deque(maxlen=_ACTS)  # events at which other agents had ended their work
+        self.detours: deque[Detour] = deque(maxlen=_ACTS)  # changes that were undone
+        self._undone = UndoneEdits()
+        self._stashed: int | None = None  # event that put changes away which are not taken back yet
+        self.changers: deque[float] = deque(maxlen=_ACTS)  # those of them that may have changed files
         self.is_partial = False  # part of the work is recorded elsewhere, or was forgotten here
         self._jobs: dict[str, tuple[str, int]] = {}  # commands in the background by their ids
 
@@ -88,6 +115,7 @@ class RecordFacts:
             self._message(event.text or "")
         elif isinstance(event, Notice) and event.kind is NoticeKind.HANDOFF:
             self.agents.append(inf)
+            self.changers.append(inf)
 
     def until(self, last: int) -> RecordFacts:
         """Returns the facts of the events up to that number."""
@@ -103,6 +131,8 @@ class RecordFacts:
         }
         facts.events, facts.calls = last, self.calls
         facts.agents.extend(self.agents)
+        facts.changers.extend(self.changers)
+        facts.detours.extend(detour for detour in self.detours if detour.last <= last)
         facts.is_partial = self.is_partial
         return facts
 
@@ -119,8 +149,13 @@ class RecordFacts:
         self.calls += 1
         result = _output(call.result)
         if call.name in _AGENTS:
+            if isinstance(args, dict) and str(args.get("subagent_type")).lower() in _LOOKING:
+                return
             goes_on = call.name in _STARTING or result is None or result.startswith(_LAUNCHED)
-            self.agents.append(inf if goes_on else self.events)
+            end = inf if goes_on else self.events
+            self.agents.append(end)
+            if not _is_review(args):
+                self.changers.append(end)
             if result:
                 self.runs.extend(shown_runs(stated_lines(readable(result)), self.events, is_firsthand=False))
             return
@@ -148,8 +183,7 @@ class RecordFacts:
         if len(self.commands) == _COMMANDS:
             self.is_partial = True
         self.commands.append((self.events, command[:_COMMAND]))
-        looks = None if self._jobs else _LOOKS.match(command)
-        if looks is not None and not _JOINED.search(command, looks.end()):
+        if not self._jobs and _only_looks(command):
             return
         commands = commands_of(command)
         if result:
@@ -159,17 +193,67 @@ class RecordFacts:
         waiting = next((job for job in self._jobs if job in command), None) if self._jobs else None
         if waiting is not None and (result is None or background_id(result) is None):
             self._finish(waiting, result, has_failed=has_failed)
+        log = _LOG_FILE.search(command) if ">" in command else None
+        if log is not None and not result and len(self._jobs) < _JOBS:
+            self._jobs[log[1]] = (command[:_LONGEST], self.events)
         self.runs.extend(check_runs(command, commands, result, self.events, has_failed=has_failed))
         self.acts.extend(acts_of(commands, result, self.events, has_failed=has_failed))
         if result and "curl" in command:
             self.probes.extend(probes_of(commands, result, self.events))
         if not has_failed:
             self._add_edits(list(shell_edits(command, commands, self.events)))
+        self._see_detours(commands)
+
+    def _see_detours(self, commands: list[SimpleCommand]) -> None:
+        """Take what a line puts away, takes back or restores."""
+        if is_round_trip(commands):
+            self.detours.append(Detour(self.events - 1, self.events + 1, EVERY_FILE))
+        if "git" not in {command.words[0] for command in commands}:
+            return
+        for path in restored_paths(commands):
+            self.detours.append(Detour(self._changed_since_commit(path), self.events, path))
+        is_stashing = stashing(commands)
+        if is_stashing:
+            self._stashed = self.events
+        elif is_stashing is False and self._stashed is not None:
+            self.detours.append(Detour(self._stashed, self.events))
+            self._stashed = None
+
+    def _changed_since_commit(self, path: str) -> int:
+        """Returns the event that changed a file first since it was committed; this one if none is known."""
+        commits = (fact.event for fact in self.acts if fact.act is Act.COMMIT and fact.ok is not False)
+        last = max(commits, default=0)
+        changed = (edit.event for edit in self.edits if edit.event > last and _is_of(edit.path, path))
+        return min(changed, default=self.events)
+
+    def is_undone(self, edit: FileEdit, since: int) -> bool:
+        """Returns True if an edit was taken back, so that its file is as it was at an event before it."""
+        return any(
+            since <= detour.first <= edit.event <= detour.last and _is_of(edit.path, detour.path)
+            for detour in self.detours
+        )
+
+    def settled_runs(self) -> list[CheckRun]:
+        """Returns the runs of checks without those of a state that was undone since.
+
+        Where there is no other run of the kind before, such a one stays, and a failure of it is unknown.
+        """
+        runs = list(self.runs)
+        for detour in self.detours:
+            inside = [run for run in runs if detour.holds(run.event)]
+            for run in inside:
+                place = runs.index(run)
+                if any(other.family is run.family and other.event <= detour.first for other in runs):
+                    del runs[place]
+                elif run.ok is False:
+                    runs[place] = replace(run, ok=None, is_undone=True)
+        return runs
 
     def _add_edits(self, edits: list[FileEdit]) -> None:
         if len(self.edits) + len(edits) > _EDITS:
             self.is_partial = True
         self.edits.extend(edits)
+        self.detours.extend(detour for edit in edits if (detour := self._undone.see(edit)) is not None)
         self.acts.extend(
             ActFact(edit.event, Act.DELETE, ok=True, subject=edit.path) for edit in edits if edit.is_deletion
         )
@@ -209,6 +293,30 @@ class RecordFacts:
         if len(ranges) < _JOBS:
             start = first if isinstance(first, int) else 1
             ranges.append((self.events, start, size if isinstance(size, int) else None))
+
+
+def _only_looks(command: str) -> bool:
+    """Returns True if each command of a line looks at something, or puts it up for a commit."""
+    for part in command.split("&&"):
+        looks = _LOOKS.match(part)
+        if looks is None or _JOINED.search(part, looks.end()) is not None:
+            return False
+    return True
+
+
+def _is_review(args: object) -> bool:
+    """Returns True if another agent is asked to read, and to change nothing."""
+    if not isinstance(args, dict):
+        return False
+    words = [str(args.get(key) or "")[:_TASK] for key in ("subagent_type", "description", "prompt")]
+    return any(map(_REVIEWS.search, words)) and not any(map(_MENDS.match, words))
+
+
+def _is_of(edited: str, path: str) -> bool:
+    """Returns True if a path that was edited is the one that a detour names."""
+    if path in {EVERY_FILE, edited}:
+        return True
+    return bool(path) and edited.endswith("/" + path.removeprefix("./"))
 
 
 def _output(result: object) -> str | None:
