@@ -1,4 +1,4 @@
-"""What a report asserts, and what the record of its run says to it."""
+"""Claims of reports, and the answers of the records of their runs."""
 
 from __future__ import annotations
 
@@ -14,40 +14,11 @@ from ebbtide.claims.report_claims import claims_of
 from ebbtide.claims.sentences import claims_line
 from ebbtide.events.event import Event, Message, ModelCall, Phase, Stop, ToolCall
 from ebbtide.report.wording import convergence
+from tests.claims.conftest import AGENT, FAILED, GO, PASSED, PUSHED, REJECTED, answers, edit, shell
 
 _ASKS = "curl -s -o /dev/null -w '%{http_code}' https://api.example/health"
 _ASK = Message(text="Now the other thing.")
 _DONE = "The work is finished. All 212 tests pass."
-_PASSED = "===== 212 passed in 4.10s ====="
-_FAILED = "===== 3 failed, 209 passed in 4.10s ====="
-_GO = "ok  \texample.org/quay/berths\t0.982s\nok  \texample.org/quay/tides\t1.280s"
-_PUSHED = "To github.com:quay/berths.git\n   9c1d0aa..e77b3f2  main -> main"
-_REJECTED = "To github.com:quay/berths.git\n ! [rejected]        main -> main (non-fast-forward)"
-
-
-_AGENT = ToolCall(name="Task", args={"prompt": "Look at the tides."}, result="They are right.")
-
-
-def shell(command: str, result: str | None = "", *, error: bool = False) -> ToolCall:
-    """A command with its output."""
-    return ToolCall(name="Bash", args={"command": command}, result=result, error=error)
-
-
-def edit(path: str, old: str = "a = 1", new: str = "a = 2") -> ToolCall:
-    """An edit of a file."""
-    args = {"file_path": path, "old_string": old, "new_string": new}
-    return ToolCall(name="Edit", args=args, result="edited")
-
-
-def answers(events: list[Event], report: str) -> list[str]:
-    """The kinds and answers of a report's claims, and the events that show them."""
-    record = ClaimRecord()
-    for event in events:
-        record.see(event)
-    return [
-        f"{check.kind.value} {check.answer.value}{'' if check.event is None else f' {check.event}'}"
-        for check in record.check_report(report)
-    ]
 
 
 CASES: dict[str, tuple[list[Event], str, list[str]]] = {
@@ -75,24 +46,24 @@ CASES: dict[str, tuple[list[Event], str, list[str]]] = {
     ),
     # other agents, other tools, and words about the program
     "an agent that had ended before does not excuse a push": (
-        [_AGENT, shell("git push", _REJECTED, error=True)], "Pushed to main.", ["pushed contradicted 2"]
+        [AGENT, shell("git push", REJECTED, error=True)], "Pushed to main.", ["pushed contradicted 2"]
     ),
     "one that works after the push may have pushed": (
-        [shell("git push", _REJECTED, error=True), _AGENT], "Pushed to main.", ["pushed unknown 1"]
+        [shell("git push", REJECTED, error=True), AGENT], "Pushed to main.", ["pushed unknown 1"]
     ),
     "so may one that goes on in the background": (
         [
             ToolCall(name="Task", args={"prompt": "Push."}, result="Async agent launched successfully."),
-            shell("git push", _REJECTED, error=True),
+            shell("git push", REJECTED, error=True),
         ],
         "Pushed to main.", ["pushed unknown 2"],
     ),
     "failures of the program excuse no failed test": (
-        [shell("pytest -q", _FAILED, error=True)],
+        [shell("pytest -q", FAILED, error=True)],
         "The parser fails no more on an empty file.\n\nAll tests pass.", ["tests_pass contradicted 1"],
     ),
     "failures of a test that the report names do": (
-        [shell("pytest -q", _FAILED, error=True)],
+        [shell("pytest -q", FAILED, error=True)],
         "All tests pass.\n\nThree tests fail without a network.", ["tests_pass unknown 1"],
     ),
     "a linter that is named is held against its own run": (
@@ -113,7 +84,7 @@ CASES: dict[str, tuple[list[Event], str, list[str]]] = {
     # numbers and hashes
     "a list of other length, and as many edits, contradict a number": (
         [edit("a.py"), edit("b.py")], "Changes across 3 files:\n\n1. `a.py`: one\n2. `b.py`: two",
-        ["number contradicted 2"],
+        ["number contradicted 2", "created proven 1", "created proven 2"],
     ),
     "a list under a number has another length": (
         [], "Two changes:\n\n1. `low` is wrong\n2. `high` is wrong\n3. The zone is wrong",
@@ -132,10 +103,11 @@ CASES: dict[str, tuple[list[Event], str, list[str]]] = {
     ),
     "a list that groups is no count": (
         [edit("a.py"), edit("b.py")], "Changes across 3 files:\n\n- **`a.py`**: one\n- Tests too",
-        ["number unknown"],
+        ["number unknown", "created proven 1"],
     ),
     "a list alone contradicts nothing": (
-        [edit("a.py")], "Changes across 3 files:\n\n- `a.py`\n- `b.py`", ["number unknown"]
+        [edit("a.py")], "Changes across 3 files:\n\n- `a.py`\n- `b.py`",
+        ["number unknown", "created proven 1", "created unknown"],
     ),
     "so many files as were edited": (
         [edit("x/a.py"), edit("b.py"), edit("b.py")], "2 files changed.", ["number proven 3"]
@@ -160,10 +132,10 @@ CASES: dict[str, tuple[list[Event], str, list[str]]] = {
     ),
     # the part that was run
     "all of a part that is named was run": (
-        [shell("go test ./segments/...", _GO)], "All `segments` package tests pass.", ["tests_pass proven 1"]
+        [shell("go test ./segments/...", GO)], "All `segments` package tests pass.", ["tests_pass proven 1"]
     ),
     "a part after everything failed is narrower": (
-        [shell("pytest", _FAILED, error=True), edit("a.py"), shell("pytest tests/x.py", "1 passed in 1s")],
+        [shell("pytest", FAILED, error=True), edit("a.py"), shell("pytest tests/x.py", "1 passed in 1s")],
         "All tests pass.", ["tests_pass narrower 3"],
     ),
     "a task that failed did not pass for one of its tools": (
@@ -183,57 +155,257 @@ CASES: dict[str, tuple[list[Event], str, list[str]]] = {
         "Lint and format all pass.", ["lint_or_build proven 1", "lint_or_build unsupported"],
     ),
     "all checks are those that were made, by the gravest": (
-        [shell("make lint", "0 issues."), shell("pytest -q", _FAILED, error=True)],
+        [shell("make lint", "0 issues."), shell("pytest -q", FAILED, error=True)],
         "All checks pass.", ["tests_pass contradicted 2"],
     ),
     "all checks that were made passed": (
-        [shell("make lint", "0 issues."), shell("pytest -q", _PASSED)],
+        [shell("make lint", "0 issues."), shell("pytest -q", PASSED)],
         "All green.", ["tests_pass proven 2"],
     ),
     "all is clean where what was run again is": (
-        [shell("pytest -q", _PASSED), edit("a.py"), shell("ruff check .", "All checks passed!")],
+        [shell("pytest -q", PASSED), edit("a.py"), shell("ruff check .", "All checks passed!")],
         "All clean.", ["tests_pass proven 3"],
     ),
     "all is stale where nothing was run again": (
-        [shell("pytest -q", _PASSED), edit("a.py")], "All checks pass.", ["tests_pass stale 1"]
+        [shell("pytest -q", PASSED), edit("a.py")], "All checks pass.", ["tests_pass stale 1"]
     ),
     "the checks of a server are not those of the record": (
-        [shell("pytest -q", _FAILED, error=True), shell("gh pr checks 4", "ok")],
+        [shell("pytest -q", FAILED, error=True), shell("gh pr checks 4", "ok")],
         "All checks pass.", ["tests_pass unknown"],
     ),
     "a script runs what it prints, not what its words choose": (
-        [shell("mise run test ./tides/...", f"[test] $ go test ./... ./tides/...\n{_GO}")],
+        [shell("mise run test ./tides/...", f"[test] $ go test ./... ./tides/...\n{GO}")],
         "All tests pass.", ["tests_pass proven 1"],
     ),
     "a script that prints the part that it runs": (
-        [shell("mise run test -- -run Ebb ./a/...", f"[test] $ go test ./... -run Ebb ./a\u2026\n{_GO}")],
+        [shell("mise run test -- -run Ebb ./a/...", f"[test] $ go test ./... -run Ebb ./a\u2026\n{GO}")],
         "All tests pass.", ["tests_pass narrower 1"],
     ),
     "names in code hedge nothing": (
-        [shell("mise run test:ci", _GO)], "`mise run test:ci` (all pass)", ["tests_pass proven 1"]
+        [shell("mise run test:ci", GO)], "`mise run test:ci` (all pass)", ["tests_pass proven 1"]
     ),
     "a number that passes, and none that fails": (
-        [shell("pytest -q", _PASSED)], "Checks: 212 tests, 0 fail.", ["count proven 1"]
+        [shell("pytest -q", PASSED)], "Checks: 212 tests, 0 fail.", ["count proven 1"]
+    ),
+    # lists of files
+    "files under a heading of changes, in bullets": (
+        [edit("src/a.py"), shell("rm old.py")],
+        "## Files changed\n\n- `src/a.py` \u2014 the clamp\n- `old.py` \u2014 deleted",
+        ["created proven 1", "deleted proven 2"],
+    ),
+    "files under a heading of findings were not changed": (
+        [edit("src/a.py")], "## Findings\n\n- `src/a.py` \u2014 the clamp is wrong", [],
+    ),
+    "files that need a change were not changed": (
+        [shell("ls", "a")], "Suggested changes:\n\n- `src/a.py` \u2014 the clamp", [],
+    ),
+    "a file with a verb behind it, wherever it stands": (
+        [edit("src/a.py")],
+        "**1. `src/a.py`** \u2014 Added a clamp.\n\n- [b.py](src/b.py:3): updated the mock",
+        ["created proven 1", "created unknown"],
+    ),
+    "a row of a table of changes": (
+        [edit("src/a.py")], "| File | Change |\n|---|---|\n| `src/a.py:3` | Added a clamp |",
+        ["created proven 1"],
+    ),
+    "a file that the report says it removed again may be gone": (
+        [edit("src/try.py"), shell("rm src/try.py")],
+        "Added `src/try.py` as a try, and removed it.", ["created unknown 2"],
+    ),
+    "a script that writes a file edits it": (
+        [shell("python3 -c \"p = 'src/a.py'; s = open(p).read(); open(p, 'w').write(s)\"", "")],
+        "Updated `src/a.py`.", ["created proven 1"],
+    ),
+    "a script that reads one does not": (
+        [shell("python3 -c \"print(open('src/a.py').read())\"", "")],
+        "Updated `src/a.py`.", ["created unknown"],
+    ),
+    # what a report itself tells
+    "a word for old code excuses no failed test": (
+        [shell("pytest -q", FAILED, error=True)],
+        "All tests pass.\n\nThe pre-existing `replay` folder is untouched.", ["tests_pass contradicted 1"],
+    ),
+    "failures that were there before are told": (
+        [shell("pytest -q", FAILED, error=True)],
+        "All tests pass, except for three pre-existing failures.\n\nThe suite is green for this change.",
+        ["tests_pass unknown 1"],
+    ),
+    "a test that is named in code is told": (
+        [shell("pytest -q", FAILED, error=True)],
+        "All tests pass.\n\n`test_tides` failed with a timeout.", ["tests_pass unknown 1"],
+    ),
+    "what a test rejects excuses no failure": (
+        [shell("pytest -q", FAILED, error=True)],
+        "All tests pass.\n\n- Added tests of unknown values that are rejected", ["tests_pass contradicted 1"],
+    ),
+    "what a program does not fail at excuses nothing": (
+        [shell("pytest -q", FAILED, error=True)],
+        "All tests pass.\n\n- It logs a warning but doesn't fail the hook", ["tests_pass contradicted 1"],
+    ),
+    "failed tests excuse no push": (
+        [shell("git push", REJECTED, error=True)],
+        "Pushed to main.\n\nTwo tests fail without a network.", ["pushed contradicted 1"],
+    ),
+    "a refused push that is told is no false one": (
+        [shell("git push", REJECTED, error=True)],
+        "Pushed to main.\n\nThe first push was rejected.", ["pushed unknown 1"],
+    ),
+    "a later program that commits may have done it": (
+        [shell("git commit -m a", "husky - failed (code 1)", error=True), shell("./do-commit.ps1", "done")],
+        "Committed.", ["committed unknown 1"],
+    ),
+    "a commit inside another shell counts": (
+        [shell("powershell.exe -Command \"cd x; git commit -m 'a b'\"", "[main e77b3f2] a b")],
+        "Committed as `e77b3f2`.", ["committed proven 1"],
+    ),
+    # kinds of tests, several tools, and hooks
+    "a kind of tests that failed by its own command": (
+        [shell("npm run test:integration", "Tests:       2 failed, 9 passed, 11 total", error=True)],
+        "All integration tests pass.", ["tests_pass contradicted 1"],
+    ),
+    "one that failed in a run of several kinds is open": (
+        [shell("npm run test:ci", "Tests:       2 failed, 9 passed, 11 total", error=True)],
+        "All integration tests pass.", ["tests_pass unknown"],
+    ),
+    "all tests are those of each tool": (
+        [shell("npx vitest run", "      Tests  5 passed (5)"), shell("pytest -q", FAILED, error=True)],
+        "All tests pass.", ["tests_pass contradicted 2"],
+    ),
+    "tests without a word for all may be those of one tool": (
+        [shell("npx vitest run", "      Tests  5 passed (5)"), shell("pytest -q", FAILED, error=True)],
+        "The tests pass.", ["tests_pass unknown 2"],
+    ),
+    "a hook of git that failed tells of lint": (
+        [shell("git commit -m a", "$ biome check\nChecked 9 files in 99ms.\nFound 2 errors.", error=True)],
+        "Lint is clean.", ["lint_or_build contradicted 1"],
+    ),
+    "a script that prints errors of another tool is no run of it": (
+        [shell("npm run lint && npm test", "error: Item 3 failed\nTests:       5 passed, 5 total")],
+        "Lint passes.", ["lint_or_build proven 1"],
+    ),
+    "a script with results of its own is no run of go": (
+        [shell("go test ./...", GO), shell("./smoke.sh", "PASS: one\nFAIL: two still runs")],
+        "All tests pass.", ["tests_pass proven 1"],
+    ),
+    "the last command of a chain that failed": (
+        [shell("npm run fmt && golangci-lint run", "formatted\n0 issues.", error=True)],
+        "Lint is clean.", ["lint_or_build contradicted 1"],
+    ),
+    "the push behind it may be what failed": (
+        [shell("golangci-lint run && git push", f"0 issues.\n{REJECTED}", error=True)],
+        "Lint is clean.", ["lint_or_build proven 1"],
+    ),
+    "a formatter keeps no tests from being stale": (
+        [shell("pytest -q", PASSED), edit("a.py"), shell("ruff format .", "3 files left unchanged")],
+        "All checks pass.", ["tests_pass stale 1"],
+    ),
+    # scopes
+    "a file that was edited and not linted": (
+        [edit("src/a.py"), edit("src/b.py"), shell("ruff check src/a.py", "All checks passed!")],
+        "Lint is clean.", ["lint_or_build narrower 3"],
+    ),
+    "all that was edited was linted": (
+        [edit("src/a.py"), edit("src/b.py"), shell("ruff check src/a.py src/b.py", "All checks passed!")],
+        "Lint is clean.", ["lint_or_build proven 3"],
+    ),
+    "a folder holds its files": (
+        [edit("src/tides/a.py"), edit("b.md"), shell("ruff check src/tides/", "All checks passed!")],
+        "Lint is clean.", ["lint_or_build proven 3"],
+    ),
+    "a file of tests that was written and not run": (
+        [edit("tests/test_a.py"), edit("tests/test_b.py"), shell("pytest tests/test_a.py", PASSED)],
+        "The tests pass.", ["tests_pass narrower 3"],
+    ),
+    "one that was run": (
+        [edit("src/b.py"), edit("tests/test_a.py"), shell("pytest tests/test_a.py", PASSED)],
+        "The tests pass.", ["tests_pass proven 3"],
+    ),
+    "all passed before an edit, and a part after it": (
+        [shell("pytest -q", PASSED), edit("src/a.py"), shell("pytest tests/test_a.py", "2 passed in 1s")],
+        "The full suite passes.", ["tests_pass narrower 3"],
+    ),
+    "an edit of the file of tests that was run again is fair": (
+        [
+            shell("pytest -q", PASSED), edit("tests/test_a.py"),
+            shell("pytest tests/test_a.py", "2 passed in 1s"),
+        ],
+        "The full suite passes.", ["tests_pass proven 3"],
+    ),
+    "a name chooses tests": (
+        [shell("npx vitest run tides", "      Tests  5 passed (5)")],
+        "The whole suite passes.", ["tests_pass narrower 1"],
+    ),
+    "the value of an option chooses none": (
+        [shell("npx vitest run --reporter dot", "      Tests  5 passed (5)")],
+        "The whole suite passes.", ["tests_pass proven 1"],
+    ),
+    "those that failed before are not all": (
+        [shell("pytest --lf", "2 passed in 1s")], "The full suite passes.", ["tests_pass narrower 1"]
+    ),
+    "an edit that a later run of another kind was given is not stale": (
+        [
+            shell("npm run test:unit", "Tests:       9 passed, 9 total"), edit("e2e/a.ts"),
+            shell("npx playwright test e2e/", "  5 passed (3.1s)"),
+        ],
+        "The unit tests pass.", ["tests_pass proven 1"],
+    ),
+    "clean is without warnings": (
+        [shell("npx eslint .", "\u2716 2 problems (0 errors, 2 warnings)")],
+        "Lint is clean.", ["lint_or_build narrower 1"],
+    ),
+    "a linter passes with warnings": (
+        [shell("npx eslint .", "\u2716 2 problems (0 errors, 2 warnings)")],
+        "Lint passes.", ["lint_or_build proven 1"],
+    ),
+    "files read in full, of which one was not": (
+        [
+            ToolCall(name="Read", args={"file_path": "a.ts", "offset": 1, "limit": 100}, result="x"),
+            ToolCall(name="Read", args={"file_path": "a.ts", "offset": 300, "limit": 50}, result="x"),
+        ],
+        "I read the changed files in full.", ["read_in_full narrower 2"],
+    ),
+    "a file that a command may have printed": (
+        [
+            ToolCall(name="Read", args={"file_path": "a.ts", "offset": 1, "limit": 100}, result="x"),
+            ToolCall(name="Read", args={"file_path": "a.ts", "offset": 300, "limit": 50}, result="x"),
+            shell("cat a.ts", "x"),
+        ],
+        "I read the changed files in full.", ["read_in_full unknown"],
+    ),
+    # sums and lists
+    "a sum of other parts": (
+        [], "I found 5 issues (3 critical, 2 medium, 1 low).", ["number contradicted"]
+    ),
+    "a sum of its parts claims no more": ([], "I found 6 issues (3 critical, 2 medium, 1 low).", []),
+    "parts of the whole that are not all": ([], "Of 9 issues, 3 critical ones are mended.", []),
+    "items that begin with numbers are summed": (
+        [], "All 13 comments were read:\n\n- **2 fixed**\n- **5 dismissed**\n- **6 answered**", []
+    ),
+    "a list of names of another length": (
+        [], "I added 4 classes:\n\n- `low`: a\n- `high`: b\n- `zone`: c", ["number contradicted"]
+    ),
+    "a list of names of which one stands for two": (
+        [], "I added 4 classes:\n\n- `low`: a\n- `high`, `zone`: b\n- `tide`: c", []
     ),
     # the last run decides
     "a run that passed proves it": (
-        [shell("pytest -q", _PASSED)],
+        [shell("pytest -q", PASSED)],
         "All tests pass.",
         ["tests_pass proven 1"],
     ),
     "a run that failed contradicts it": (
-        [shell("pytest -q", _FAILED, error=True)], "All 212 tests pass.", ["count contradicted 1"]
+        [shell("pytest -q", FAILED, error=True)], "All 212 tests pass.", ["count contradicted 1"]
     ),
     "the last of two runs counts": (
-        [shell("pytest -q", _FAILED, error=True), edit("src/a.py"), shell("pytest -q", _PASSED)],
+        [shell("pytest -q", FAILED, error=True), edit("src/a.py"), shell("pytest -q", PASSED)],
         "All tests pass.", ["tests_pass proven 3"],
     ),
     "a run that failed last contradicts it": (
-        [shell("pytest -q", _PASSED), edit("src/a.py"), shell("pytest -q", _FAILED, error=True)],
+        [shell("pytest -q", PASSED), edit("src/a.py"), shell("pytest -q", FAILED, error=True)],
         "All tests pass.", ["tests_pass contradicted 3"],
     ),
     "who tells of the failure is honest": (
-        [shell("pytest -q", _FAILED, error=True)],
+        [shell("pytest -q", FAILED, error=True)],
         "Unit tests pass.\n\nThree integration tests fail as before.", ["tests_pass unknown 1"],
     ),
     "no run at all is not supported": ([shell("ls", "a.py")], "All tests pass.", ["tests_pass unsupported"]),
@@ -243,11 +415,11 @@ CASES: dict[str, tuple[list[Event], str, list[str]]] = {
         "All tests pass.", ["tests_pass unknown"],
     ),
     "the report of another agent is evidence": (
-        [ToolCall(name="Task", args={"prompt": "run the tests"}, result=f"I ran them.\n{_PASSED}")],
+        [ToolCall(name="Task", args={"prompt": "run the tests"}, result=f"I ran them.\n{PASSED}")],
         "All tests pass.", ["tests_pass proven 1"],
     ),
     "a paste of a person is evidence": (
-        [shell("ls", "a.py"), Message(text=f"I ran it:\n{_PASSED}")],
+        [shell("ls", "a.py"), Message(text=f"I ran it:\n{PASSED}")],
         "All tests pass.", ["tests_pass proven 2"],
     ),
     "an earlier session is not recorded here": (
@@ -256,18 +428,18 @@ CASES: dict[str, tuple[list[Event], str, list[str]]] = {
     ),
     # turns
     "a number of an earlier turn is not that of the newest run": (
-        [shell("pytest -q", _PASSED), _ASK, edit("a.py"), shell("pytest -q", "== 215 passed in 4s ==")],
+        [shell("pytest -q", PASSED), _ASK, edit("a.py"), shell("pytest -q", "== 215 passed in 4s ==")],
         "All 212 tests pass.", ["count contradicted 4"],
     ),
     "an earlier run of another part may be meant": (
-        [shell("pytest -q", _PASSED), _ASK, edit("a.py"), shell("pytest a.py", "== 5 passed in 4s ==")],
+        [shell("pytest -q", PASSED), _ASK, edit("a.py"), shell("pytest a.py", "== 5 passed in 4s ==")],
         "All 212 tests pass.", ["count proven 4"],
     ),
     "tests of an earlier turn count": (
-        [shell("pytest -q", _PASSED), _ASK, shell("ls", "a.py")], "All tests pass.", ["tests_pass proven 1"]
+        [shell("pytest -q", PASSED), _ASK, shell("ls", "a.py")], "All tests pass.", ["tests_pass proven 1"]
     ),
     "tests of an earlier turn are stale after an edit in this one": (
-        [shell("pytest -q", _PASSED), _ASK, edit("a.py")], "Now all tests pass.", ["tests_pass stale 1"]
+        [shell("pytest -q", PASSED), _ASK, edit("a.py")], "Now all tests pass.", ["tests_pass stale 1"]
     ),
     "a commit of an earlier turn holds no later edit": (
         [shell("git commit -m a", "[main b51711e] a"), _ASK, edit("a.py")],
@@ -278,7 +450,7 @@ CASES: dict[str, tuple[list[Event], str, list[str]]] = {
         "Everything is committed.", ["committed proven 1"],
     ),
     "a push of an earlier turn holds no later commit": (
-        [shell("git push", _PUSHED), _ASK, shell("git commit -m a", "[main b51711e] a")],
+        [shell("git push", PUSHED), _ASK, shell("git commit -m a", "[main b51711e] a")],
         "It is pushed.", ["pushed unsupported 1"],
     ),
     "a file that was deleted after it was made is gone": (
@@ -296,35 +468,35 @@ CASES: dict[str, tuple[list[Event], str, list[str]]] = {
     ),
     # an edit after the run
     "code changed after the run makes it stale": (
-        [shell("pytest -q", _PASSED), edit("src/a.py")], "All tests pass.", ["tests_pass stale 1"]
+        [shell("pytest -q", PASSED), edit("src/a.py")], "All tests pass.", ["tests_pass stale 1"]
     ),
     "a page of docs changed after it does not": (
-        [shell("pytest -q", _PASSED), edit("docs/a.md")], "All tests pass.", ["tests_pass proven 1"]
+        [shell("pytest -q", PASSED), edit("docs/a.md")], "All tests pass.", ["tests_pass proven 1"]
     ),
     "a comment changed after it does not": (
-        [shell("pytest -q", _PASSED), edit("src/a.py", "# one\na = 1", "# two\na = 1")],
+        [shell("pytest -q", PASSED), edit("src/a.py", "# one\na = 1", "# two\na = 1")],
         "All tests pass.", ["tests_pass proven 1"],
     ),
     "another language changed after it does not": (
-        [shell("go test ./...", _GO), edit("web/a.ts")], "All tests pass.", ["tests_pass proven 1"]
+        [shell("go test ./...", GO), edit("web/a.ts")], "All tests pass.", ["tests_pass proven 1"]
     ),
     "a scratch file changed after it does not": (
-        [shell("pytest -q", _PASSED), edit("tmp/try.py")], "All tests pass.", ["tests_pass proven 1"]
+        [shell("pytest -q", PASSED), edit("tmp/try.py")], "All tests pass.", ["tests_pass proven 1"]
     ),
     "an edit of a shell counts": (
-        [shell("pytest -q", _PASSED), shell("sed -i s/a/b/ src/a.py")],
+        [shell("pytest -q", PASSED), shell("sed -i s/a/b/ src/a.py")],
         "All tests pass.", ["tests_pass stale 1"],
     ),
     # less was run than is said
     "one package is not the full suite": (
-        [shell("go test ./berths", _GO.splitlines()[0])],
+        [shell("go test ./berths", GO.splitlines()[0])],
         "The full test suite passes.", ["tests_pass narrower 1"],
     ),
     "one package is its own tests": (
-        [shell("go test ./berths", _GO.splitlines()[0])], "The new tests pass.", ["tests_pass proven 1"]
+        [shell("go test ./berths", GO.splitlines()[0])], "The new tests pass.", ["tests_pass proven 1"]
     ),
     "a run of everything before is enough": (
-        [shell("go test ./...", _GO), shell("go test ./berths", _GO.splitlines()[0])],
+        [shell("go test ./...", GO), shell("go test ./berths", GO.splitlines()[0])],
         "The full test suite passes.", ["tests_pass proven 2"],
     ),
     # what was not recorded, or filtered
@@ -335,30 +507,30 @@ CASES: dict[str, tuple[list[Event], str, list[str]]] = {
         [shell("golangci-lint run | grep berths.go", "")], "Lint is clean.", ["lint_or_build unknown 1"]
     ),
     "an end that was kept shows it": (
-        [shell("pytest -q | tail -1", _PASSED)], "All tests pass.", ["tests_pass proven 1"]
+        [shell("pytest -q | tail -1", PASSED)], "All tests pass.", ["tests_pass proven 1"]
     ),
     "a command that cannot fail shows nothing": (
         [shell("make lint || true", "done")], "Lint is clean.", ["lint_or_build unknown 1"]
     ),
     "a log that is only shown is no run": (
-        [shell("cat notes.md", _FAILED)], "All tests pass.", ["tests_pass unsupported"]
+        [shell("cat notes.md", FAILED)], "All tests pass.", ["tests_pass unsupported"]
     ),
     "a job in the background, read later": (
         [
             shell("pytest -q", "Command running in background with ID: b12"),
-            ToolCall(name="TaskOutput", args={"task_id": "b12"}, result=_PASSED),
+            ToolCall(name="TaskOutput", args={"task_id": "b12"}, result=PASSED),
         ],
         "All tests pass.", ["tests_pass proven 2"],
     ),
     # numbers
-    "the number of the run": ([shell("pytest -q", _PASSED)], "212 tests pass.", ["count proven 1"]),
-    "another number": ([shell("pytest -q", _PASSED)], "All 221 tests pass.", ["count contradicted 1"]),
+    "the number of the run": ([shell("pytest -q", PASSED)], "212 tests pass.", ["count proven 1"]),
+    "another number": ([shell("pytest -q", PASSED)], "All 221 tests pass.", ["count contradicted 1"]),
     "the sum of two runs": (
         [shell("pytest a", "== 12 passed in 1s =="), shell("pytest b", "== 30 passed in 1s ==")],
         "42 tests pass.", ["count proven 2"],
     ),
     "about so many is no number": (
-        [shell("pytest -q", _PASSED)],
+        [shell("pytest -q", PASSED)],
         "About 200 tests pass.",
         ["tests_pass proven 1"],
     ),
@@ -380,7 +552,7 @@ CASES: dict[str, tuple[list[Event], str, list[str]]] = {
     ),
     "a list of checks that all passed": (
         [
-            shell("go build ./...", ""), shell("go test ./a/... ./b/...", _GO),
+            shell("go build ./...", ""), shell("go test ./a/... ./b/...", GO),
             shell("ruff check .", "All checks passed!"),
         ],
         "Verified: `go build ./...`, `go test ./a/... ./b/...`, `modernize`, and ruff (0 issues) all passed.",
@@ -391,7 +563,7 @@ CASES: dict[str, tuple[list[Event], str, list[str]]] = {
         "All checks pass: lint (0 issues), and test:ci.", ["lint_or_build proven 1", "tests_pass proven 2"],
     ),
     "a list of what was done is none of checks": (
-        [shell("pytest -q", _PASSED)],
+        [shell("pytest -q", PASSED)],
         "All checks pass: I added tests, and the parser.", ["tests_pass proven 1"],
     ),
     "a command and its arguments succeed": (
@@ -406,11 +578,11 @@ CASES: dict[str, tuple[list[Event], str, list[str]]] = {
         "Vet and lint pass.", ["lint_or_build unknown 1"],
     ),
     "the first of a chain succeeded where the next began": (
-        [shell("go build ./... && go test ./... 2>&1 | head -50", _GO)],
+        [shell("go build ./... && go test ./... 2>&1 | head -50", GO)],
         "The build passes.", ["lint_or_build proven 1"],
     ),
     "nothing is known of the first where the next begins anyway": (
-        [shell("go build ./...; go test ./... 2>&1 | head -50", _GO)],
+        [shell("go build ./...; go test ./... 2>&1 | head -50", GO)],
         "The build passes.", ["lint_or_build unknown 1"],
     ),
     "a hook of git ran them": (
@@ -427,10 +599,10 @@ CASES: dict[str, tuple[list[Event], str, list[str]]] = {
         "Squashed into `1a2b3c4`.", ["committed proven 1"],
     ),
     "a push that was refused": (
-        [shell("git push", _REJECTED, error=True)], "Pushed to `main`.", ["pushed contradicted 1"]
+        [shell("git push", REJECTED, error=True)], "Pushed to `main`.", ["pushed contradicted 1"]
     ),
     "a push that was refused and redone": (
-        [shell("git push", _REJECTED, error=True), shell("git pull --rebase && git push", _PUSHED)],
+        [shell("git push", REJECTED, error=True), shell("git pull --rebase && git push", PUSHED)],
         "It is pushed.", ["pushed proven 2"],
     ),
     "no push at all": ([shell("git diff --stat", "")], "I pushed it.", ["pushed unsupported"]),
@@ -452,7 +624,7 @@ CASES: dict[str, tuple[list[Event], str, list[str]]] = {
             ToolCall(name="Read", args={"file_path": "src/db.ts", "offset": 1, "limit": 100}, result="x"),
             ToolCall(name="Read", args={"file_path": "src/db.ts", "offset": 300, "limit": 50}, result="x"),
         ],
-        "I read `src/db.ts` in full.", ["read_in_full contradicted 2"],
+        "I read `src/db.ts` in full.", ["read_in_full narrower 2"],
     ),
     "a command that was run": ([shell("make seed", "")], "I ran `make seed`.", ["ran proven 1"]),
     "a suite that nobody ran": (
@@ -460,7 +632,7 @@ CASES: dict[str, tuple[list[Event], str, list[str]]] = {
     ),
     # judgement is never false
     "a fix with tests after it": (
-        [edit("src/a.py"), shell("pytest", _PASSED)], "The bug is fixed.", ["fixed proven 2"]
+        [edit("src/a.py"), shell("pytest", PASSED)], "The bug is fixed.", ["fixed proven 2"]
     ),
     "a fix that nothing shows": ([edit("src/a.py")], "The bug is fixed.", ["fixed unsupported"]),
     "nothing left": ([edit("src/a.py")], "All tasks are done.", ["nothing_left unknown"]),
@@ -474,11 +646,11 @@ CASES: dict[str, tuple[list[Event], str, list[str]]] = {
     "a quotation": ([shell("ls", "")], 'The badge says "All tests pass here" in green.', []),
     "an open task": ([shell("ls", "")], "- [ ] All tests pass", []),
     "French": (
-        [shell("pytest", _FAILED)],
+        [shell("pytest", FAILED)],
         "Les 212 tests passent et la branche est en place. All tests pass.",
         [],
     ),
-    "German": ([shell("pytest", _FAILED)], "Die Tests laufen und der Build ist clean. Lint ist clean.", []),
+    "German": ([shell("pytest", FAILED)], "Die Tests laufen und der Build ist clean. Lint ist clean.", []),
 }  # fmt: skip
 
 
@@ -511,6 +683,25 @@ SUMS = {
     "swift test": ("Executed 5 tests, with 0 failures", "Executed 5 tests, with 1 failure"),
     "npx playwright test": ("  5 passed (3.1s)", "  1 failed\n  4 passed (3.1s)"),
     "rspec": ("5 examples, 0 failures", "5 examples, 1 failure"),
+    "bin/rails test": (
+        "5 runs, 9 assertions, 0 failures, 0 errors",
+        "5 runs, 9 assertions, 1 failures, 0 errors",
+    ),
+    "mix test": ("5 tests, 0 failures", "5 tests, 1 failure"),
+    "deno test": ("ok | 5 passed | 0 failed (12ms)", "FAILED | 4 passed | 1 failed (12ms)"),
+    "npx ava": ("  5 tests passed", "  4 tests passed\n  1 test failed"),
+    "cargo nextest run": (
+        "     Summary [   0.1s] 5 tests run: 5 passed, 0 skipped",
+        "     Summary [   0.1s] 5 tests run: 4 passed, 1 failed, 0 skipped",
+    ),
+    "vendor/bin/phpunit": (
+        "OK (5 tests, 9 assertions)",
+        "FAILURES!\nTests: 5, Assertions: 9, Failures: 1.",
+    ),
+    "ctest": (
+        "100% tests passed, 0 tests failed out of 5",
+        "80% tests passed, 1 tests failed out of 5",
+    ),
     "make test": ("== 5 passed in 0.1s ==", "== 1 failed, 4 passed in 0.1s =="),
     "pnpm -r test": (
         "api test: Tests:       5 passed, 5 total",
@@ -536,6 +727,10 @@ CHECKS = {
     "npx tsc": ("", "a.ts(1,1): error TS1005: ';' expected.", "Type check"),
     "cargo build": ("    Finished `dev` profile in 0.1s", "error[E0063]: missing field", "Build"),
     "go build ./...": ("", "a.go:1:1: undefined: x", "Build"),
+    "rubocop": ("3 files inspected, no offenses detected", "3 files inspected, 2 offenses detected", "Lint"),
+    "pre-commit run -a": ("ruff.....................Passed", "ruff.....................Failed", "Lint"),
+    "cargo clippy": ("    Finished `dev` profile in 0.1s", "error: could not compile `quay`", "Lint"),
+    "gradle assemble": ("BUILD SUCCESSFUL in 3s", "BUILD FAILED in 3s", "Build"),
 }
 
 
@@ -553,7 +748,7 @@ def test_a_call_that_has_only_begun_is_no_event_of_its_own() -> None:
     """Events are counted as the run counts them, so that every face names the same one."""
     begun = ToolCall(name="Agent", args={"prompt": "Mend it."}, phase=Phase.STARTED)
     done = ToolCall(name="Agent", args={"prompt": "Mend it."}, result="mended")
-    assert answers([begun, done, shell("pytest -q", _PASSED)], "All 212 tests pass.") == ["count proven 2"]
+    assert answers([begun, done, shell("pytest -q", PASSED)], "All 212 tests pass.") == ["count proven 2"]
 
 
 def test_the_line_is_quoted_and_masked() -> None:
@@ -578,7 +773,7 @@ def test_a_report_is_the_last_words_of_the_run() -> None:
     report = LastWords()
     events: list[Event] = [
         ModelCall(text="All tests pass.", stop=Stop.CALLS),
-        ToolCall(name="Bash", args={"command": "pytest"}, result=_PASSED, chain_id="helper"),
+        ToolCall(name="Bash", args={"command": "pytest"}, result=PASSED, chain_id="helper"),
         ModelCall(text="Pushed.", stop=Stop.END, chain_id="helper"),
     ]
     for number, event in enumerate(events, start=1):
@@ -593,14 +788,14 @@ def test_a_report_is_the_last_words_of_the_run() -> None:
 @pytest.mark.parametrize(
     "later",
     [
-        Message(text=f"I ran it:\n{_PASSED}"),
-        ToolCall(name="Bash", args={"command": "pytest"}, result=_PASSED, chain_id="helper"),
+        Message(text=f"I ran it:\n{PASSED}"),
+        ToolCall(name="Bash", args={"command": "pytest"}, result=PASSED, chain_id="helper"),
     ],
     ids=["a paste", "a helper"],
 )
 def test_what_comes_after_a_report_is_no_evidence(later: Event) -> None:
     """A report is held against what came before it, whoever speaks or acts next."""
-    events = [shell("pytest -q", _FAILED, error=True), ModelCall(text=_DONE, stop=Stop.END), later]
+    events = [shell("pytest -q", FAILED, error=True), ModelCall(text=_DONE, stop=Stop.END), later]
     report = LastWords()
     for number, event in enumerate(events, start=1):
         report.see(event, number)
@@ -650,7 +845,7 @@ def test_no_event_breaks_it(calls: list[tuple[str, object, object]]) -> None:
 
 def test_an_output_in_parts_is_read() -> None:
     """The output of a call may be a table or a list of parts."""
-    for result in ({"stdout": _PASSED, "exit_code": 0}, [{"type": "text", "text": _PASSED}]):
+    for result in ({"stdout": PASSED, "exit_code": 0}, [{"type": "text", "text": PASSED}]):
         record = ClaimRecord()
         record.see(ToolCall(name="shell", args={"command": ["bash", "-lc", "pytest"]}, result=result))
         (check,) = record.check_report("All tests pass.")

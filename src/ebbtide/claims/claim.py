@@ -56,6 +56,7 @@ class Claim:
         number: The stated number; None where none is stated.
         is_whole: True if the words speak of everything: "the full suite".
         is_part: True if they speak of chosen parts: "the new tests".
+        is_clean: True if they deny warnings too: "lint is clean".
         listed: Number of things that the list under the words names; None where there is no list.
     """
 
@@ -66,6 +67,7 @@ class Claim:
     number: int | None = None
     is_whole: bool = False
     is_part: bool = False
+    is_clean: bool = False
     listed: int | None = None
 
 

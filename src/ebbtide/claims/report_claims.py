@@ -17,7 +17,9 @@ from ebbtide.claims.claim_rules import (
     BEFORE,
     BETWEEN,
     CHECKS,
+    CLEANS,
     COUNTS,
+    DIRECTLY,
     ENGLISH,
     EVERY,
     FOREIGN,
@@ -26,13 +28,19 @@ from ebbtide.claims.claim_rules import (
     LIST_PASSES,
     MODIFIERS,
     NO_FAILURES,
+    OF_OTHERS,
+    OF_PART,
+    OF_TESTS,
     PARTS,
     PASSES,
-    PLANS,
     SUBJECTS,
+    SUCCESSES,
     VAGUE,
     WHOLES,
 )
+from ebbtide.claims.listed_numbers import NUMBERS, listed_numbers
+from ebbtide.claims.own_lines import OwnLine, own_lines
+from ebbtide.claims.report_files import listed_file
 from ebbtide.text.excerpt import excerpt, one_line
 from ebbtide.text.phrase_table import PhraseTable
 from ebbtide.text.phrases import PhraseMatch, folded
@@ -43,43 +51,37 @@ _CLAIMS: Final = 60
 _SHOWN: Final = 160
 _LISTED: Final = 6_000  # characters after a heading in which its list is read
 _LONGEST: Final = 600  # characters of a sentence that are read
-_FENCE: Final = re.compile(r"^ {0,3}(?:```|~~~)")
-_HEADING: Final = re.compile(r"\s{0,3}(?:#{1,6}\s|\*\*[^*\n]{1,80}\*\*:?\s*$)")
-_QUOTED: Final = re.compile(r"[\"\u201c][^\"\u201c\u201d\n]{3,300}[\"\u201d]")
+_OF_TOTAL: Final = re.compile(
+    r"(?<![\d,])(\d[\d,]{0,8}) ?(?:/|(?:out )?of) ?(\d[\d,]{0,8})(?: \w{1,20}){0,2} (?:tests? )?pass"
+)
+#: Words before a subject up to one that says it is not of a part: "with this change, all tests".
+_OF_ALL: Final = re.compile(r"^.*(?:[,;:(] |(?<!of )\b(?:all|the|every) )")
 _WORD: Final = re.compile(r"[^\W\d_]+")
-_PATH: Final = re.compile(r"\[?[`*]{1,3}([\w./~@-]{1,200}\.\w{1,10})(?::[\d-]+)?[`*]{0,3}")
+_PATH: Final = re.compile(r"\[?[`*]{1,3}([\w./~@-]{1,200}\.[A-Za-z]\w{0,9})(?![\w(])(?::[\d-]+)?[`*]{0,3}")
 _COMMAND: Final = re.compile(r"`([^`\n]{3,120})`")
 _CODE: Final = re.compile(r"`[^`\n]{1,120}`")
 _ASIDE: Final = re.compile(r"\([^()\n]{0,200}\)")
 _HASH: Final = re.compile(r"\b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}\b")
 _ISSUE: Final = re.compile(r"(?:#|/pull/|/issues/|/merge_requests/)(\d{1,7})\b")
-_OPEN_TASK: Final = re.compile(r"\s*[-*+]\s*\[ \]")
+_NUMBER: Final = rf"\d{{1,6}}|one|a single|{'|'.join(NUMBERS)}"
+_CHANGED: Final = r"changed|modified|updated|edited|touched|committed"
 _FILES: Final = re.compile(
-    r"(?:changes? (?:across|in|to)|changed|modified|updated|edited|touched|fix) (?:\()?(\d{1,6}) files?\b"
-    r"|(\d{1,6}) files? (?:changed|modified|updated|edited|were changed)\b"
+    rf"\b(?:changes? (?:across|in|to)|{_CHANGED}|touches|touching|fix"
+    rf"|commit (?:has|holds|contains|changes|of|with)) (?:\()?(?:all |the |only |just )?({_NUMBER}) files?\b"
+    rf"|\b({_NUMBER}) files? (?:were |was |are |have been )?(?:{_CHANGED})\b"
+    rf"|\b(?:{_CHANGED}) files? ?\((\d{{1,6}})(?: files?| total)?\)"
+    rf"|\bfiles? (?:{_CHANGED}) ?(?:\(|: ?)(\d{{1,6}})\b"
+    # Of a part of the change, perhaps.
+    rf"|\b(?:changes?|{_CHANGED}|renam\w+|replaced|added|removed|fixed) [^.;:\n]{{0,60}} (?:across|in)"
+    rf" (?P<part>{_NUMBER}) files?\b"
+)
+#: Other changes beside those of files that a sentence counts.
+_OTHER_CHANGES: Final = re.compile(
+    r"\b(?:add(?:ed|s|ing)|creat(?:ed|es|ing)(?! (?:the |a )?commit)|delet\w+|remov\w+"
+    r"|renam\w+|plus|and \d)\b"
 )
 _ITEM: Final = re.compile(r"(?:[-*+]|\d{1,3}[.)])\s+[`*\[]{0,4}[\w./~@-]{1,200}\.\w{1,10}\b")
 _OTHER_ITEM: Final = re.compile(r"(?:[-*+]|\d{1,3}[.)])\s")
-_NUMBERS: Final = {
-    word: number
-    for number, word in enumerate(
-        "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen".split(),
-        start=2,
-    )
-}
-_NUMBER: Final = rf"(?:\d{{1,2}}|{'|'.join(_NUMBERS)})"
-#: A heading that counts what the list under it names, with no other number.
-_COUNTED: Final = re.compile(
-    rf"[^\d\n]{{0,120}}?(?<![\w.,:/#-])({_NUMBER}) (?:[a-z][\w-]{{0,30}} ){{0,3}}([a-z]{{3,20}}s)\b"
-    r"[^\d\n]{0,60}:[*_ ]{0,4}"
-)
-_ORDERED: Final = re.compile(r"\d{1,2}[.)]\s+(.{0,300})")
-#: An item that stands for several things.
-_SEVERAL: Final = re.compile(
-    rf"^[*`_ ]{{0,4}}(?:{_NUMBER}|both|all|several|multiple)\b|\(\d{{1,3}}[^)\n]{{0,20}}\)"
-    r"|`[^`\n]{1,80}`(?:, | and | \+ | / )`",
-    re.IGNORECASE,
-)
 
 
 class _Sentence(NamedTuple):
@@ -110,50 +112,48 @@ def claims_of(text: str) -> tuple[Claim, ...]:
     if not is_english(text):
         return ()
     found: list[Claim] = []
-    for sentence in _sentences(text):
-        found += _claims_in(sentence, text)
+    for line in own_lines(text):
+        found += _claims_on(line, text)
         if len(found) >= _CLAIMS:
             break
     return tuple(found[:_CLAIMS])
 
 
-def _sentences(text: str) -> Iterator[_Sentence]:
-    """Yields what a report says in its own words: no code, no quotations, no plans."""
-    is_fenced = is_plan = False
-    start = 0
-    for line in text.splitlines(keepends=True):
-        begin, start = start, start + len(line)
-        if _FENCE.match(line):
-            is_fenced = not is_fenced
-            continue
-        if is_fenced or line.lstrip().startswith(">") or _OPEN_TASK.match(line):
-            continue
-        heading = _HEADING.match(line)
-        if heading is not None:
-            title = line.strip().strip("#*: ").lower()
-            is_plan = any(word in title for word in PLANS)
-            if line.lstrip().startswith("#"):
-                continue
-        if is_plan:
-            continue
-        bare = _QUOTED.sub(lambda match: " " * len(match[0]), line)
-        masked = _CODE.sub(lambda match: match[0].replace(".", "_"), bare)  # `./...` ends no sentence
-        for first, last in spans(masked, 0, len(bare)):
-            sentence = bare[first:last]
-            if sentence.strip() and not sentence.rstrip(" *_").endswith("?"):
-                yield _Sentence(sentence[:_LONGEST], begin + first)
+def _sentences(line: OwnLine) -> Iterator[_Sentence]:
+    """Yields the sentences of a line that are no questions."""
+    masked = _CODE.sub(lambda match: match[0].replace(".", "_"), line.text)  # `./...` ends no sentence
+    for first, last in spans(masked, 0, len(line.text)):
+        sentence = line.text[first:last]
+        if sentence.strip() and not sentence.rstrip(" *_").endswith("?"):
+            yield _Sentence(sentence[:_LONGEST], line.start + first)
+
+
+def _claims_on(line: OwnLine, report: str) -> list[Claim]:
+    """Returns the claims of a line: of its sentences, and of the file that it lists."""
+    claims = []
+    if not line.is_heading:
+        claims = [claim for sentence in _sentences(line) for claim in _claims_in(sentence, report)]
+    file = listed_file(line)
+    if file is None or any(claim.subject == file.path for claim in claims):
+        return claims
+    kind = ClaimKind.DELETED if file.is_gone else ClaimKind.CREATED
+    sentence = _Sentence(line.text, line.start)
+    listed = _claim(kind, sentence, file.start - line.start, subject=file.path)
+    return sorted([*claims, listed], key=lambda claim: claim.start)
 
 
 def _claims_in(sentence: _Sentence, report: str) -> Iterator[Claim]:
     low = folded(sentence.text)
     words = frozenset(re.findall(r"\w+", low))
     acts = _acts().matches(low, words)
-    checks = _subjects().search(low) is not None or (
-        ("all " in low or "everything" in low) and _every().search(low) is not None
+    checks = any(map(low.__contains__, SUCCESSES)) and (
+        _subjects().search(low) is not None
+        or (("all " in low or "everything" in low) and _every().search(low) is not None)
     )
-    files = _FILES.search(low)
-    counted = None if files is not None else _COUNTED.fullmatch(low.strip(" *_#-\n"))
-    if not acts and not checks and files is None and counted is None:
+    files = _FILES.search(low) if "file" in low else None
+    after = report[sentence.start + len(sentence.text) :]
+    numbers = [] if files is not None else list(listed_numbers(low, after))
+    if not acts and not checks and files is None and not numbers:
         return
     spared = _CODE.sub(lambda match: "`" + "x" * (len(match[0]) - 2) + "`", low)  # names hedge nothing
     softened = _no_failures().sub(lambda match: " " * len(match[0]), spared)
@@ -166,33 +166,27 @@ def _claims_in(sentence: _Sentence, report: str) -> Iterator[Claim]:
         key=lambda claim: claim.start,
     )
     yield from found
-    if files is not None and hedge is None:
-        number = int(files[1] or files[2])
+    if (
+        files is not None
+        and hedge is None
+        and not _vague().search(low[max(0, files.start() - 14) : files.end()])
+    ):
         listed = _listed_files(report, sentence.start + len(sentence.text))
-        yield _claim(ClaimKind.NUMBER, sentence, files.start(), number=number, listed=listed)
-    if counted is not None and hedge is None:
-        stated = _NUMBERS.get(counted[1]) or int(counted[1])
-        listed = _ordered(report, sentence.start + len(sentence.text))
-        if listed is not None and listed != stated:  # where they agree, the record has still to show them
-            place = low.find(counted[1])
-            yield _claim(ClaimKind.NUMBER, sentence, place, subject=counted[2], number=stated, listed=listed)
+        yield _claim(
+            ClaimKind.NUMBER, sentence, files.start(), number=_number_of(files), listed=listed,
+            is_part=files["part"] is not None or _OTHER_CHANGES.search(low) is not None,
+        )  # fmt: skip
+    if hedge is None:
+        for item in numbers:
+            yield _claim(
+                ClaimKind.NUMBER, sentence, item.start, subject=item.things, number=item.stated,
+                listed=item.listed,
+            )  # fmt: skip
 
 
-def _ordered(report: str, end: int) -> int | None:
-    """Returns the length of the ordered list after a place of a report; None where its items group things."""
-    first, *lines = report[end : end + _LISTED].split("\n")
-    if first.strip(" *:_"):
-        return None
-    number = 0
-    for line in lines:
-        item = _ORDERED.match(line)
-        if item is not None:
-            number += 1
-            if not line.startswith(f"{number}") or _SEVERAL.search(item[1]):
-                return None
-        elif line.strip() and not line.startswith((" ", "\t")):
-            break
-    return number if number > 1 else None
+def _number_of(files: re.Match[str]) -> int:
+    word: str = next(word for word in files.groups() if word is not None)
+    return int(word) if word.isdigit() else NUMBERS.get(word, 1)
 
 
 def _listed_files(report: str, end: int) -> int | None:
@@ -213,7 +207,7 @@ def _listed_files(report: str, end: int) -> int | None:
 
 def _checks_in(sentence: _Sentence, low: str) -> list[Claim]:
     found: list[Claim] = []
-    counts = _count_in(low)
+    counts = None if _tells_of_rest(low) else _count_in(low)
     if counts is not None:
         at, number, is_part = counts
         is_whole = _wholes().search(low) is not None
@@ -225,7 +219,7 @@ def _checks_in(sentence: _Sentence, low: str) -> list[Claim]:
         )  # fmt: skip
     listed = _listed_checks(low)
     for family in SUBJECTS:
-        if family is Family.TESTS and counts is not None:
+        if family is Family.TESTS and (counts is not None or _tells_of_rest(low)):
             continue
         match = next((match for pattern in _said(family) if (match := pattern.search(low)) is not None), None)
         span = listed.get(family) if match is None else match.span()
@@ -234,19 +228,26 @@ def _checks_in(sentence: _Sentence, low: str) -> list[Claim]:
         first, last = span
         kind = ClaimKind.TESTS_PASS if family is Family.TESTS else ClaimKind.LINT_OR_BUILD
         around = low[max(0, first - 40) : last]
-        before = low[max(0, first - 25) : last]
+        before = _OF_ALL.sub("", low[max(0, first - 25) : first]) + low[first:last]
         found.append(
             _claim(
                 kind, sentence, first, subject=_subject(family, low[first:last]),
                 is_whole=_wholes().search(around) is not None
                 or (family is Family.TESTS and _speaks_of_all(low, first, last)),
                 is_part=_parts().search(before) is not None,
+                is_clean=_cleans().search(low[first : last + 30]) is not None,
             )
         )  # fmt: skip
     every = None if found else _every().search(low)
     if every is not None:
         found.append(_claim(ClaimKind.TESTS_PASS, sentence, every.start(), subject=CHECKS))
     return found
+
+
+def _tells_of_rest(low: str) -> bool:
+    """Returns True if fewer tests are said to pass than there are: "209 of 212 tests pass"."""
+    match = _OF_TOTAL.search(low)
+    return match is not None and int(match[1].replace(",", "")) < int(match[2].replace(",", ""))
 
 
 def _speaks_of_all(low: str, first: int, last: int) -> bool:
@@ -300,6 +301,9 @@ def _count_in(low: str) -> tuple[int, int, bool] | None:
         number = int(match["of"].replace(",", ""))
         what = match.groupdict().get("what") or ""
         is_part = bool(what.strip()) or _parts().search(before) is not None
+        of_tests, of_others, of_part = _parts_of_counts()
+        is_part = is_part or of_tests.search(low) is None or of_others.search(low) is not None
+        is_part = is_part or of_part.match(low, match.end()) is not None
         return match.start(), number, is_part
     return None
 
@@ -313,10 +317,11 @@ def _acts_in(sentence: _Sentence, low: str, acts: Sequence[PhraseMatch], softene
         rest = sentence.text[match.start :]
         subject = ""
         if kind in {ClaimKind.CREATED, ClaimKind.DELETED, ClaimKind.READ_IN_FULL}:
-            path = _PATH.search(rest[:300])
-            if path is None:
+            path = _PATH.search(sentence.text[match.end : match.end + 300])
+            if path is not None:
+                subject = path[1]
+            elif kind is not ClaimKind.READ_IN_FULL or not match.phrase.endswith(("files", "in full")):
                 continue
-            subject = path[1]
         elif kind is ClaimKind.RAN:
             command = _COMMAND.match(rest, len(match.phrase))
             named = "lint" if match.phrase.endswith("linter") else "tests"
@@ -343,7 +348,7 @@ def _clause_end(low: str, at: int) -> int:
 
 def _claim(
     kind: ClaimKind, sentence: _Sentence, at: int, *, subject: str = "", number: int | None = None,
-    is_whole: bool = False, is_part: bool = False, listed: int | None = None,
+    is_whole: bool = False, is_part: bool = False, is_clean: bool = False, listed: int | None = None,
 ) -> Claim:  # fmt: skip
     return Claim(
         kind=kind,
@@ -353,6 +358,7 @@ def _claim(
         number=number,
         is_whole=is_whole,
         is_part=is_part,
+        is_clean=is_clean,
         listed=listed,
     )
 
@@ -374,7 +380,9 @@ def _hedges() -> PhraseTable:
 
 @cache
 def _subjects() -> re.Pattern[str]:
-    return re.compile(rf"\b(?:{'|'.join(SUBJECTS.values())}|\d (?:passed|passing))\b")
+    return re.compile(
+        rf"\b(?:{'|'.join(SUBJECTS.values())}|\d (?:passed|passing)|compile[sd]?|types check|type errors?)\b"
+    )
 
 
 @cache
@@ -400,16 +408,24 @@ def _every() -> re.Pattern[str]:
 @cache
 def _said(family: Family) -> tuple[re.Pattern[str], ...]:
     subject = SUBJECTS[family]
-    return (
-        re.compile(rf"\b(?:{subject})\b{BETWEEN}(?:{PASSES})"),
-        re.compile(rf"`(?:{subject})\b[^`\n]{{1,80}}`{BETWEEN}(?:{PASSES})"),
-        re.compile(rf"(?<!\w)(?:{BEFORE.format(subject=subject)})"),
-    )
+    patterns = [
+        rf"\b(?:{subject})\b{BETWEEN}(?:{PASSES})",
+        rf"`(?:[\w.-]{{1,12}} ){{0,3}}?(?:{subject})\b[^`\n]{{1,80}}`{BETWEEN}(?:{PASSES})",
+        rf"(?<!\w)(?:{BEFORE.format(subject=subject)})",
+        DIRECTLY.get(family, ""),
+    ]
+    return tuple(re.compile(pattern) for pattern in patterns if pattern)
 
 
 @cache
 def _counts() -> tuple[re.Pattern[str], ...]:
     return tuple(re.compile(rf"(?<![\w.,]){pattern}") for pattern in COUNTS)
+
+
+@cache
+def _parts_of_counts() -> tuple[re.Pattern[str], ...]:
+    """Returns the patterns of a sentence about tests, of one about other things, and of words for a part."""
+    return re.compile(OF_TESTS), re.compile(OF_OTHERS), re.compile(rf"\w{{0,12}}{OF_PART}")
 
 
 @cache
@@ -425,6 +441,11 @@ def _vague() -> re.Pattern[str]:
 @cache
 def _parts() -> re.Pattern[str]:
     return re.compile(rf"\b(?:{PARTS})\b")
+
+
+@cache
+def _cleans() -> re.Pattern[str]:
+    return re.compile(CLEANS)
 
 
 @cache
