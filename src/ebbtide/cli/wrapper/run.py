@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import os
 import pickle
-import shutil
-import subprocess
-import sys
 import tempfile
 from collections.abc import Sequence
-from contextlib import suppress
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 import click
 
@@ -18,18 +14,17 @@ from ebbtide.cli.declaration import STOP, Argument, Command, Option
 from ebbtide.cli.exits import Exit
 from ebbtide.cli.runs.options import with_run_options
 from ebbtide.cli.terminal import plain, warn
+from ebbtide.cli.wrapper.agent_command import refuse_command
 from ebbtide.cli.wrapper.messages import MessageKind, WatcherMessage
 from ebbtide.cli.wrapper.session_finder import SessionBaseline
 from ebbtide.cli.wrapper.session_watcher import WatchJob
+from ebbtide.cli.wrapper.watcher_process import UNWATCHED, WatcherProcess
 from ebbtide.errors import ConfigError
 from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.run_options import RunOptions
 
 if TYPE_CHECKING:
     from ebbtide.cli.wrapper.agent_process import AgentProcess
-
-_PATIENCE_S: Final = 30.0  # for the last sentence about the session
-_UNWATCHED: Final = "the session was not watched to its end; the agent was not touched"
 
 
 @click.command(
@@ -53,12 +48,7 @@ def run(
     Keys, colours, signals, pipes and the exit code pass through. The title of the terminal shows the verdict
     and the cost so far; the last line says how the run ended, what it cost, and where its session is.
     """
-    if sys.platform == "win32":
-        raise ConfigError("ebbtide run needs a system with pseudo-terminals, such as Linux or macOS")
-    if shutil.which(command[0]) is None:
-        raise ConfigError(
-            f"{command[0]}: no such program. Write the agent as in a shell: ebbtide run -- claude"
-        )
+    refuse_command(command, "ebbtide run -- claude", "pseudo-terminals")
     if pause and stop:
         raise ConfigError("--pause and --stop: give one of them")
     if pause and not (os.isatty(0) and os.isatty(1)):
@@ -85,7 +75,7 @@ def run(
         else:
             outcome = "--pause would have paused it" if pause else "--stop would have ended it"
         warn(f"{outcome}: {watcher.ended}")
-    for line in watcher.report or [_UNWATCHED]:
+    for line in watcher.report or [UNWATCHED]:
         warn(line)
     raise SystemExit(code)
 
@@ -118,45 +108,26 @@ class _Watcher:
         self.may_end = self.may_pause = False
         self.ended: str | None = None  #: why the run is to end; None where it may go on
         self.report: list[str] = []
-        self._rest = b""
         # In a file: a pipe holds 64 KB, and the agent would wait until the process reads.
         with tempfile.TemporaryFile() as job:
             alive, self._alive = os.pipe()
             try:
                 pickle.dump(WatchJob(start=start, options=options, alive=alive), job)
                 job.seek(0)
-                self._process = subprocess.Popen(
-                    [sys.executable, "-P", "-m", "ebbtide.cli.wrapper.session_watcher"],
-                    stdin=job,
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.DEVNULL,
-                    pass_fds=(alive,),
-                    start_new_session=True,  # a Ctrl-C is for the agent
+                self._process = WatcherProcess(
+                    "ebbtide.cli.wrapper.session_watcher", job, self._take, (alive,)
                 )
             except OSError:
                 os.close(self._alive)
                 raise
             finally:
                 os.close(alive)
-        output = self._process.stdout
-        self.output = None if output is None else output.fileno()
-
-    def hear(self, data: bytes) -> None:
-        """Takes what the process writes, a message a line."""
-        *lines, self._rest = (self._rest + data).split(b"\n")
-        for line in lines:
-            with suppress(KeyError, TypeError, ValueError):
-                self._take(WatcherMessage.from_line(line))
+        self.output, self.hear = self._process.output, self._process.hear
 
     def finish(self) -> None:
         """Lets the process report, and waits for it."""
         os.close(self._alive)
-        try:
-            rest, _ = self._process.communicate(timeout=_PATIENCE_S)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            rest, _ = self._process.communicate()
-        self.hear(rest)
+        self._process.finish()
 
     def _take(self, message: WatcherMessage) -> None:
         agent = self.agent
