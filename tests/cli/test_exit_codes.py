@@ -45,6 +45,7 @@ LINES = {
     "archive report": {0: "archive report RESULTS", 2: f"archive report {STUCK}"},
     "watch": {0: f"watch --until-end {STUCK}", 2: f"watch {GONE}"},
     "run": {0: "run true", 2: "run no-such-agent", 60: "run --stop PYTHON AGENT loop 500"},
+    "acp": {0: "acp true", 2: "acp no-such-agent"},
     "demo": {0: "demo", 2: f"demo --keep {STUCK}"},
     "loops": {0: f"loops {HEALTHY}", 2: "loops runs", 30: f"loops {STUCK}"},
     "doctor": {0: "doctor", 2: f"doctor --tools {GONE}", 30: "doctor --profile SILENT"},

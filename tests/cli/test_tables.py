@@ -91,7 +91,7 @@ def commands(group: CommandGroup, path: str = "") -> dict[str, click.Command]:
 
 
 def test_json_is_the_last_option_of_every_command_that_has_it() -> None:
-    """Only what prints a document of its own has none, and `run`, whose output is that of the agent."""
+    """Only what prints a document of its own has none, and what passes on the output of an agent."""
     without = set()
     for name, command in commands(root).items():
         names = [option.name for option in command.params if isinstance(option, click.Option)]
@@ -99,4 +99,4 @@ def test_json_is_the_last_option_of_every_command_that_has_it() -> None:
             without.add(name)
         else:
             assert names[-1] == "as_json", name
-    assert without == {"run", "schema"}
+    assert without == {"acp", "run", "schema"}

@@ -106,6 +106,7 @@ root = _Ebbtide(
         "archive": _ARCHIVE,
         "watch": "ebbtide.cli.runs.watch:watch",
         "run": "ebbtide.cli.wrapper.run:run",
+        "acp": "ebbtide.cli.wrapper.acp:acp",
         "demo": "ebbtide.cli.runs.demo:demo",
         "loops": "ebbtide.cli.runs.loops:loops",
         "doctor": "ebbtide.cli.runs.loops:doctor",

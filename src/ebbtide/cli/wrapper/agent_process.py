@@ -41,10 +41,16 @@ class AgentProcess:
         command: The command line.
         listen: A descriptor beside them, such as that of a process that watches; None for none.
         hear: Takes what comes from it; empty at its end.
+        pipes: Descriptors that the command has as standard input and output in place of all that; they are
+            closed here as soon as it has them.
     """
 
     def __init__(
-        self, command: Sequence[str], listen: int | None = None, hear: Callable[[bytes], None] | None = None
+        self,
+        command: Sequence[str],
+        listen: int | None = None,
+        hear: Callable[[bytes], None] | None = None,
+        pipes: tuple[int, int] | None = None,
     ) -> None:
         self._command = list(command)
         self._listen = listen
@@ -52,7 +58,8 @@ class AgentProcess:
         self._pid = 0  # whose end is that of the command
         self._family = ProcessFamily(0, has_group=False)
         # A terminal gives its input to one group alone, and that of the caller may hold others of a pipeline.
-        self._has_group = os.isatty(_STDOUT) or not os.isatty(_STDIN)
+        self._has_group = pipes is not None or os.isatty(_STDOUT) or not os.isatty(_STDIN)
+        self._pipes = pipes or ()
         self._master: int | None = None
         self._reports: int | None = None  # of the process that leads the command in its terminal
         self._terminal: RawTerminal | None = None
@@ -135,16 +142,19 @@ class AgentProcess:
 
     def _start(self) -> None:
         try:
-            if os.isatty(_STDIN) and os.isatty(_STDOUT):
+            if not self._pipes and os.isatty(_STDIN) and os.isatty(_STDOUT):
                 self._start_in_terminal()
                 return
             self._pid = os.posix_spawnp(
                 self._command[0],
                 self._command,
                 os.environ,
+                file_actions=[(os.POSIX_SPAWN_DUP2, pipe, place) for place, pipe in enumerate(self._pipes)],
                 setsid=self._has_group,
                 setsigdef=PYTHON_IGNORES,
             )
+            for pipe in self._pipes:
+                os.close(pipe)
         except OSError as error:
             raise ConfigError(f"{self._command[0]}: cannot be started: {error.strerror or error}") from error
         self._family = ProcessFamily(self._pid, has_group=self._has_group)

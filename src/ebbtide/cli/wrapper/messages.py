@@ -17,6 +17,7 @@ class MessageKind(StrEnum):
     VERDICT = "verdict"  #: the run is to end, or a person is wanted, and why
     REPORT = "report"  #: the outcome of the run
     FAULT = "fault"  #: the reason why a session is not watched
+    NOTE = "note"  #: text to put before the model, and empty where there is none
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,13 +26,17 @@ class WatcherMessage:
 
     Args:
         kind: Its content.
-        text: A sentence or some words, safe for a terminal.
+        text: A sentence or some words, safe for a terminal unless it is a note.
         action: The action of a verdict; None in other messages.
+        session: The session that it is about; empty where the agent has only one.
+        prompt: Number of the prompt of the session after which it came; 0 where prompts are not seen.
     """
 
     kind: MessageKind
     text: str
     action: Action | None = None
+    session: str = ""
+    prompt: int = 0
 
     def to_line(self) -> bytes:
         """Returns the message as a line."""
@@ -50,4 +55,6 @@ class WatcherMessage:
             kind=MessageKind(wire["kind"]),
             text=wire["text"],
             action=None if action is None else Action(action),
+            session=wire["session"],
+            prompt=wire["prompt"],
         )
