@@ -13,7 +13,7 @@ help:
 	@echo "make test   run every check: $(CHECKS)"
 	@echo "make test-adapters   check each adapter with its framework, installed for it (MINUTES=60)"
 	@echo "make test-exporters   let frameworks export their spans, each installed for it, and read them"
-	@echo "make test-agents   let the hooks watch the real coding agents, installed by npm"
+	@echo "make test-agents   watch the real coding agents, installed by npm"
 	@echo "make test-spark   check archives and streams on a real Spark, installed for it"
 	@echo "make release   build the package, and check it as PyPI and its users will"
 	@echo "make campaign   attack the product with seeds of its own, bounded in time (SEEDS='1 2 3')"
@@ -89,8 +89,11 @@ AGENTS ?= .agents
 test-agents: $(READY)
 	npm install --silent --no-fund --no-audit --prefix $(AGENTS) \
 	    @anthropic-ai/claude-code@2.1.330 @openai/codex@0.169.0 @google/gemini-cli@0.61.0 \
-	    opencode-ai@1.18.33 @github/copilot@1.0.102
-	EBBTIDE_AGENTS=$(abspath $(AGENTS)) $(BIN)/python -m pytest -n 0 -s tests/adapters/hooks/test_real_agents.py
+	    opencode-ai@1.18.33 @github/copilot@1.0.102 \
+	    @agentclientprotocol/claude-agent-acp@0.101.0 @agentclientprotocol/codex-acp@2.6.0
+	$(PIP) 'agent-client-protocol>=0.12,<1'
+	EBBTIDE_AGENTS=$(abspath $(AGENTS)) $(BIN)/python -m pytest -n 0 -s tests/adapters/hooks/test_real_agents.py \
+	    tests/adapters/hooks/test_real_acp_agents.py
 
 $(READY): $(BASE)
 	$(PIP) --editable '.[dev]'

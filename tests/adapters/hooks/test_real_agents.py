@@ -31,6 +31,7 @@ PROJECT = Path(__file__).parents[3]
 
 PREFIX = os.environ.get("EBBTIDE_AGENTS", "")
 MARK = "[ebbtide]"
+CLAUDE = "claude-sonnet-4-5"
 LOOP = [["echo none"]] * 14
 PAGES = [[f"cat page-{number}.txt"] for number in range(60)]
 # Of one answer: all at once, equal.
@@ -280,49 +281,19 @@ def run(
 
     Claude Code takes `prompts` in one session, in the place of `prompt`.
     """
-    work = home / "work"
-    work.mkdir(exist_ok=True)
-    for number in range(60):
-        (work / f"page-{number}.txt").write_text(f"page {number}: {number * 7919}\n")
-    settings: dict[str, str] = {}
+    work, settings = home / "work", configure(agent, model, home)
     if agent == "claude":
-        settings = {
-            "ANTHROPIC_BASE_URL": model.url,
-            "ANTHROPIC_API_KEY": "none",
-            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-        }
-        line = ["-p", prompt, "--allowedTools", "Bash", "Agent", "--model", "claude-sonnet-4-5", *options]
+        line = ["-p", prompt, "--allowedTools", "Bash", "Agent", "--model", CLAUDE, *options]
         if prompts:
             line = ["-p", "--input-format", "stream-json", *line[2:]]
     elif agent == "codex":
-        configure_codex(model, home)
         line = ["exec", "--skip-git-repo-check", "--dangerously-bypass-hook-trust"]
         line += ["-s", "danger-full-access", prompt]
     elif agent == "opencode":
-        options = {"baseURL": f"{model.url}/v1", "apiKey": "none"}
-        value = {"provider": {"anthropic": {"options": options}}, "autoupdate": False, "permission": "allow"}
-        name = "anthropic/claude-sonnet-4-5"
-        path = home / ".config" / "opencode" / "opencode.json"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps({**value, "model": name, "small_model": name}))
         line = ["run", prompt]
     elif agent == "copilot":
-        settings = {
-            "COPILOT_PROVIDER_BASE_URL": model.url,
-            "COPILOT_PROVIDER_TYPE": "anthropic",
-            "COPILOT_PROVIDER_API_KEY": "none",
-            "COPILOT_MODEL": "claude-sonnet-4-5",
-            "COPILOT_OFFLINE": "true",
-            "COPILOT_AUTO_UPDATE": "false",
-        }
         line = ["-p", prompt, "--allow-all-tools"]
     else:
-        settings = {"GEMINI_API_KEY": "none", "GOOGLE_GEMINI_BASE_URL": model.url}
-        path = home / ".gemini" / "settings.json"
-        value = json.loads(path.read_text())
-        security = {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": False}}
-        own_guard = {"disableLoopDetection": True}  # it ends the run at five equal calls
-        path.write_text(json.dumps({**value, "security": security, "model": own_guard}))
         line = ["--yolo", "--model", "gemini-2.5-pro", "-p", prompt]
     command, environment = [*behind, program(agent), *line], {**os.environ, "PWD": str(work), **settings}
     if prompts:
@@ -338,6 +309,46 @@ def run(
         check=False,
     )
     return done.stdout + done.stderr
+
+
+def configure(agent: str, model: ScriptedModel, home: Path) -> dict[str, str]:
+    """Lets an agent ask a model; writes its files, and those that it reads, and returns its variables."""
+    work = home / "work"
+    work.mkdir(exist_ok=True)
+    for number in range(60):
+        (work / f"page-{number}.txt").write_text(f"page {number}: {number * 7919}\n")
+    if agent == "claude":
+        return {
+            "ANTHROPIC_BASE_URL": model.url,
+            "ANTHROPIC_API_KEY": "none",
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        }
+    if agent == "codex":
+        configure_codex(model, home)
+        return {}
+    if agent == "opencode":
+        options = {"baseURL": f"{model.url}/v1", "apiKey": "none"}
+        value = {"provider": {"anthropic": {"options": options}}, "autoupdate": False, "permission": "allow"}
+        name = f"anthropic/{CLAUDE}"
+        path = home / ".config" / "opencode" / "opencode.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps({**value, "model": name, "small_model": name}))
+        return {}
+    if agent == "copilot":
+        return {
+            "COPILOT_PROVIDER_BASE_URL": model.url,
+            "COPILOT_PROVIDER_TYPE": "anthropic",
+            "COPILOT_PROVIDER_API_KEY": "none",
+            "COPILOT_MODEL": CLAUDE,
+            "COPILOT_OFFLINE": "true",
+            "COPILOT_AUTO_UPDATE": "false",
+        }
+    path = home / ".gemini" / "settings.json"
+    value = json.loads(path.read_text())
+    security = {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": False}}
+    own_guard = {"disableLoopDetection": True}  # it ends the run at five equal calls
+    path.write_text(json.dumps({**value, "security": security, "model": own_guard}))
+    return {"GEMINI_API_KEY": "none", "GOOGLE_GEMINI_BASE_URL": model.url}
 
 
 def configure_codex(model: ScriptedModel, home: Path) -> None:
