@@ -1,16 +1,19 @@
-"""What `ebbtide run` adds to a key: from the key to its echo, beside a bare relay of a terminal.
+"""What `ebbtide run` adds to a key, and `ebbtide acp` to a line: from either to its echo, beside a bare way.
 
     python -m benchmarks.speed.wrapper [--keys N]
 
-The command is `cat` in a terminal that echoes each key itself. Keys come one by one, 2 ms after the echo of
-the last; both relays are asked in turn, in blocks of fifty.
+The command is `cat`: in a terminal that echoes each key itself, and on pipes, where each line is an update of
+a session that is watched. They come one by one, 2 ms after the echo of the last; each way is asked in turn,
+in blocks of fifty.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import pty
+import subprocess
 import sys
 import time
 from statistics import median, quantiles
@@ -45,24 +48,56 @@ class Relay:
         os.close(self.fd)
 
 
+class Pipes:
+    """A program that sends back the lines of this process, by itself or through another."""
+
+    def __init__(self, words: list[str]) -> None:
+        pipe = subprocess.PIPE
+        self.process = subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, bufsize=0)
+
+    def echo(self, key: bytes) -> float:
+        """Seconds from a line that holds the key to its echo."""
+        content = {"type": "text", "text": key.decode() * 200}
+        update = {"sessionUpdate": "agent_message_chunk", "content": content}
+        params = {"sessionId": "s", "update": update}
+        line = json.dumps({"jsonrpc": "2.0", "method": "session/update", "params": params}).encode() + b"\n"
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        begin = time.perf_counter()
+        self.process.stdin.write(line)
+        left = len(line)
+        while left:
+            left -= len(self.process.stdout.read(left) or b"")
+        return time.perf_counter() - begin
+
+    def close(self) -> None:
+        """End it."""
+        self.process.communicate()
+
+
 def main() -> None:
-    """Prints both, and the difference."""
+    """Prints each way."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--keys", type=int, default=500)
     keys = parser.parse_args().keys
-    relays = {"bare": Relay(["-c", _BARE]), "ebbtide": Relay(["-m", "ebbtide", "run", "--", "cat"])}
+    ways: dict[str, Relay | Pipes] = {
+        "bare": Relay(["-c", _BARE]),
+        "ebbtide": Relay(["-m", "ebbtide", "run", "--", "cat"]),
+        "pipes": Pipes(["cat"]),
+        "acp": Pipes([sys.executable, "-m", "ebbtide", "acp", "--", "cat"]),
+    }
     time.sleep(3)
-    times: dict[str, list[float]] = {name: [] for name in relays}
+    times: dict[str, list[float]] = {name: [] for name in ways}
     for start in range(0, keys, _BLOCK):
-        for name, relay in relays.items():
+        for name, way in ways.items():
             for number in range(start, min(start + _BLOCK, keys)):
                 time.sleep(0.002)
-                times[name].append(relay.echo(b"abcdefghij"[number % 10 : number % 10 + 1]))
+                times[name].append(way.echo(b"abcdefghij"[number % 10 : number % 10 + 1]))
     result = {}
-    for name, relay in relays.items():
-        relay.close()
+    for name, way in ways.items():
+        way.close()
         found = [second * 1000 for second in times[name]]
         result[name] = {"median_ms": round(median(found), 3), "p99_ms": round(quantiles(found, n=100)[98], 3)}
         print(f"{name:8} median {result[name]['median_ms']} ms, p99 {result[name]['p99_ms']} ms")
