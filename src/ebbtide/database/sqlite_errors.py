@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import re
 import sqlite3
+from typing import Final
 
 from ebbtide.errors import StoreError
 from ebbtide.regular_file import special_kind
+
+#: What SQLite raises. Its words quote the file, and where those bytes are damaged they cannot be decoded.
+SQLITE_ERRORS: Final = (sqlite3.Error, UnicodeDecodeError)
 
 _HINTS = (
     (re.compile("locked|busy"), "another process is writing; try again"),
@@ -22,6 +26,13 @@ _HINTS = (
     (re.compile("unable to open"), "the folder has to exist and to be writable"),
     (re.compile("disk I/O"), "the disk or the file system fails"),
 )
+
+
+def sqlite_words(error: sqlite3.Error | UnicodeDecodeError) -> str:
+    """Returns the words of an error, with a mark for each byte of them that is damaged."""
+    if isinstance(error, UnicodeDecodeError):
+        return error.object.decode(errors="replace")
+    return str(error)
 
 
 def require_database(name: str) -> None:
@@ -54,8 +65,8 @@ class SqliteErrors:
         """Nothing to do."""
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
-        if isinstance(error, sqlite3.Error):
-            message = str(error)
+        if isinstance(error, SQLITE_ERRORS):
+            message = sqlite_words(error)
             if message.startswith("Could not decode"):
                 message = message.partition(" with text")[0]
             hint = next((hint for pattern, hint in _HINTS if pattern.search(message)), "nothing was recorded")

@@ -20,6 +20,7 @@ from ebbtide.batch.tables.row_map import RowMap
 from ebbtide.batch.tables.rows_run import PackedRows, RowsChunk, RowsRun, held_run
 from ebbtide.batch.tables.sorted_rows import nameless_run, runs_in
 from ebbtide.batch.tables.table_files import StagedFiles, one_line, quoted, refuse_missing, staged_files
+from ebbtide.database.sqlite_errors import SQLITE_ERRORS, sqlite_words
 from ebbtide.errors import ConfigError, EbbtideError
 
 _RUNS: Final = 64  # of a chunk
@@ -148,8 +149,8 @@ class _SQLiteFile:
                 connection.row_factory = sqlite3.Row
                 for row in connection.execute(query):
                     yield dict(row)
-        except sqlite3.Error as error:
-            raise EbbtideError(f"{self.source}: {one_line(error)}") from error
+        except SQLITE_ERRORS as error:
+            raise EbbtideError(f"{self.source}: {' '.join(sqlite_words(error).split())}") from error
 
 
 @dataclass(frozen=True, slots=True)

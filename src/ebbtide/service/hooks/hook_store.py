@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 from ebbtide.bounded import Bounded
 from ebbtide.database.kept_file import KeptFile
 from ebbtide.database.migrating import Schema
+from ebbtide.database.sqlite_errors import SQLITE_ERRORS
 from ebbtide.errors import StoreError
 from ebbtide.service.hooks.hook_session import HookSession
 from ebbtide.supervision.runs.run_store import RunStanding, RunStore, StoredRun
@@ -168,6 +169,6 @@ def latest_events(path: Path) -> dict[str, tuple[float, str]]:
             rows = database.execute("SELECT run_id, latest FROM sessions ORDER BY latest").fetchall()
         finally:
             database.close()
-    except sqlite3.Error:
+    except SQLITE_ERRORS:
         return {}
     return {run_id.partition(":")[0]: (latest, run_id) for run_id, latest in rows if latest is not None}

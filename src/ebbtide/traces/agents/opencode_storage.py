@@ -15,6 +15,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from ebbtide.database.sqlite_errors import SQLITE_ERRORS, sqlite_words
 from ebbtide.errors import TranscriptError
 from ebbtide.regular_file import refuse_special
 from ebbtide.traces.input.json_value import json_value
@@ -283,7 +284,8 @@ def open_database(path: str | os.PathLike[str]) -> Iterator[sqlite3.Connection]:
         with closing(sqlite3.connect(address, uri=True)) as database:
             database.text_factory = lambda data: data.decode(errors="replace")
             yield database
-    except sqlite3.Error as error:
-        is_other = "no such table" in str(error)
-        what = "a database, but not one of OpenCode" if is_other else f"the database cannot be read: {error}"
+    except SQLITE_ERRORS as error:
+        words = sqlite_words(error)
+        is_other = "no such table" in words
+        what = "a database, but not one of OpenCode" if is_other else f"the database cannot be read: {words}"
         raise TranscriptError(what, source=os.fspath(path), no_trace=is_other) from error
