@@ -47,7 +47,8 @@ from ebbtide.events.event import (
 SLOW_S = 1.0
 _EVENTS = 12  # of one case
 _PART = 250  # cases that a process takes at once
-_HANGS_S = 3.0  # after which a case is cut off
+_HANGS_S = 3.0  # of the processor, after which a case is cut off: a busy machine makes no hang
+_WAITS_S = 60.0  # of a clock on the wall, after which it waits for something that does not come
 
 
 class _HangError(BaseException):
@@ -507,7 +508,8 @@ def run_case(case: Callable[[random.Random], None], seed: str) -> tuple[str, flo
     chance = random.Random(seed)
     SLOWEST[0] = 0.0
     outcome, words = "nothing", ""
-    signal.setitimer(signal.ITIMER_REAL, _HANGS_S)
+    signal.setitimer(signal.ITIMER_PROF, _HANGS_S)
+    signal.setitimer(signal.ITIMER_REAL, _WAITS_S)
     try:
         case(chance)
     except EbbtideError as error:
@@ -519,6 +521,7 @@ def run_case(case: Callable[[random.Random], None], seed: str) -> tuple[str, flo
     except Exception as error:  # noqa: BLE001 - that is what is looked for
         outcome, words = f"ESCAPE {type(error).__name__}", error_text(error)
     finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
         signal.setitimer(signal.ITIMER_REAL, 0)
     return outcome, SLOWEST[0], words
 
@@ -527,7 +530,8 @@ def run_cases(task: tuple[str, int, range]) -> tuple[Counter[str], float, list[d
     """The outcomes of some cases, the slowest call, and what failed."""
     name, base, numbers = task
     warnings.simplefilter("ignore")
-    signal.signal(signal.SIGALRM, cut_off)
+    for number_of_signal in (signal.SIGPROF, signal.SIGALRM):
+        signal.signal(number_of_signal, cut_off)
     outcomes: Counter[str] = Counter()
     failures = []
     slowest = 0.0
