@@ -48,6 +48,15 @@ def test_totals_and_names_without_their_folder(pages, runs) -> None:
         assert path.locator("article:visible").count() == 0
 
 
+@pytest.mark.parametrize("width", [390, 768, 860, 1280])
+def test_a_name_without_a_break_widens_no_table(pages, runs, make_stuck, overflow, width: int) -> None:
+    """All columns have their values, and one run has a name of two hundred wide letters."""
+    wide = make_stuck(60, source=f"logs/week/{'W' * 200}.jsonl", began_s=1.7e9)
+    with pages.opened(page([*runs, wide]), width=width) as path:
+        assert overflow(path) == []
+        assert path.evaluate("document.documentElement.scrollWidth") == width
+
+
 def test_any_column_sorts_with_the_keyboard(pages, runs) -> None:
     """Enter on a header sorts by it, again the other way round; what is unknown stays last."""
     with pages.opened(page(runs)) as path:

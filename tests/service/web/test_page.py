@@ -5,6 +5,7 @@ import re
 import time
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -299,6 +300,45 @@ def test_a_text_of_a_run_is_no_markup(shared_service, opened) -> None:
     with opened(shared_service) as (page, _):
         expect(page.locator("#stuck")).to_contain_text("<img src=x")
         assert page.locator("img").count() == 0
+
+
+def test_a_mark_of_a_name_reorders_nothing(empty_service, opened) -> None:
+    """Each is shown as one that was replaced, and the run, its project and its agent are found as before."""
+    mark, shown = "\N{RIGHT-TO-LEFT OVERRIDE}", "\N{REPLACEMENT CHARACTER}"
+    call_with_mark = {"args": {"path": f"{mark}a"}}
+    query = {"project": f"{mark}p", "agent": f"{mark}a"}
+    empty_service.send(f"{mark}run", *turns(1, 5, **call_with_mark), **query)
+    words = "() => document.title + document.documentElement.innerText"
+    with opened(empty_service, f"/?{urlencode(query)}") as (page, window):
+        item = row(page, f"{mark}run")
+        expect(item.locator(".agent")).to_have_text(f"{shown}a · {shown}p")
+        expect(page.locator("#stuck")).to_contain_text(f"{shown}run")
+        assert mark not in page.evaluate(words)
+        item.get_by_role("link").click()
+        page.wait_for_selector("html[data-reports]")
+        expect(page.locator("#name")).to_have_text(f"{shown}run")
+        assert mark not in page.evaluate(words)
+        window.open("/")
+
+
+@pytest.mark.parametrize("reason", ["W" * 400, "no\N{NO-BREAK SPACE}break" * 30])
+def test_a_reason_without_a_break_widens_no_page(shared_service, opened, overflow, reason: str) -> None:
+    shared_service.send("wide", call(1), project="W" * 200, agent="V" * 200)
+    shared_service.client.post("/v1/runs/wide/stop", json={"reason": reason})
+    for path in ("/", "/runs/wide"):
+        for width in (380, 768):
+            with opened(shared_service, path, width=width) as (page, _):
+                assert overflow(page) == []
+                assert page.evaluate("document.documentElement.scrollWidth") == width
+
+
+def test_a_filter_that_there_is_not_is_left_out(shared_service, opened) -> None:
+    """An address with a verdict or a time that nobody knows shows what the page shows without them."""
+    shared_service.send("found", call(1))
+    with opened(shared_service, "/?standing=%3Cb%3E&since=constructor") as (page, _):
+        expect(row(page, "found")).to_be_visible()
+        assert page.locator("select[name=since]").input_value() == "7d"
+        assert page.locator("select[name=standing]").input_value() == ""
 
 
 @pytest.mark.parametrize("path", ["/", "/runs/a", "/page/main.js"])

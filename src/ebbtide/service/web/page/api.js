@@ -1,7 +1,14 @@
 // Asks the service, and listens to its news.
+import { plain } from "./words.js";
+
+// Names by which the service is asked for something: they are made plain where they are shown.
+const IDENTITIES = new Set(["run_id", "project", "agent", "name", "next_cursor"]);
+const read = (json) =>
+  JSON.parse(json, (key, value) => (typeof value === "string" && !IDENTITIES.has(key) ? plain(value) : value));
+
 export async function ask(path, options) {
   const answer = await fetch(path, options);
-  if (answer.ok) return answer.status === 204 ? null : answer.json();
+  if (answer.ok) return answer.status === 204 ? null : read(await answer.text());
   if (answer.status === 401) location.assign(location.pathname);
   const problem = await answer.json().catch(() => ({}));
   const error = new Error([problem.detail || answer.statusText, problem.hint].filter(Boolean).join(" "));
@@ -70,7 +77,7 @@ export function listen(on, reload) {
     source.addEventListener("reset", begin);
     for (const kind of Object.keys(on)) {
       source.addEventListener(kind, (event) => {
-        const data = JSON.parse(event.data);
+        const data = read(event.data);
         if (waiting) waiting.push([kind, data]);
         else on[kind](data);
       });

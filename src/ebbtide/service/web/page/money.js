@@ -1,6 +1,6 @@
 // The band of what was spent.
 import { ask } from "./api.js";
-import { projectOf } from "./words.js";
+import { plain, projectOf } from "./words.js";
 
 const DAYS = 7;
 const ROWS = 6;
@@ -93,7 +93,7 @@ export class Money {
       const row = make("tr");
       const name = make("th", shortOf(group.name, groups));
       name.scope = "row";
-      name.title = group.name || "";
+      name.title = plain(group.name || "");
       name.append(bar(most ? (group.cost_usd || 0) / most : 0));
       const wasted = group.wasted_usd ? `${dollars(group.wasted_usd)} wasted` : "";
       row.append(name, make("td", dollars(group.cost_usd), "number"));
@@ -145,7 +145,7 @@ export class Money {
 function shortOf(name, groups) {
   if (name === null) return "not named";
   const short = projectOf(name);
-  return groups.filter((group) => projectOf(group.name) === short).length > 1 ? name : short;
+  return groups.filter((group) => projectOf(group.name) === short).length > 1 ? plain(name) : short;
 }
 
 // A line that is so full, from 0 to 1.

@@ -1,6 +1,6 @@
 // The band that says what is stuck.
 import { acts } from "./acts.js";
-import { pageOf, watched } from "./words.js";
+import { pageOf, plain, watched } from "./words.js";
 
 const MOST_SILENT = 5; // that are listed; the sentence counts all
 
@@ -56,7 +56,8 @@ export class Now {
     link.href = pageOf(run);
     const line = make("span", null, "line");
     head.append(link, " ", line);
-    if (run.label !== run.run_id) head.append(" ", make("span", run.run_id, "quiet"));
+    const name = plain(run.run_id);
+    if (run.label !== name) head.append(" ", make("span", name, "quiet"));
     const reason = make("p", null, "quiet");
     reason.dir = "auto";
     words.append(head, reason);

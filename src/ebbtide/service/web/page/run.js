@@ -1,7 +1,7 @@
 // One run: how it stands, what can be done about it, and its report, made anew as it goes on.
 import { acts } from "./acts.js";
 import { ask, listen, pathOf } from "./api.js";
-import { badge, projectOf, started, state, titleOf, watched, why } from "./words.js";
+import { agentOf, badge, plain, projectOf, started, state, titleOf, watched, why } from "./words.js";
 
 const REST_MS = 4000; // between two reports
 const id = decodeURIComponent(location.pathname.slice("/runs/".length));
@@ -27,7 +27,7 @@ function show(run) {
   part("note").textContent = [watched(run), run.action === "allow" ? "" : run.note].filter(Boolean).join(" ");
   const wasted = run.wasted_usd ? `${dollars(run.wasted_usd)} wasted` : null;
   const count = `${run.events.toLocaleString("en-US")} ${run.events === 1 ? "event" : "events"}`;
-  part("facts").textContent = [dollars(run.cost_usd) === "unknown" ? "cost unknown" : dollars(run.cost_usd), wasted, count, `started ${started(run)}`, run.agent, projectOf(run.project), run.title ? run.run_id : null]
+  part("facts").textContent = [dollars(run.cost_usd) === "unknown" ? "cost unknown" : dollars(run.cost_usd), wasted, count, `started ${started(run)}`, agentOf(run), projectOf(run.project), run.title ? plain(run.run_id) : null]
     .filter(Boolean).join(" · ");
   part("run").className = `callout tone-${run.action}`;
   document.title = `${titleOf(run)}: Ebbtide`;
@@ -36,7 +36,7 @@ function show(run) {
   if (key !== shown.key) {
     const box = document.querySelector("#run .acts");
     const hadFocus = box.contains(document.activeElement);
-    box.replaceWith(acts(run, run.run_id, (text) => { part("told").textContent = text; }));
+    box.replaceWith(acts(run, plain(run.run_id), (text) => { part("told").textContent = text; }));
     if (hadFocus) part("main").focus();
   }
   if (run.events !== shown.events || key !== shown.key) drawReport();
@@ -64,7 +64,7 @@ function drawReport() {
     timer = null;
     madeAt = performance.now();
     const next = make("iframe", null, frame ? "is-next" : "");
-    next.title = `Report of ${id}`;
+    next.title = `Report of ${plain(id)}`;
     next.src = `${pathOf(id)}/report.html`;
     const asked = shown;
     next.addEventListener("load", () => {
@@ -89,7 +89,7 @@ async function reload() {
     show(await ask(pathOf(id)));
   } catch (error) {
     if (error.status !== 404) throw error;
-    part("name").textContent = id;
+    part("name").textContent = plain(id);
     part("why").textContent = "There is no such run, or it was deleted.";
     latest = null;
     part("state").textContent = "";

@@ -1,8 +1,9 @@
 // The list of runs: the worst first, filtered by what stands in the address, patched as news come.
 import { ask } from "./api.js";
-import { RANKS, badge, pageOf, projectOf, started, titleOf, watched, why } from "./words.js";
+import { RANKS, agentOf, badge, pageOf, plain, projectOf, started, titleOf, watched, why } from "./words.js";
 
 const FIELDS = ["text", "project", "agent", "standing", "since"];
+const OFFERED = ["project", "agent"]; // those that occur can be chosen
 const SINCE = { "24h": 86400, "7d": 7 * 86400, "30d": 30 * 86400 };
 const DEFAULT_SINCE = "7d";
 const PAGE = 50;
@@ -46,11 +47,11 @@ export class RunTable {
     const query = new URLSearchParams(location.search);
     for (const name of FIELDS) {
       const field = this.form.elements[name];
-      const value = query.get(name) || (name === "since" ? DEFAULT_SINCE : "");
-      if (field.tagName === "SELECT" && ![...field.options].some((option) => option.value === value)) {
-        field.append(new Option(projectOf(value), value));
-      }
-      field.value = value;
+      const value = query.get(name) || "";
+      const isKnown = field.tagName !== "SELECT" || [...field.options].some((option) => option.value === value);
+      if (!isKnown && OFFERED.includes(name)) field.append(new Option(projectOf(value), value));
+      const isChoice = isKnown || OFFERED.includes(name);
+      field.value = isChoice ? value : name === "since" ? DEFAULT_SINCE : "";
     }
   }
 
@@ -113,7 +114,7 @@ export class RunTable {
 
   // Projects and agents that occur can be chosen.
   offer(runs) {
-    for (const name of ["project", "agent"]) {
+    for (const name of OFFERED) {
       const field = this.form.elements[name];
       const known = new Set([...field.options].map((option) => option.value));
       for (const value of new Set(runs.map((run) => run[name]))) {
@@ -204,14 +205,14 @@ export class RunTable {
     row.run = run;
     row.cells.word.replaceChildren(badge(run));
     row.link.textContent = titleOf(run);
-    row.name.textContent = run.title ? run.run_id : "";
+    row.name.textContent = run.title ? plain(run.run_id) : "";
     row.why.textContent = why(run);
     row.watched.textContent = run.action === "allow" ? "" : watched(run);
     row.cells.cost.textContent = dollars(run.cost_usd);
     row.cells.cost.classList.toggle("is-unknown", run.cost_usd === null);
     row.cells.wasted.textContent = run.wasted_usd ? dollars(run.wasted_usd) : "";
     row.cells.started.textContent = started(run);
-    row.cells.agent.textContent = [run.agent, projectOf(run.project)].filter(Boolean).join(" · ");
+    row.cells.agent.textContent = [agentOf(run), projectOf(run.project)].filter(Boolean).join(" · ");
     return row.node;
   }
 

@@ -2,9 +2,14 @@
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 export const RANKS = ["allow", "nudge", "finalize", "escalate", "stop"];
 
+// A text without controls and without marks that reorder what stands around it, as markup.py says of the report.
+const UNSAFE = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufffe\uffff]/g;
+export const plain = (text) => text.replace(UNSAFE, "\ufffd");
+
 // Words of the report; while more may come, what holds now.
 export const wordOf = (run) => run.words || run.word;
-export const titleOf = (run) => run.title || run.run_id;
+export const titleOf = (run) => plain(run.title || run.run_id);
+export const agentOf = (run) => (run.agent ? plain(run.agent) : run.agent);
 
 export function badge(run) {
   return make("span", wordOf(run), `badge small tone-${run.action}`);
@@ -50,4 +55,4 @@ export function state(run, silentAfter) {
 }
 
 export const pageOf = (run) => `/runs/${encodeURIComponent(run.run_id)}`;
-export const projectOf = (name) => (name ? name.split(/[\\/]/).filter(Boolean).pop() || name : name);
+export const projectOf = (name) => (name ? plain(name.split(/[\\/]/).filter(Boolean).pop() || name) : name);
