@@ -21,6 +21,7 @@ ATTACKS = {
     "inputs": "mutated files for readers, odd events, objects and states for live objects",
     "patterns": "patterns over text that grow faster than the text",
     "secrets": "secrets of every kind that are left in a text",
+    "browser": "texts of others that run, load or shift something in a real browser",
 }
 
 
