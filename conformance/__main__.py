@@ -6,6 +6,7 @@ import sys
 
 from conformance.checks import run_checks
 from conformance.harness import harness
+from conformance.page_imports import import_faults, page_of
 from ebbtide.errors import ConfigError
 
 
@@ -18,6 +19,9 @@ def main(names: list[str]) -> int:
         except ConfigError as error:
             print(error, file=sys.stderr)
             return 2
+        faults = tuple(import_faults(page_of(name)))
+        print(f"{name} page imports: {'fails' if faults else 'passes'}", *faults, sep="\n    ")
+        failures += bool(faults)
         for result in run_checks(framework):
             word = "fails" if result.faults else "passes"
             print(f"{name} {result.mode} {result.check}: {word}", *result.faults, sep="\n    ")

@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 
 from conformance.environments import ENVIRONMENTS
+from conformance.page_imports import BLOCK, PAGES, import_faults, page_of
 
-PAGES = Path(__file__).parents[2] / "docs" / "adapters"
-BLOCK = re.compile(r"^```py\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 #: What a reader has, under names that say what it is.
 GIVEN = frozenset(
     "agent answer backstory checkpointer client config dataset event generator goal hooks llm messages model "
@@ -55,3 +54,16 @@ def test_every_name_of_a_page_is_imported_or_given(path: Path) -> None:
         code += block
         unknown = free_names(code) - GIVEN
         assert unknown == set()
+
+
+@pytest.mark.parametrize("name", ["anthropic_client", "openai_client"])
+def test_the_imports_of_the_page_of_clients_work(name: str) -> None:
+    """The kit asks the same of the page of each framework, in an environment with what that page installs."""
+    assert list(import_faults(page_of(name))) == []
+
+
+def test_an_import_that_fails_is_told() -> None:
+    page = "```py\nfrom ebbtide import Limits, Nothing\n\nif Limits:\n    import not_installed\n```\n"
+    first, second = import_faults(page)
+    assert first.startswith("from ebbtide import Limits, Nothing: ImportError")
+    assert second.startswith("import not_installed: ModuleNotFoundError")
