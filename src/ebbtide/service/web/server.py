@@ -10,16 +10,14 @@ import socket
 import sys
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from importlib.util import find_spec
 from types import FrameType
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
 import uvicorn
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from ebbtide.budget.shared.budgets import Budgets
 from ebbtide.errors import ConfigError
@@ -39,6 +37,7 @@ from ebbtide.service.runs.run_database import RunDatabase
 from ebbtide.service.web.app import new_app
 from ebbtide.service.web.broadcast import Broadcast
 from ebbtide.service.web.checks_first import SLICE_S
+from ebbtide.service.web.connection import ConnectionPlaces, TimedConnection
 from ebbtide.service.web.mcp_door import McpDoor
 from ebbtide.service.web.metrics import Metrics
 from ebbtide.service.web.service import Service
@@ -184,7 +183,9 @@ def serve_web(
             http=cast(
                 "type[asyncio.Protocol]",
                 partial(
-                    TimedConnection, head_s=settings.body_s, places={}, most=settings.readers + _SPARE - 1
+                    TimedConnection,
+                    head_s=settings.body_s,
+                    places=ConnectionPlaces(settings.readers + _SPARE - 1),
                 ),
             ),
             log_level="warning",
@@ -270,117 +271,3 @@ def _take_over(folder: StateFolder) -> bool:
             return True
         time.sleep(0.05)
     return False
-
-
-_LARGEST_HEAD: Final = 64 << 10  # bytes
-_TOO_LARGE: Final = (
-    b"HTTP/1.1 431 Request Header Fields Too Large\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
-)
-_TOO_SLOW: Final = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
-
-
-class TimedConnection(HttpToolsProtocol):
-    """A connection as uvicorn has it, which waits so long for the head of each request, and reads so much.
-
-    Where there are as many as there may be, the one makes room that has waited longest for a request.
-
-    Args:
-        head_s: Seconds that a head may take to come.
-        places: Those that are open.
-        most: How many there may be.
-        options: As of the base.
-    """
-
-    def __init__(
-        self, *, head_s: float, places: dict[TimedConnection, str], most: int, **options: Any
-    ) -> None:
-        super().__init__(**options)
-        self._head_s = head_s
-        self._head_bytes = self._field_bytes = 0
-        self._places = places
-        self._most = most
-        self._answering: deque[RequestResponseCycle] = deque()
-        self._timer: asyncio.TimerHandle | None = None
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """As of the base."""
-        super().connection_made(transport)
-        peer = str((transport.get_extra_info("peername") or ("",))[0])
-        self._make_room(peer)
-        self._places[self] = peer
-        self._wait()
-
-    def _make_room(self, peer: str) -> None:
-        """Have one end that waits for a request: of this peer, where it has half of all; else of any."""
-        own = [each for each, of in self._places.items() if of == peer]
-        crowd = own if len(own) >= self._most // 2 else list(self._places)
-        if len(own) < self._most // 2 and len(self._places) < self._most:
-            return
-        idle = next((each for each in crowd if each.is_idle), None)
-        if idle is not None:
-            del self._places[idle]
-            idle.transport.close()
-
-    @property
-    def is_idle(self) -> bool:
-        """True if no request has come to its head, or the last one is answered."""
-        return self.cycle is None or self.cycle.response_complete
-
-    def data_received(self, data: bytes) -> None:
-        """As of the base; a connection that stays open waits from the first byte of the next request."""
-        if self._timer is None and (self.cycle is None or self.cycle.response_complete):
-            self._wait()
-        self._head_bytes += len(data)
-        super().data_received(data)
-        if self._timer is not None and self._head_bytes > _LARGEST_HEAD and not self.transport.is_closing():
-            self.transport.write(_TOO_LARGE)
-            self.transport.close()
-
-    def on_message_begin(self) -> None:
-        """As of the base."""
-        self._field_bytes = 0
-        super().on_message_begin()
-
-    def on_header(self, name: bytes, value: bytes) -> None:
-        """As of the base; those behind a body count too, which the base keeps for ever.
-
-        Raises:
-            ValueError: They are too large together.
-        """
-        self._field_bytes += len(name) + len(value)
-        if self._field_bytes > _LARGEST_HEAD:
-            raise ValueError("too many header fields")
-        super().on_header(name, value)
-
-    def on_headers_complete(self) -> None:
-        """As of the base."""
-        self._wait_no_more()
-        self._head_bytes = 0
-        super().on_headers_complete()
-        while self._answering and self._answering[0].response_complete:
-            self._answering.popleft()
-        if self.cycle is not None:
-            self._answering.append(self.cycle)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """As of the base, which knows the latest request alone; the one before may still be answered."""
-        self._wait_no_more()
-        self._places.pop(self, None)
-        for cycle in self._answering:
-            cycle.disconnected = True
-            cycle.message_event.set()
-        super().connection_lost(exc)
-
-    def _wait(self) -> None:
-        self._timer = self.loop.call_later(self._head_s, self._end)
-
-    def _wait_no_more(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-
-    def _end(self) -> None:
-        self._timer = None
-        if not self.transport.is_closing():
-            self.transport.write(_TOO_SLOW)
-            self.transport.close()

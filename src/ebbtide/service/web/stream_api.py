@@ -15,6 +15,7 @@ from ebbtide.service.runs.listing import SpendingBy, find_runs, spending
 from ebbtide.service.runs.moments import midnight
 from ebbtide.service.runs.run_database import RunDatabase
 from ebbtide.service.web.broadcast import Broadcast, Reader
+from ebbtide.service.web.connection import transport_of
 from ebbtide.service.web.events_api import verdict_fields
 from ebbtide.service.web.problems import ProblemError
 from ebbtide.service.web.runs_api import state_of_now
@@ -26,8 +27,6 @@ router = APIRouter(tags=["what is known"])
 
 _EVERY_S: Final = 0.25  # between two rows of one run
 _NOW_S: Final = 5.0  # between two looks at what is stuck while no run is heard of: time passes
-_PING_S: Final = 15.0  # of silence, after which a proxy would take the connection for dead
-_PING: Final = b": ping\n\n"
 _MOST_ROWS: Final = 200  # of one look
 
 
@@ -64,33 +63,18 @@ class NewsResponse(EventStream):
         self._reader = reader
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """As every response."""
-        sending = asyncio.ensure_future(self._send(send))
+        """As every response; once it has begun, the news writes to the connection itself."""
         going = asyncio.ensure_future(_gone(receive))
         try:
-            await asyncio.wait((sending, going), return_when=asyncio.FIRST_COMPLETED)
+            await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+            self._reader.start(transport_of(scope), going.cancel)
+            await asyncio.wait((going,))
+            if going.cancelled():
+                await send({"type": "http.response.body", "body": b""})
         finally:
             self._news.leave(self._reader)
-            sending.cancel()
             going.cancel()
-            await asyncio.gather(sending, going, return_exceptions=True)
-        if not sending.cancelled():
-            sending.result()
-
-    async def _send(self, send: Send) -> None:
-        await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-        while True:
-            try:
-                async with asyncio.timeout(_PING_S):
-                    latest = await self._reader.get()
-            except TimeoutError:
-                wire = _PING
-            else:
-                if latest is None:
-                    break
-                wire = latest.wire
-            await send({"type": "http.response.body", "body": wire, "more_body": True})
-        await send({"type": "http.response.body", "body": b""})
+            await asyncio.gather(going, return_exceptions=True)
 
 
 async def _gone(receive: Receive) -> None:
@@ -124,25 +108,30 @@ async def publish_news(here: Service) -> None:
     published_at, latest = 0.0, None
     while True:
         await asyncio.sleep(_EVERY_S)
+        here.news.keep_alive()
         run_ids = list(changes)[:_MOST_ROWS]
         for run_id in run_ids:
             changes.pop(run_id, None)
         if run_ids and not len(here.news):
             here.news.skip()
-        elif run_ids:
+            run_ids = []
+        if not len(here.news):
+            continue
+        news: list[tuple[str, dict[str, Any]]] = []
+        if run_ids:
             await asyncio.wrap_future(here.runs.database.flush())
             rows = await asyncio.to_thread(find_runs, here.runs.database, run_ids)
-            for row in rows:
-                here.news.publish("run", row)
+            news += [("run", row) for row in rows]
             if rows:  # they may be deleted meanwhile
-                today = await asyncio.to_thread(_spent_today, here.runs.database)
-                here.news.publish("spend", {"today": today})
-        if len(here.news) and (run_ids or time.monotonic() - published_at >= _NOW_S):
+                news.append(("spend", {"today": await asyncio.to_thread(_spent_today, here.runs.database)}))
+        if run_ids or time.monotonic() - published_at >= _NOW_S:
             published_at = time.monotonic()
             state = await asyncio.to_thread(state_of_now, here)
             if state != latest:
-                here.news.publish("now", state)
+                news.append(("now", state))
                 latest = state
+        for kind, data in news:  # together, so that each reader is written to once
+            here.news.publish(kind, data)
 
 
 def _spent_today(database: RunDatabase) -> list[dict[str, Any]]:
