@@ -2,7 +2,8 @@
 
 import pytest
 
-from ebbtide.events.outcome import Ending, counts_deeds, is_under_way, may_still_come, outcome_of
+from ebbtide.events.awaited import is_under_way, may_still_come
+from ebbtide.events.outcome import Ending, counts_deeds, outcome_of
 
 CONTENT = "\n".join(f"line {n} of a long document" for n in range(40))
 

@@ -289,3 +289,27 @@ def test_a_list_of_prompts_is_no_session(read_data: Callable[..., Any]) -> None:
     ]
     with pytest.raises(TranscriptError, match="known format"):
         read_data(json.dumps(prompts).encode())
+
+
+def test_the_words_of_a_hook_against_a_call_are_a_note(read_data: Callable[..., Any]) -> None:
+    """A hook that blocks after a call speaks to the model; one at the end of a turn has a line of its own."""
+    edit = {"type": "tool_use", "id": "t1", "name": "Edit", "input": {"file_path": "a.ts"}}
+    line = {"sessionId": "s", "timestamp": "2026-08-18T10:14:34Z"}
+
+    def blocked(event: str) -> dict[str, Any]:
+        error = {"blockingError": "[lint]: 3907 problems"}
+        return line | {
+            "type": "attachment",
+            "attachment": {"type": "hook_blocking_error", "hookEvent": event, "blockingError": error},
+        }
+
+    answer = {"type": "tool_result", "tool_use_id": "t1", "content": "updated"}
+    lines = [
+        line | {"type": "assistant", "message": {"id": "m1", "role": "assistant", "content": [edit]}},
+        line | {"type": "user", "message": {"role": "user", "content": [answer]}},
+        blocked("PostToolUse"),
+        blocked("Stop"),
+    ]
+    _, events = read_data("\n".join(map(json.dumps, lines)).encode())
+    notes = [event for event in events if isinstance(event, Notice)]
+    assert [(note.text, note.error) for note in notes] == [("PostToolUse hook: [lint]: 3907 problems", True)]

@@ -13,6 +13,7 @@ from ebbtide.divergence.agent_tree import AgentTree
 from ebbtide.divergence.loop_registry import Finding, LoopRegistry
 from ebbtide.divergence.moment import Moment
 from ebbtide.divergence.repetition import Repetition
+from ebbtide.divergence.started_work import StartedWork
 from ebbtide.events.event import ToolCall
 from ebbtide.events.identity import Key
 from ebbtide.events.usage import Usage
@@ -69,13 +70,16 @@ class ChainMemory(State):
         repetition: Its calls with their answers.
         runs: Runs that began in it.
         searches: Whether something was looked for and not found.
+        started: What the chain set going or changed of late.
         callers: Agents whose calls are recorded: what they state of them is no second call.
         take_deed: Takes a call that an agent states, and notes the agent in `callers`.
+        changes: Changes that were declared and landed.
         witnessed: Answers that were not known, of calls that did not fail: what bears witness to work.
     """
 
     __slots__ = (
         "callers",
+        "changes",
         "name",
         "registry",
         "repetition",
@@ -83,6 +87,7 @@ class ChainMemory(State):
         "runs",
         "searches",
         "session",
+        "started",
         "take_deed",
         "tally",
         "witnessed",
@@ -91,6 +96,8 @@ class ChainMemory(State):
     registry: LoopRegistry
     repetition: Repetition
     runs: int
+    started: StartedWork
+    changes: int
     witnessed: int
     callers: dict[str | None, None]
 
@@ -103,6 +110,8 @@ class ChainMemory(State):
         self.repetition = Repetition(rules)
         self.runs = 0
         self.searches = False
+        self.started = StartedWork()
+        self.changes = 0
         self.witnessed = 0
         self.callers = {}
         self.take_deed: Callable[[ToolCall], Finding | None] = _take_nothing

@@ -15,6 +15,8 @@ from typing import Final
 from ebbtide.divergence.chain_memory import ChainMemory, Detector
 from ebbtide.divergence.detectors.across_chains import AcrossChains, known_spread
 from ebbtide.divergence.detectors.again import Again, known_failing_call, known_no_progress
+from ebbtide.divergence.detectors.complaints import Complaints, known_complaint
+from ebbtide.divergence.detectors.errands import Errands, known_idle_agent, known_relay, known_unread_agent
 from ebbtide.divergence.detectors.failing import FailingTools, known_failing_tool, known_same_error
 from ebbtide.divergence.detectors.hand_offs import HandOffs, known_hand_off
 from ebbtide.divergence.detectors.idle_answers import IdleAnswers, known_idle_answer
@@ -47,7 +49,7 @@ from ebbtide.divergence.detectors.stated import Stated, known_ground, known_orde
 from ebbtide.divergence.detectors.sweep import Sweeps, known_covered_range, known_sweep
 from ebbtide.divergence.detectors.turns import Turns, known_cycle, known_repeat
 from ebbtide.divergence.detectors.undone import Undone, known_undone_change
-from ebbtide.divergence.detectors.waiting import Waits, known_wait
+from ebbtide.divergence.detectors.waiting import Waits, known_vain_wait, known_wait
 from ebbtide.divergence.detectors.wake_ups import WakeUps, known_missed_wake_up
 from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.event import Event
@@ -72,6 +74,7 @@ class Trait(IntFlag):
     NUMBERS = auto()  #: there are whole numbers among its arguments
     CHANGE = auto()  #: it is known to change something
     NO_READ = auto()  #: it is not known that it only reads
+    AGENTS = auto()  #: it starts an agent, speaks with one, ends it or brings its answer
     FAILURE = auto()  #: it, or one before it in the chain, failed or came back empty
 
 
@@ -146,13 +149,21 @@ DETECTORS: Final = (
         sees=Sees.CALL,
         needs=Trait.LOOK,
         excuses=EVERYTHING,
+        forgets=(Restart.TASK,),
         loops=(
             LoopRow(
                 kind=LoopKind.WAITING,
-                settings=("waits", "wait_s", "polls"),
+                settings=("waits", "waits_s", "wait_s", "polls"),
                 sentence="{tools} looked {n} times at the same state",
                 nudge="Nothing has changed for a long time: wait longer between two looks.",
                 known_loop=known_wait,
+            ),
+            LoopRow(
+                kind=LoopKind.VAIN_WAIT,
+                settings=("vain_waits", "vain_wait_s"),
+                sentence="{tools} looked {n} times, with rests, at what nothing here has set going",
+                nudge="Waiting does not bring it: find out who has to do it, do it, or ask.",
+                known_loop=known_vain_wait,
             ),
         ),
     ),
@@ -428,14 +439,29 @@ DETECTORS: Final = (
         ),
     ),
     DetectorRow(
-        name="silence",
-        make=Silence,
+        name="complaints",
+        make=Complaints,
         sees=Sees.TALK,
         forgets=(Restart.TASK,),
         loops=(
             LoopRow(
+                kind=LoopKind.COMPLAINT,
+                settings=("complaints",),
+                sentence="{tools} complained {n} times in the same words, whatever was changed",
+                nudge="No change satisfies it: see what it checks, and take out what nobody here can mend.",
+                known_loop=known_complaint,
+                mender=Mender.PERSON,
+            ),
+        ),
+    ),
+    DetectorRow(
+        name="silence",
+        make=Silence,
+        sees=Sees.TALK,
+        loops=(
+            LoopRow(
                 kind=LoopKind.NO_ANSWERS,
-                settings=("failed_answers",),
+                settings=("failed_answers", "failed_turns"),
                 sentence="the service of the model brought an error {n} times in a row",
                 nudge="No model answers: see to its limit or its service, and stop what calls it until then.",
                 known_loop=known_silence,
@@ -488,6 +514,36 @@ DETECTORS: Final = (
                 nudge="The same work is ordered again: stop them, and ask for the results that are there.",
                 known_loop=known_spawn_again,
                 mender=Mender.PERSON,
+            ),
+        ),
+    ),
+    DetectorRow(
+        name="errands",
+        make=Errands,
+        sees=Sees.CALL,
+        needs=Trait.AGENTS,
+        loops=(
+            LoopRow(
+                kind=LoopKind.IDLE_AGENTS,
+                settings=("idle_agents",),
+                sentence="{n} agents in a row changed nothing, and the next ones got the same order",
+                nudge="Read why they leave it as it is before you start another one.",
+                known_loop=known_idle_agent,
+            ),
+            LoopRow(
+                kind=LoopKind.RELAY,
+                settings=("relays",),
+                sentence="{n} answers of agents were handed on to the next agent, and nothing was done",
+                nudge="They wait for each other: decide what they ask, or ask who can.",
+                known_loop=known_relay,
+                mender=Mender.PERSON,
+            ),
+            LoopRow(
+                kind=LoopKind.UNREAD_AGENTS,
+                settings=("unread_agents", "closed_agents"),
+                sentence="{n} agents in a row whose answers nobody read",
+                nudge="Read what they found before you start or end another one.",
+                known_loop=known_unread_agent,
             ),
         ),
     ),

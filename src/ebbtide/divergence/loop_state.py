@@ -12,6 +12,7 @@ from ebbtide.divergence.agent_tree import order_key
 from ebbtide.divergence.answer_texts import AnswerTexts, Likeness, text_of
 from ebbtide.divergence.chain_memory import ChainMemory, Detector, SessionMemory
 from ebbtide.divergence.detector_table import DETECTORS, EVERYTHING, DetectorRow, Restart, Sees, Trait
+from ebbtide.divergence.detectors.errands import TALKS, Errands
 from ebbtide.divergence.detectors.failing import FailingTools
 from ebbtide.divergence.detectors.hand_offs import HandOffs
 from ebbtide.divergence.detectors.same_tool import SameTool
@@ -22,10 +23,10 @@ from ebbtide.divergence.detectors.stated import Stated
 from ebbtide.divergence.detectors.wake_ups import WakeUps
 from ebbtide.divergence.loop_registry import Finding, Loop
 from ebbtide.divergence.moment import Command, Moment, looks_at_rest
-from ebbtide.divergence.near_duplicates import argument_text
 from ebbtide.divergence.numbering import Batch, Numbering
 from ebbtide.divergence.repetition import Repetition
 from ebbtide.divergence.signals import LoopKind
+from ebbtide.events.awaited import has_come_so_far, is_over, is_under_way, may_pass, may_still_come
 from ebbtide.events.effect import Effect
 from ebbtide.events.event import Message, ModelCall, ModelPart, Notice, NoticeKind, Role, ToolCall
 from ebbtide.events.identity import FAILED, UNKNOWN, Key, is_failed, key_of, settled_answer
@@ -34,13 +35,9 @@ from ebbtide.events.outcome import (
     CallOutcome,
     Ending,
     counts_deeds,
-    has_come_so_far,
     is_cancelled,
     is_refused_for_load,
-    is_under_way,
-    may_still_come,
     outcome_of,
-    starts_work,
 )
 from ebbtide.events.tool_policy import ToolPolicy
 from ebbtide.profile.divergence import LoopRules
@@ -48,13 +45,12 @@ from ebbtide.profile.divergence import LoopRules
 _CALLERS = 64  # agents whose calls are known to be recorded
 _COMMANDS = 64  # commands that wait
 _AGENTS = 1_024  # orders of agents that are under way
-_LATELY = 64  # places of calls one of which may have started what is waited for
-_STARTED_READ = 500  # characters of a call, and of its answer, that say so
+_LONG_GAP_S = 100.0  # between a call and whatever came before it, from which it is a rest
 _NAME = 64  # characters of a name that are kept; the rest counts by its hash
 _PASSIVE = (Effect.POLL, Effect.CLOCK)
 _MAYBE_DEEDS = (Effect.CHANGE, Effect.ACKNOWLEDGE, None)
 # Plain numbers and names: combining members of a flag takes as long as a detector.
-_KNOWN, _LOOK, _NUMBERS, _CHANGE, _NO_READ, _FAILURE = (int(trait) for trait in Trait)
+_KNOWN, _LOOK, _NUMBERS, _CHANGE, _NO_READ, _OF_AGENTS, _FAILURE = (int(trait) for trait in Trait)
 _READ, _CHANGES = Effect.READ, Effect.CHANGE
 _CYCLES = (LoopKind.REPEAT, LoopKind.CYCLE)
 
@@ -124,36 +120,6 @@ class _UnreadCommands(State):
         return has_changed
 
 
-class _Starts(State):
-    """Calls of late that may have started something which goes on by itself: read when it matters."""
-
-    __slots__ = ("_latest", "_waiting")
-
-    _latest: int
-
-    def __init__(self) -> None:
-        self._latest = -_LATELY
-        self._waiting: deque[tuple[int, object, str]] = deque(maxlen=_LATELY)
-
-    def wait(self, moment: Moment) -> None:
-        """Take a call that did not fail, to be read later."""
-        if moment.text is not None and moment.effect is not _READ:
-            self._waiting.append((moment.now, moment.args, moment.text[:_STARTED_READ]))
-
-    def is_any(self, now: int) -> bool:
-        """Returns True if one of the calls of late did, `now` being the place of the latest."""
-        for place, args, text in self._waiting:
-            if starts_work(argument_text(args)[:_STARTED_READ], text):
-                self._latest = place
-        self._waiting.clear()
-        return now - self._latest < _LATELY
-
-    def to_state(self) -> Any:
-        """All that later answers depend on: the place of the latest that did."""
-        self.is_any(0)
-        return super().to_state()
-
-
 class LoopState(State):
     """State of one chain, in bounded memory.
 
@@ -186,7 +152,6 @@ class LoopState(State):
     has_waited: bool  # whether a call that waits was part of that
     is_broken: bool  # whether the latest call failed for no want of time
     is_paused: bool  # whether a long pause began after such a call
-    _starts: _Starts
     _begun: dict[Key, int]  # starts of agents whose calls have not ended, by their order
     unreadable: int
     unrecorded: int  # calls whose arguments are not known
@@ -209,6 +174,7 @@ class LoopState(State):
         self._calls: dict[int, tuple[_Listener, ...]] = {}
         self._talk = self._listeners(row for row in DETECTORS if row.sees is Sees.TALK)
         self._spawns = self._detector(Spawns)
+        self._errands = self._detector(Errands)
         self._begun = {}
         self.stated = self._detector(Stated)
         self.spend = self._detector(Spend)
@@ -221,7 +187,7 @@ class LoopState(State):
             news: [self.detectors[row.name] for row in DETECTORS if news in row.forgets] for news in Restart
         }
         self._effects = _UnreadCommands(self.repetition)
-        self._starts = _Starts()
+        self._starts = memory.started
         self._texts = AnswerTexts()
         self._batch = Batch()
         self.numbering = Numbering()
@@ -245,12 +211,16 @@ class LoopState(State):
         """The detectors that may have something to say about a call: about most that are new, few have."""
         effect = moment.effect
         traits = _KNOWN if moment.memory is not None else 0
-        if moment.is_look:
+        if moment.is_look or moment.has_rested:
             traits |= _LOOK
         if moment.has_numbers:
             traits |= _NUMBERS
         if effect is not _READ:
             traits |= _CHANGE | _NO_READ if effect is _CHANGES else _NO_READ
+        policy = moment.policy
+        if policy is not None and (policy.spawns is not None or moment.name in TALKS):
+            traits |= _OF_AGENTS
+            self._settle()
         if self.has_failures or moment.has_failed or moment.outcome is not None:
             self.has_failures = True
             traits |= _FAILURE
@@ -358,10 +328,12 @@ class LoopState(State):
                 return False
             if moment.effect is Effect.WAIT:
                 self.has_time_passed = self.has_waited = True
-                self._speech.reset()
-                return False
+                if not _shows_end(call, policy):
+                    self._speech.reset()
+                    return False
+                moment.effect = Effect.POLL
             moment.name = policy.group or call.name
-            moment.args = policy.arguments(call.args)
+            moment.args = policy.arguments(call.args, moment.effect)
         if len(moment.name) > _NAME:
             moment.name = f"{moment.name[:_NAME]} {key_of(moment.name).hex()}"
         if self.has_spoken:
@@ -418,20 +390,33 @@ class LoopState(State):
             moment.before = answers.place(key)
             if expected == moment.answer:
                 self.same_since = moment.same_since = moment.before
-        if self.is_paused and not (moment.same_since and moment.has_failed):
+        if self.is_paused and not (moment.same_since and (moment.has_failed or is_over(text or ""))):
             self.pause()
         self.is_paused = False
         if expected is not None or moment.outcome is not None or self._effects.is_full:
             moment.read_effect()
-            if self._effects.settle():
-                self._failing.reset()
+            self._settle()
         moment.now = now = self.repetition.count(moment.name, moment.number)
         if self.has_time_passed:
             self.has_time_passed, self.repetition.latest_wait = False, now
         if self.has_waited:
             self.has_waited, self.repetition.latest_rest = False, now
+            moment.has_rested = moment.effect is _READ
+        elif moment.effect is Effect.POLL:
+            moment.has_rested = self.repetition.latest_wait == now or moment.pause_s > 0
+        elif self.repetition.latest_wait == now and (
+            not moment.is_deed or (moment.has_failed and may_pass(moment.beginning))
+        ):
+            is_long = moment.effect is _READ and (moment.gap_s or 0.0) >= _LONG_GAP_S
+            moment.has_rested = is_long or moment.pause_s > 0
         if self.spending:
             self.before_calls.append(self.spend.before(moment.number))
+
+    def _settle(self) -> None:
+        """Find out what commands did that were not read yet."""
+        if self._effects.settle():
+            self.memory.changes += 1
+            self._failing.reset()
 
     def _remember(self, moment: Moment) -> None:
         """Enter a call, and say whether it brought news or changed something."""
@@ -439,7 +424,12 @@ class LoopState(State):
         self.is_broken = moment.has_failed and not is_down
         repetition, now, effect = self.repetition, moment.now, moment.effect
         answers, same = repetition.answers, moment.same_since > 0
-        if (effect in _PASSIVE and not (same and self._is_in_vain(moment))) or (same and self._waits(moment)):
+        ends = effect is Effect.POLL and moment.text is not None and is_over(moment.text)
+        if ends:
+            self.is_broken = True
+        in_vain = ends or (same and self._is_in_vain(moment))
+        is_retry = same and moment.has_failed and moment.has_rested and effect is not _READ
+        if ((effect in _PASSIVE or is_retry) and not in_vain) or (same and self._waits(moment)):
             moment.is_look = True
             if effect is Effect.CLOCK:
                 moment.answer = UNKNOWN  # what it says moves by itself
@@ -500,7 +490,7 @@ class LoopState(State):
 
     def _is_in_vain(self, moment: Moment) -> bool:
         """Returns True if a look that shows the same again shows a failure that nothing could end."""
-        if not moment.has_failed:
+        if not moment.has_failed or (moment.has_rested and may_pass(moment.beginning)):
             return False
         repetition = self.repetition
         is_down = moment.outcome is not None and moment.outcome.is_down
@@ -528,6 +518,7 @@ class LoopState(State):
         """A call that is declared to change something did so: what is looked up now is a new look."""
         answers = self.repetition.answers
         answers.start = answers.latest_change = now
+        self.memory.changes += 1
         self.repetition.forget_stream()
         self._forget(Restart.CHANGE)
 
@@ -572,9 +563,12 @@ class LoopState(State):
         """New words of a person are news; the same words again come from a machine."""
         if self.latest_user == UNKNOWN and event.text:
             self.memory.session.tree.begin(self.name, event.text, is_by_person=event.role is Role.USER)
+        if event.text and event.role is Role.USER:
+            self._errands.hear(event.text)
         words = key_of(event.text or "")
         if words != self.latest_user:
             self.latest_user = words
+            self.memory.started.hear(event.text or "")
             self._new_task()
 
     def _new_task(self) -> None:
@@ -593,6 +587,8 @@ class LoopState(State):
         elif kind is NoticeKind.RETRY:
             self.retried = True
             self._speech.reset()
+        elif kind is NoticeKind.NOTE and event.text and event.text[:1] == "<":
+            self._errands.hear(event.text, is_task=False)
         elif kind is NoticeKind.COMPACTION:
             self.has_spoken = True
         return _explain(moment, self._talk)
@@ -614,6 +610,11 @@ class LoopState(State):
         super().restore(state)
         for name, detector in self.detectors.items():
             detector.restore(state["detectors"][name])
+
+
+def _shows_end(call: ToolCall, policy: ToolPolicy) -> bool:
+    """Returns True if a call that waits, for no person, shows something that is over: there is no waiting."""
+    return isinstance(call.result, str) and not policy.ends and is_over(call.result)
 
 
 def _explain(moment: Moment, listeners: Iterable[_Listener]) -> Finding | None:

@@ -12,6 +12,7 @@ from ebbtide.events.effect import Effect
 from ebbtide.events.event import Event, ToolCall
 from ebbtide.events.identity import Answer, Key, identify, identify_answer, settled, without_notes
 from ebbtide.events.outcome import NOTHING, CallOutcome, Ending
+from ebbtide.events.pace import pause_s
 from ebbtide.events.tool_policy import ToolPolicy
 
 _TEXT = 1_000  # characters of an answer, and of its arguments, that are read word by word
@@ -81,6 +82,7 @@ class Moment:
         period: Calls in one turn of the cycle that the stream of calls ends in; None where it ends in none.
         start: What is known of the agent that it starts; None where it starts none.
         is_look: Whether it looks at something that takes its time.
+        has_rested: Whether time passed before the look, by itself or by a call that waits.
         is_progress: Whether its answer says that less is to do, or more is done, than any before.
         has_news: Whether the answer held something that was not known.
         has_found: Whether something was found that had been looked for.
@@ -101,6 +103,7 @@ class Moment:
         "has_found",
         "has_news",
         "has_numbers",
+        "has_rested",
         "is_flagged",
         "is_look",
         "is_progress",
@@ -153,7 +156,7 @@ class Moment:
         self.effect = self.command = self.outcome = self.text = self.memory = self.period = None
         self._arguments = self._words = self._is_outage = None
         self.before = self.same_since = self.times = 0
-        self.is_look = self.is_progress = self.has_news = self.has_found = False
+        self.is_look = self.has_rested = self.is_progress = self.has_news = self.has_found = False
         if policy is None:
             return
         args = self.args
@@ -184,6 +187,12 @@ class Moment:
         if text is None:
             text = self._arguments = argument_text(self.args)[:_TEXT]
         return text
+
+    @property
+    def pause_s(self) -> float:
+        """Seconds for which the call rests by itself, before its look or after it, as it says."""
+        event = self.event
+        return pause_s(argument_text(event.args)[:_TEXT]) if isinstance(event, ToolCall) else 0.0
 
     @property
     def words(self) -> frozenset[int]:

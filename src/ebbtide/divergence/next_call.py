@@ -22,7 +22,7 @@ def loop_of(chain: LoopState, call: ToolCall, policy: ToolPolicy | None) -> Loop
         return None
     name, args = call.name, call.args
     if policy is not None:
-        name, args = policy.group or name, policy.arguments(args)
+        name, args = policy.group or name, policy.arguments(args, policy.effect_of(args))
     if args is None:
         return None
     identity = identify(name, args, settle=chain.settle)

@@ -43,7 +43,7 @@ _REPEATED: Final = re.compile(
     r" (?:\w{1,16} )?(?:attempts|retries|tries)\b(?! (?:left|remain))", re.IGNORECASE
 )
 _LINE_NUMBER: Final = re.compile(r"(?<!\d)\d++[ \t]?[:|\t\u2192]")
-_TALLY: Final = re.compile(rf"(?<![\w.,])(\d[\d,]*) (?:\w+ )?({_TO_DO}|{_DONE})\b", re.IGNORECASE)
+_TALLY: Final = re.compile(rf"(\d(?<![\w.,]\d)[\d,]*) (?:\w+ )?({_TO_DO}|{_DONE})\b", re.IGNORECASE)
 _IS_TO_DO: Final = re.compile(_TO_DO, re.IGNORECASE)
 
 Numbers = tuple[float, ...]

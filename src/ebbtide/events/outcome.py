@@ -151,7 +151,7 @@ _CODE_WORDS: Final = frozenset(
 _ALL_WELL: Final = re.compile(
     r"\b(?:0|no|zero|without(?: any)?) (?:errors?|failures?|failed|problems?|conflicts?|issues?)\b"
     r"|\bnone failed\b"
-    r"|\b(?:errors?|failures?|failed|exit code)\W{1,4}(?:none|no(?! ['\"\w])|0|null|false|nil)\b",
+    r"|\b(?:errors?|failures?|failed|exit code)[^\w,;]{1,4}(?:none|no(?! ['\"\w])|0|null|false|nil)\b",
     re.IGNORECASE,
 )
 _QUOTED: Final = re.compile(r"'[^'\n]{1,200}'|\"[^\"\n]{0,200}\"|`[^`\n]{1,200}`|\[[^\[\]\n]{0,300}\]")
@@ -226,21 +226,6 @@ def outcome_of(answer: str, args: object = "", *, failed: bool = False) -> CallO
     return CallOutcome(ending, tuple(specific), numbers, is_down=is_down, is_weak=is_weak)
 
 
-_UNDER_WAY: Final = LatePattern(
-    r"\b(?:pending|running|in[ _-]?progress|queued|waiting|processing|starting|building|deploying|creating|"
-    r"updating|modifying|provisioning|scheduled|initiali[sz]ing|syncing|progressing|not ready|active|open|"
-    r"optimizing|backing|restoring|uploading|downloading|validating|scaling|ongoing)\b"
-    r"|\b0/[1-9]|\b\d{1,2} ?%",
-    re.IGNORECASE,
-)
-_OVER: Final = re.compile(
-    r"\b(?:completed?|done|succeeded|success|finished|failed|failure|cancell?ed|aborted|terminated|exited|"
-    r"stopped|"
-    r"expired|closed|resolved|rejected|not found|crashloopbackoff|error)\b",
-    re.IGNORECASE,
-)
-
-
 _DOWN: Final = re.compile(
     r"\b(?:connection (?:was )?(?:refused|reset)|(?:could not|couldn't|failed to|can't) connect|"
     r"timed? ?out|temporarily|unavailable|"
@@ -260,49 +245,6 @@ _DEEDS: Final = LatePattern(
     r"|\b[1-9][\d,]* (?:rows?|records?|items?|files?|documents?|objects?|messages?|entries|events?)\b",
     re.IGNORECASE,
 )
-_STATES: Final = (
-    r"(?:pending|running|in[ _-]?progress|queued|waiting|processing|starting|not ready|building|deploying|"
-    r"creating|updating|provisioning|scheduled|initiali[sz]ing|syncing|progressing|pulling)"
-)
-#: A word is no state: something has to be in it. It is the value of a field, the whole of an answer or of a
-#: cell, what a line begins with, or what is said of a thing, and of none.
-_STATE: Final = LatePattern(
-    rf"\b(?:status|state|phase|stage|result|conclusion)[\"']?\s{{0,3}}[:=]\s{{0,3}}[\"']?{_STATES}\b"
-    rf"|^[^\w\n]{{0,20}}(?:(?:it|\w+ \w+|[\w-]+) )?(?:is |are )?(?:still )?{_STATES}[^\w\n]{{0,20}}$"
-    rf"|^[^\w\n]{{0,20}}(?:waited|slept) (?:for )?\d"
-    rf"|^[^\w\n]{{0,20}}{_STATES}\b(?! (?:to|or|and|tasks?|jobs?|items?|directory)\b)"
-    rf"|(?:  |\t|\|) ?{_STATES} ?(?=  |\t|\||$)"
-    rf"|\b(?:is|are) (?:still |being |currently |now |already )?{_STATES}\b"
-    rf"|(?<![\d.])[1-9]\d* (?:of \d+ |\w+ )?{_STATES}\b",
-    re.IGNORECASE | re.MULTILINE,
-)
-#: Without one of these words there is none; looking for them is cheap.
-_STATE_WORD: Final = LatePattern(rf"\b(?:{_STATES}|waited|slept)\b", re.IGNORECASE)
-_STATE_LENGTH: Final = 200  # characters up to which an answer is a state and not a report
-#: How far something has come.
-_SHARE: Final = re.compile(r"\b\d+ ?(?:of|/) ?\d+\b|\b\d{1,2}(?:\.\d+)? ?%")
-#: How calls and answers say that something was started which goes on by itself.
-_STARTED: Final = LatePattern(
-    r"\b(?:running|started|launched|continues?|moved) (?:it )?(?:in|to) (?:the )?background\b"
-    r"|\b(?:background|async\w*) (?:job|task|process|command|agent|shell|session)\b"
-    r"|\b(?:queued|scheduled|dispatched|submitted|triggered|launched|enqueued)\b",
-    re.IGNORECASE,
-)
-_STARTS: Final = LatePattern(
-    r"(?<![&>\d])&\s*(?:$|\n|disown|echo|sleep|\))|\b(?:nohup|setsid|disown|tmux|screen|"
-    r"systemctl (?:re)?start|service \w+ (?:re)?start|up (?:--detach|-d)|(?:run|exec) (?:--detach|-d)|"
-    r"--background|--detach|--daemon|workflow run|terraform apply|deploy|"
-    r"kubectl .{0,80}(?:apply|set|rollout restart|create|scale))\b"
-)
-
-
-def is_under_way(answer: str) -> bool:
-    """Returns True if an answer only says that something is still under way.
-
-    >>> is_under_way('{"status": "running"}'), is_under_way("done")
-    (True, False)
-    """
-    return len(answer) <= _STATE_LENGTH and bool(_STATE_WORD.search(answer)) and bool(_STATE.search(answer))
 
 
 def is_refused_for_load(answer: str) -> bool:
@@ -312,43 +254,6 @@ def is_refused_for_load(answer: str) -> bool:
     (True, False)
     """
     return bool(_LOAD.search(answer[:_BOTTOM_READ]))
-
-
-def has_come_so_far(answer: str) -> bool:
-    """Returns True if an answer says how far something has come, or that it is under way.
-
-    >>> has_come_so_far("3 of 7 replicas"), has_come_so_far("def main(): ...")
-    (True, False)
-    """
-    if len(answer) > _TOP_READ:
-        return False
-    return bool(_SHARE.search(answer) or (_STATE_WORD.search(answer) and _STATE.search(answer)))
-
-
-def starts_work(command: str, answer: str) -> bool:
-    """Returns True if a call started something that goes on by itself, as it or its answer says.
-
-    >>> starts_work("npm run dev &", ""), starts_work("x", "Command running in background with ID: b7")
-    (True, True)
-    >>> starts_work("make a && make b", "ok")
-    False
-    """
-    return bool(_STARTS.search(command) or _STARTED.search(answer[:_TOP_READ]))
-
-
-def may_still_come(answer: str, outcome: CallOutcome | None) -> bool:
-    """Returns True if what is looked at may still come.
-
-    It may unless the answer says that it ended, and nothing that is still under way. A failure may pass where
-    it says that a service is down or busy.
-
-    >>> may_still_come('{"status": "failed"}', None), may_still_come("2 of 3 completed, 1 running", None)
-    (False, True)
-    """
-    if outcome is not None and outcome.ending is Ending.FAILED:
-        return outcome.is_down
-    text = answer[:_BOTTOM_READ]
-    return not _OVER.search(text) or bool(_UNDER_WAY.search(text))
 
 
 def counts_deeds(answer: str) -> bool:

@@ -347,7 +347,7 @@ def _name(commands: Sequence[SimpleCommand], depth: int) -> str:
                 return name
         head, rest = _program(words)
         fallback = fallback or head
-        if head in table.nothing:
+        if head in table.nothing or table.plain.get(head) is Effect.WAIT:
             continue
         program = table.programs.get(head)
         if program is None:

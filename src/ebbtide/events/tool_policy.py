@@ -17,6 +17,7 @@ from typing import Any, TypeGuard
 from ebbtide.checks import flag, text, whole
 from ebbtide.errors import ConfigError, expect, shown
 from ebbtide.events.effect import Effect
+from ebbtide.events.pace import without_comments, without_pace
 from ebbtide.events.run_outcome import RunOutcome
 from ebbtide.events.sql_effect import sql_effect
 from ebbtide.settings_file import meant, read_settings, refuse_unknown
@@ -25,6 +26,7 @@ from ebbtide.text.name_table import NameTable
 _SEPARATOR = re.compile("[.:/]")
 _WAITING = ("sleep", "wait", "watch", "Sleep", "status", "follow", "-f", "timeout", "read ")
 _STATEMENTS = ("sql", "query", "statement")
+_PASSING = (Effect.POLL, Effect.WAIT)
 _REMEMBERED = 256  # names whose answer is kept: a model can make up any number of names
 
 
@@ -209,11 +211,22 @@ class ToolPolicy:
             silent |= {name: getattr(other, name) for name in ("effect", "command", "by", "sql", "http")}
         return dataclasses.replace(self, **silent)
 
-    def arguments(self, args: object) -> object:
-        """Returns the arguments that make a call what it is."""
-        if self.key_fields is None or not isinstance(args, Mapping):
+    def arguments(self, args: object, effect: Effect | None = None) -> object:
+        """Returns the arguments that make a call what it is.
+
+        Args:
+            args: All of them.
+            effect: Its effect, as far as it is known: of a call that passes time, its pace is no part of it.
+        """
+        if self.key_fields is not None:
+            if isinstance(args, Mapping):
+                return {name: args[name] for name in self.key_fields if name in args}
             return args
-        return {name: args[name] for name in self.key_fields if name in args}
+        if effect in _PASSING:
+            return without_pace(args, self.command)
+        if self.command is not None and _is_table(args):
+            return without_comments(args)
+        return args
 
     def answer(self, result: object) -> object:
         """Returns the answer without its noise and its volatile fields."""

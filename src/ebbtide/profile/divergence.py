@@ -32,6 +32,10 @@ class LoopRules:
         known_ground: Steps in a row over known ground, as the agents narrate it: no new search, site or file.
         same_orders: Nearly the same order to an agent in a row, and nothing new comes of it.
         waits: Equal looks with at least `wait_s` between them at something that is still under way.
+        waits_s: Seconds after which twelve such looks are enough; a time that a person or an answer named
+            holds where it is longer.
+        vain_waits: Equal looks, each after a rest, at what nothing of the record has set going.
+        vain_wait_s: Seconds that they take at least: less is a look too many, and nothing dear.
         wait_s: Seconds between two looks from which they are waiting.
         polls: The same answer of a tool declared as poll or clock: waiting is its work.
         failing: The same call fails, whatever the text.
@@ -58,9 +62,17 @@ class LoopRules:
         chains: Chains of one session in which the same call came twice with the same answer.
         injections: Equal texts that the harness puts in, with nothing done between: three are a check that
             is not passed yet.
+        complaints: Equal complaints of the harness in a row, each after another call: what is half done is
+            complained of a few times.
+        idle_agents: Agents in a row that were to change something and answer that they did not; some of them
+            started when that was known.
+        relays: Answers of agents in a row that are handed on to another one, with nothing done.
+        unread_agents: Agents that are started in a row before an answer of any is read.
+        closed_agents: Agents in a row that are ended before their answer is read.
         refusals: Calls that a service refuses since it has too much to do, with no rest between.
         failed_answers: Calls of the model that bring an error, in a row; a retry of a harness
             counts as a quarter.
+        failed_turns: Turns in a row that end with such an error, the words to the model being the same.
         idle_answers: Short answers in a row, without a call, to a person who asks to go on.
         handed_down: Agents of a session with one order, where an agent passed on the order that it was given.
         tree_depth: Levels of agents below the first.
@@ -106,6 +118,9 @@ class LoopRules:
     known_ground: int | None = 5
     same_orders: int | None = 4
     waits: int | None = 60
+    waits_s: float = 3_600.0
+    vain_waits: int | None = 5
+    vain_wait_s: float = 900.0
     wait_s: float = 25.0
     polls: int | None = 8
     failing: int | None = 3
@@ -125,8 +140,14 @@ class LoopRules:
     handoffs: int | None = 3
     chains: int | None = 3
     injections: int | None = 4
+    complaints: int | None = 5
+    idle_agents: int | None = 6
+    relays: int | None = 5
+    unread_agents: int | None = 20
+    closed_agents: int | None = 5
     refusals: int | None = 5
     failed_answers: int | None = 8
+    failed_turns: int | None = 3
     idle_answers: int | None = 4
     handed_down: int | None = 4
     tree_depth: int | None = 3

@@ -64,6 +64,27 @@ def test_a_service_at_its_limit(events: list[Event], is_storm: bool) -> None:
             None,
             id="a person who goes on asking",
         ),
+        pytest.param(
+            [
+                event
+                for _ in range(9)
+                for event in (ModelCall(text="busy", error=True), Message(text="Continue."))
+            ],
+            7,
+            id="a program that says the same again",
+        ),
+        pytest.param(
+            [
+                event
+                for n in range(9)
+                for event in (
+                    ModelCall(text="busy", error=True, ts=3_600.0 * n),
+                    Message(text="Continue.", ts=3_600.0 * n + 9),
+                )
+            ],
+            17,
+            id="a new try each hour",
+        ),
     ],
 )
 def test_a_model_that_does_not_answer(events: list[Event], at: int | None) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ebbtide.divergence.chain_memory import ChainMemory, Detector, probe_call
 from ebbtide.divergence.loop_registry import Finding
 from ebbtide.divergence.moment import Moment
 from ebbtide.divergence.near_duplicates import argument_text
+from ebbtide.divergence.number_series import is_progress, tallies_of
 from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.event import ToolCall
 from ebbtide.events.identity import Key, key_of
@@ -31,12 +32,14 @@ class Failures:
     steady_event: int = 0
     is_steady: bool = True  # whether nothing may have been changed elsewhere since the first
     by_text: bool = False  # whether a text and no flag says so of any of them
+    best: dict[str, int] = field(default_factory=dict)  # what they said at best of what is to do, and done
 
 
 class FailingTools(Detector):
     """Counts, for each tool, failures whatever its arguments; a success of the tool ends them.
 
-    Errors that come back although the arguments move are the surer sign, so that fewer of them are enough.
+    Fewer of what is to do, or more of what is done, begins the count anew. Errors that come back although the
+    arguments move are the surer sign, so that fewer of them are enough.
     Arguments that an error repeats are left out of it: "no document 7" is "no document 8".
     """
 
@@ -76,6 +79,8 @@ class FailingTools(Detector):
             if len(self.tools) >= _TOOLS:
                 del self.tools[next(iter(self.tools))]
         self.tools[name] = failures
+        if is_progress(failures.best, tallies_of(moment.beginning)):
+            failures = self.tools[name] = Failures(event, now, {}, best=failures.best)
         if latest_change > failures.last:
             failures.steady = 0
             failures.is_steady = False

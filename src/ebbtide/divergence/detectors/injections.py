@@ -134,11 +134,16 @@ def author_of(text: str) -> str:
     >>> author_of("Stop hook feedback: [node stop.mjs]: no test run"), author_of("Keep going until it is.")
     ('node stop.mjs', '"Keep going until it is."')
     """
-    for pattern in _AUTHORS:
-        if (match := pattern.search(text[:_READ])) is not None:
-            return match[1]
+    if (author := named_author(text)) is not None:
+        return author
     words = " ".join(text[:_READ].split())
     return f'"{words}"' if len(words) <= _NAMED else f'"{words[:_NAMED]}\u2026"'
+
+
+def named_author(text: str) -> str | None:
+    """Returns the name of what puts a text in; None where the text does not say it."""
+    matches = (pattern.search(text[:_READ]) for pattern in _AUTHORS)
+    return next((match[1] for match in matches if match is not None), None)
 
 
 def known_injection(number: int) -> Event:

@@ -14,7 +14,7 @@ from ebbtide.divergence.loop_registry import CARRIED_ON, Finding
 from ebbtide.divergence.moment import Moment
 from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.effect import Effect
-from ebbtide.events.event import Event, ModelCall, ModelPart, Notice, NoticeKind, ToolCall
+from ebbtide.events.event import Event, Message, ModelCall, ModelPart, Notice, NoticeKind, Role, ToolCall
 from ebbtide.events.identity import key_of
 from ebbtide.events.outcome import is_refused_for_load
 
@@ -22,6 +22,8 @@ _REST: Final = re.compile(r"\bsleep (\d{1,6})\b")
 _RETRIES: Final = (
     4  # retries that a harness makes by itself, and reports, that weigh as much as one failed answer
 )
+_NEW_TRY_S: Final = 1_800.0
+_KNOWN: Final = 3  # words of a person that are known again
 
 
 class Refusals(Detector):
@@ -77,24 +79,34 @@ class Refusals(Detector):
 
 
 class Silence(Detector):
-    """Counts calls of the model that brought an error in place of an answer."""
+    """Counts calls of the model that brought an error in place of an answer.
 
-    __slots__ = ("_errors", "_first", "_weight")
+    Errors count by their number, and by the turns that ended with one: who says the same again after each
+    hears no more than a program that sends the call again.
+    """
+
+    __slots__ = ("_errors", "_failed_at", "_first", "_is_asked", "_turns", "_urges", "_weight")
 
     _errors: int
     _first: int
+    _failed_at: float | None
+    _is_asked: bool
+    _turns: int
+    _urges: tuple[str | None, ...]  # words of a person
     _weight: int
 
     def __init__(self, memory: ChainMemory) -> None:
         super().__init__(memory)
+        self._urges = ()
         self.reset()
 
     def reset(self) -> None:
         """Begin afresh: it answered, or a person said something new."""
-        self._weight = self._first = self._errors = 0
+        self._weight = self._first = self._errors = self._turns = 0
+        self._is_asked, self._failed_at = True, None
 
     def see(self, moment: Moment) -> Finding | None:
-        """Take a call of the model, or a report of one that did not get through."""
+        """Take a call of the model, a report of one that did not get through, or words to it."""
         event = moment.event
         if isinstance(event, ModelCall):
             if event.part is not ModelPart.WHOLE:
@@ -103,20 +115,29 @@ class Silence(Detector):
                 self.reset()
                 return None
             weight = _RETRIES
+            self._end_turn(moment.ts)
         elif isinstance(event, Notice) and event.kind is NoticeKind.ERROR:
             weight = 1
         else:
+            self._ask(event)
             return None
         if not self._weight:
             self._first = moment.number
         self._weight += weight
         self._errors += 1
-        least = self._rules.failed_answers
-        if least is None or self._weight < least * _RETRIES:
+        return self._judge(moment, weight)
+
+    def _judge(self, moment: Moment, weight: int) -> Finding | None:
+        least, turns = self._rules.failed_answers, self._rules.failed_turns
+        if least is None:
+            return None
+        is_many = self._weight >= least * _RETRIES
+        is_turn = turns is not None and self._turns >= turns
+        if not (is_many or is_turn):
             return None
         key, count = key_of(LoopKind.NO_ANSWERS), self._errors
         now = self._memory.repetition.calls
-        begins = self._weight - weight < least * _RETRIES
+        begins = key not in self._registry.loops or (not is_turn and self._weight - weight < least * _RETRIES)
         if not begins and self._registry.carry(key, count, now, moment.number):
             return CARRIED_ON
         return Finding(
@@ -128,6 +149,23 @@ class Silence(Detector):
             first_event=self._first,
             begins=begins,
         )
+
+    def _end_turn(self, ts: float | None) -> None:
+        """A turn ended with an error; one long after the turn before is a new try."""
+        if ts is not None and self._failed_at is not None and ts - self._failed_at > _NEW_TRY_S:
+            self._turns = 0
+        self._turns += self._is_asked
+        self._is_asked, self._failed_at = False, ts
+
+    def _ask(self, event: Event) -> None:
+        """Take words to the model: the same again only ask to go on."""
+        if isinstance(event, Message) and event.role is Role.USER:
+            if event.text not in self._urges:
+                self.reset()
+                self._urges = (*self._urges[-_KNOWN:], event.text)
+            self._is_asked = True
+        elif isinstance(event, Notice) and event.kind is NoticeKind.NOTE:
+            self._is_asked = True
 
 
 def known_refusal(number: int) -> ToolCall:

@@ -132,6 +132,8 @@ class ClaudeCodeReader:
             else:
                 events = self._user(value, message, chain, ts)
             return events
+        if kind == "attachment":
+            return self._attached(value)
         if kind in ("cost-state", "result"):
             take_total(self._totals, value)
             self._stated_s += (count(value.get("duration_ms")) or 0) / 1000
@@ -152,6 +154,26 @@ class ClaudeCodeReader:
             compaction = Notice(kind=NoticeKind.COMPACTION, chain_id=chain, agent=agent, ts=ts)
             return [*events, compaction]
         return ()
+
+    def _attached(self, line: Mapping[str, Any]) -> Sequence[Event]:
+        """Reads the words of a hook against a call; those at the end of a turn have a line of their own."""
+        attachment = mapping(line.get("attachment"))
+        event = text(attachment.get("hookEvent"))
+        if attachment.get("type") != "hook_blocking_error" or event is None or event.endswith("Stop"):
+            return ()
+        words = text(mapping(attachment.get("blockingError")).get("blockingError"))
+        if words is None:
+            return ()
+        chain, agent = self._chains.of(line)
+        complaint = Notice(
+            kind=NoticeKind.NOTE,
+            text=f"{event} hook: {words}",
+            error=True,
+            chain_id=chain,
+            agent=agent,
+            ts=seconds(line.get("timestamp")),
+        )
+        return [*self._flushed(chain), complaint]
 
     def settle(self) -> Sequence[Event]:
         """As in `SettlingReader`. Of a call that only thought so far, its usage is given, and it later."""
