@@ -352,3 +352,10 @@ def test_pieces_of_answers_are_refused(read_data: Callable[..., Any]) -> None:
     piece = {"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {"content": "Wa"}}]}
     with pytest.raises(ValueError, match="known format"):
         read_data("\n".join([json.dumps(piece)] * 2).encode())
+
+
+def test_times_of_a_conversation(read_data: Callable[..., Any]) -> None:
+    """Requests and answers of tools have the times that their messages state."""
+    talk = [{**message, "timestamp": 1_770_000_000 + at} for at, message in enumerate(TALK)]
+    _, events = read_data(json.dumps(talk).encode())
+    assert [event.ts - 1_770_000_000 for event in events] == [0, 1, 2, 3, 4]

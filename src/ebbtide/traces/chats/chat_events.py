@@ -54,6 +54,8 @@ class ChatEvents:
             fields: ``agent``, ``ts`` and ``usage``, where they are known from elsewhere.
         """
         events: list[Event] = []
+        if "ts" not in fields and (ts := reply_time(value)) is not None:
+            fields["ts"] = ts
         item = "role" not in value and "content" not in value
         for message in messages_in(value, "assistant"):
             if message.role == "assistant" and not message.answers:
