@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from ebbtide.errors import TranscriptError
 from ebbtide.events.event import Event, Message, ModelCall, ToolCall, title
 from ebbtide.events.usage import Usage
 from ebbtide.traces.reading import loads
@@ -359,3 +360,14 @@ def test_times_of_a_conversation(read_data: Callable[..., Any]) -> None:
     talk = [{**message, "timestamp": 1_770_000_000 + at} for at, message in enumerate(TALK)]
     _, events = read_data(json.dumps(talk).encode())
     assert [event.ts - 1_770_000_000 for event in events] == [0, 1, 2, 3, 4]
+
+
+def test_a_log_whose_calls_are_no_messages(read_data: Callable[..., Any]) -> None:
+    """It is not read as a chat, which would lose its calls; calls that come late are named as faults."""
+    talk = [{"role": "user", "content": "Read it."}, {"role": "assistant", "content": "Done."}]
+    calls = [{"type": "tool_call", "tool": "Read", "input": {}}, {"type": "tool_result", "output": "1"}]
+    early, late = ("\n".join(map(json.dumps, values)) for values in (talk + calls, talk * 6 + calls))
+    with pytest.raises(TranscriptError, match="Nearest is chat: its calls of tools are lines of their own"):
+        read_data(early.encode())
+    trace, _ = read_data(late.encode())
+    assert (trace.format.name, trace.fault_count) == ("chat", 2)

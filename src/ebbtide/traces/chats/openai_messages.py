@@ -17,7 +17,7 @@ from ebbtide.events.event import Event
 from ebbtide.traces.chats.chat_events import ChatEvents, Exchanges, reply_usage
 from ebbtide.traces.chats.exchange_parts import is_exchange, parts_of_exchange
 from ebbtide.traces.chats.message_shapes import messages_in
-from ebbtide.traces.chats.sniffing import is_answer, is_item, talk_in
+from ebbtide.traces.chats.sniffing import is_answer, is_call_of_others, is_item, talk_in
 from ebbtide.traces.input.document import shape
 from ebbtide.traces.records.fields import text
 from ebbtide.traces.records.usage_accounts import UsageLedger
@@ -65,6 +65,8 @@ class MessagesReader:
             return self._run(messages, path, around)
         if is_answer(value) or is_item(value):
             return self._talk.add(value) if is_item(value) else self._answer(value)
+        if is_call_of_others(value):
+            raise TranscriptError("a call of a tool that is no message", hint="It is left out.")
         return ()  # Logs mix messages with other records.
 
     def _answer(self, value: Mapping[str, Any]) -> list[Event]:

@@ -156,6 +156,8 @@ def refuse_anthropic(document: Document) -> str | None:
     """Why `document` is not of the format anthropic-messages; None if it is."""
     if document.content not in (Content.JSON, Content.JSON_LINES):
         return "not JSON"
+    if any(map(is_call_of_others, document.head)):
+        return _LOST
     if any(_is_anthropic(value) for value in document.head):
         return None
     return "no message with a block 'tool_use' or 'tool_result', and no answer with 'stop_reason'"
@@ -177,6 +179,16 @@ def _is_anthropic(value: Any, depth: int = 0) -> bool:
     return answered or (
         bool(request) and request is not value and depth < 3 and _is_anthropic(request, depth + 1)
     )
+
+
+_OTHER_CALL = re.compile(r"(?i)tool[._-]?(?:call|use|request|result|response|execution)")
+_LOST = "its calls of tools are lines of their own, which no chat has"
+
+
+def is_call_of_others(value: Any) -> bool:
+    """True if this is a call of a tool, or its answer, as a log of an agent may have it, and no chat."""
+    kind = text(value.get("type")) if isinstance(value, dict) and "role" not in value else None
+    return kind is not None and _OTHER_CALL.match(kind) is not None and not is_exchange(value)
 
 
 _ITEM_CALLS = (
@@ -211,6 +223,8 @@ _MESSAGES_LOOKED_AT = 10
 
 def refuse_openai(document: Document) -> str | None:
     """Why `document` is not of the format chat; None if it is."""
+    if any(map(is_call_of_others, document.head)):
+        return _LOST
     refusal = refuse_messages(document)
     if refusal is None or document.content not in (Content.JSON, Content.JSON_LINES):
         return refusal
