@@ -48,6 +48,7 @@ from ebbtide.traces.chats.sniffing import (
     refuse_plain_text,
 )
 from ebbtide.traces.input.document import Content, Document
+from ebbtide.traces.input.other_databases import kind_of
 from ebbtide.traces.records.readers import EventReader, LineReader
 from ebbtide.traces.telemetry.raw_spans import PATHS as OTLP_PATHS
 from ebbtide.traces.telemetry.sniffing import (
@@ -397,6 +398,9 @@ def format_of(document: Document) -> Format:
         refusals.append(FormatRefusal(candidate.name, candidate.description, refusal))
     if document.not_json and document.like_json:
         raise document.not_json
+    if document.content is Content.TEXT and _SQL.match(document.data):
+        kind = kind_of(document.data.decode(errors="replace"))
+        raise TranscriptError(f"SQL that makes {kind.what}", hint=kind.advice, no_trace=True)
     nearest = nearest_format(document, refusals)
     raise TranscriptError(
         f"no trace or conversation in a known format ({document.describe()})",
@@ -407,6 +411,7 @@ def format_of(document: Document) -> Format:
     )
 
 
+_SQL = re.compile(rb"\s*(?:CREATE TABLE|PRAGMA foreign_keys|BEGIN TRANSACTION)\b", re.IGNORECASE)
 _QUOTED = re.compile(r"'([^'\s]{2,40})'")
 _RECORDS = 5  # that are looked at
 _ITEMS = 20  # of a list or an object

@@ -20,6 +20,7 @@ from ebbtide.errors import TranscriptError
 from ebbtide.regular_file import refuse_special
 from ebbtide.traces.input.json_value import json_value
 from ebbtide.traces.input.opencode_names import is_session_file
+from ebbtide.traces.input.other_databases import kind_of
 from ebbtide.traces.input.source import begins_with, readable
 from ebbtide.traces.records.fields import identifier, mapping, seconds, text
 
@@ -283,9 +284,16 @@ def open_database(path: str | os.PathLike[str]) -> Iterator[sqlite3.Connection]:
     try:
         with closing(sqlite3.connect(address, uri=True)) as database:
             database.text_factory = lambda data: data.decode(errors="replace")
-            yield database
+            try:
+                yield database
+            except SQLITE_ERRORS as error:
+                if "no such table" not in sqlite_words(error):
+                    raise
+                tables = database.execute("SELECT sql FROM sqlite_master WHERE type = 'table'").fetchall()
+                kind = kind_of("\n".join(str(row[0]) for row in tables))
+                raise TranscriptError(
+                    kind.what, source=os.fspath(path), hint=kind.advice, no_trace=True
+                ) from error
     except SQLITE_ERRORS as error:
-        words = sqlite_words(error)
-        is_other = "no such table" in words
-        what = "a database, but not one of OpenCode" if is_other else f"the database cannot be read: {words}"
-        raise TranscriptError(what, source=os.fspath(path), no_trace=is_other) from error
+        what = f"the database cannot be read: {sqlite_words(error)}"
+        raise TranscriptError(what, source=os.fspath(path)) from error
