@@ -116,7 +116,7 @@ def test_the_help_names_its_exit_codes(name: str) -> None:
     _, _, exits = text.partition("Exit codes:\n")
     codes = {int(code) for code in re.findall(r"^  (\d+) +\w", exits, re.MULTILINE)}
     assert {Exit.DONE, Exit.BAD_INPUT, Exit.INTERRUPTED} <= codes <= set(Exit)
-    words = " ".join(text.split()).replace("- ", "-")
+    words = " ".join(text.split()).replace("- ", "-").replace(" | ", "|").replace(" |", "|")
     for option in command.params:
         if isinstance(option, click.Option) and isinstance(option.type, click.Choice):
             assert f"[{'|'.join(map(str, option.type.choices))}]" in words, option.name

@@ -251,6 +251,9 @@ class _DeclaredArgument(click.Argument):
         return None if ctx.meta.get(SHOWS) else super().process_value(ctx, value)
 
 
+_LONGEST_LIST = 60  # characters of the words that an option takes
+
+
 class _DeclaredOption(click.Option):
     section = "Options"
 
@@ -259,7 +262,11 @@ class _DeclaredOption(click.Option):
         record = super().get_help_record(ctx)
         if record is None or self.metavar is None or not isinstance(self.type, click.Choice):
             return record
-        return record[0], f"{record[1]}  [{'|'.join(map(str, self.type.choices))}]"
+        words = "|".join(map(str, self.type.choices))
+        # A list that is longer than a line breaks between words, not in one.
+        return record[
+            0
+        ], f"{record[1]}  [{words if len(words) <= _LONGEST_LIST else words.replace('|', ' | ')}]"
 
 
 def _print_result(command: Callable[..., Result | None], *, as_json: bool, **values: Any) -> None:
