@@ -55,7 +55,8 @@ def test_only_the_reader_that_is_needed_is_loaded(tmp_path: Path, samples: Path)
     """Neither Ebbtide's own events nor a session of an agent load what reads spans or other agents."""
     path = tmp_path / "events.jsonl"
     path.write_text(json.dumps({"kind": "tool", "name": "ls", "args": {}}))
-    sniffing = {"ebbtide.traces.agents.session_sniffing", "ebbtide.traces.agents.trajectory_sniffing"}
+    names = ("envelope_sniffing", "session_sniffing", "trajectory_sniffing")
+    sniffing = {f"ebbtide.traces.agents.{name}" for name in names}
     readers = {
         "ebbtide.traces.telemetry.otlp",
         "ebbtide.traces.telemetry.langfuse",

@@ -16,6 +16,17 @@ from typing import Any, Final, NamedTuple
 
 from ebbtide.errors import TranscriptError
 from ebbtide.events.transcript import Transcript
+from ebbtide.traces.agents.envelope_sniffing import (
+    refuse_cline,
+    refuse_cursor,
+    refuse_droid,
+    refuse_goose,
+    refuse_gptme,
+    refuse_grok,
+    refuse_hermes,
+    refuse_iflow,
+    refuse_kiro,
+)
 from ebbtide.traces.agents.session_sniffing import (
     OPENHANDS_LISTS,
     refuse_antigravity,
@@ -165,6 +176,13 @@ FORMATS: Final = (
     ),
     # Before Claude Code, whose lines have the same heads.
     Format(
+        name="iflow",
+        description="sessions of iFlow: lines of Claude Code with answers of tools in 'responseParts'",
+        refusal=refuse_iflow,
+        paths=("item", ""),
+        event_reader_at="agents.iflow:IflowReader",
+    ),
+    Format(
         name="qwen-code",
         description="sessions of Qwen Code: JSON lines whose message has 'parts'",
         refusal=refuse_qwen_code,
@@ -182,7 +200,7 @@ FORMATS: Final = (
     ),
     Format(
         name="pi",
-        description="sessions of pi: JSON lines of the types 'session' and 'message'",
+        description="sessions of pi and OpenClaw: JSON lines of the types 'session' and 'message'",
         refusal=refuse_pi,
         paths=("item", ""),
         event_reader_at="agents.pi:PiReader",
@@ -233,6 +251,65 @@ FORMATS: Final = (
         refusal=refuse_gemini_cli,
         paths=("messages.item", "history.item", "item", ""),
         event_reader_at="agents.gemini_cli:GeminiCliReader",
+    ),
+    Format(
+        name="droid",
+        description="sessions of Droid: JSON lines after one of type 'session_start', or printed ones",
+        refusal=refuse_droid,
+        paths=("item", ""),
+        event_reader_at="agents.message_envelopes:DroidReader",
+    ),
+    Format(
+        name="cursor",
+        description="agent transcripts of Cursor: JSON lines, a role beside the message",
+        refusal=refuse_cursor,
+        paths=("item", ""),
+        event_reader_at="agents.message_envelopes:CursorReader",
+    ),
+    Format(
+        name="grok",
+        description="sessions of Grok Build (chat_history.jsonl): JSON lines with 'model_id'",
+        refusal=refuse_grok,
+        paths=("item", ""),
+        event_reader_at="agents.message_envelopes:GrokReader",
+    ),
+    Format(
+        name="goose",
+        description="sessions of Goose: messages with 'toolRequest', as JSON lines or as exported",
+        refusal=refuse_goose,
+        paths=(
+            *("working_dir", "description", "name", "model_config", "accumulated_input_tokens"),
+            *("accumulated_output_tokens", "accumulated_cost", "conversation.item", "item", ""),
+        ),
+        event_reader_at="agents.message_envelopes:GooseReader",
+    ),
+    Format(
+        name="hermes",
+        description="sessions of Hermes: a JSON object with 'session_start', or lines after 'session_meta'",
+        refusal=refuse_hermes,
+        paths=("model", "title", "model_config", "messages.item", "item", ""),
+        event_reader_at="agents.message_envelopes:HermesReader",
+    ),
+    Format(
+        name="kiro",
+        description="sessions of Kiro CLI: JSON lines of kinds such as 'AssistantMessage', or their history",
+        refusal=refuse_kiro,
+        paths=("history.item", "item", ""),
+        event_reader_at="agents.message_envelopes:KiroReader",
+    ),
+    Format(
+        name="gptme",
+        description="conversations of gptme: chat messages with calls of tools in code blocks",
+        refusal=refuse_gptme,
+        paths=("item", ""),
+        event_reader_at="agents.worded_calls:GptmeReader",
+    ),
+    Format(
+        name="cline",
+        description="tasks of Cline and Roo Code (api_conversation_history.json, *.messages.json)",
+        refusal=refuse_cline,
+        paths=("messages.item", "item", ""),
+        event_reader_at="agents.worded_calls:ClineReader",
     ),
     Format(
         name="swe-agent",

@@ -34,6 +34,7 @@ from ebbtide.traces.input.source import (
 from ebbtide.traces.read_stats import ReadStats
 from ebbtide.traces.records.readers import TraceItem
 from ebbtide.traces.sessions.agents_below import FORMATS_WITH_AGENTS, agents_below, with_agents_below
+from ebbtide.traces.sessions.totals_beside import FORMATS_WITH_TOTALS, with_total_beside
 from ebbtide.traces.transcripts.conversation import Conversation
 from ebbtide.traces.transcripts.turns import RoundUnit
 
@@ -102,7 +103,12 @@ class Trace:
         return cls(form, stats, _events(document, form, stats, chain((head,), pieces), unit))
 
     def beside(self, file: Path) -> Self:
-        """Returns the same run, with what the agents that it started have started, by files beside it."""
+        """Returns the same run, with what files beside it say.
+
+        These are what the agents that it started have started, and the tokens that it took as a whole.
+        """
+        if self.format.name in FORMATS_WITH_TOTALS:
+            self._events = with_total_beside(self._events, file, self.format.name)
         if self.format.name in FORMATS_WITH_AGENTS:
             below = agents_below(file, self.format.name)
             if below:

@@ -28,7 +28,18 @@ _RESUMES: Final[Mapping[CodingAgent, frozenset[str]]] = {
     CodingAgent.PI: frozenset("-c --continue -r --resume --session --fork".split()),
     CodingAgent.QWEN: frozenset("-c --continue -r --resume".split()),
     CodingAgent.KIMI: frozenset("-c -C --continue -r --resume -S --session".split()),
+    CodingAgent.CURSOR: frozenset("resume --resume --continue".split()),
+    CodingAgent.DROID: frozenset("-r --resume -s --session-id".split()),
+    CodingAgent.GOOSE: frozenset("-r --resume".split()),
+    CodingAgent.GROK: frozenset("-c --continue -r --resume".split()),
+    CodingAgent.HERMES: frozenset("-c --continue -r --resume".split()),
+    CodingAgent.IFLOW: frozenset("-c --continue -r --resume".split()),
+    CodingAgent.KIRO: frozenset("-r --resume --resume-id --resume-picker".split()),
+    CodingAgent.GPTME: frozenset("-r --resume".split()),
+    CodingAgent.OPENCLAW: frozenset("--session-id --to".split()),
 }
+# Commands that are not called like their agents.
+_COMMANDS: Final = {"cursor-agent": CodingAgent.CURSOR, "kiro-cli": CodingAgent.KIRO}
 # Any agent may be behind a name that is none of theirs.
 _ANY_RESUMES: Final = frozenset("resume fork --resume --continue --session".split())
 
@@ -154,7 +165,7 @@ class SessionFinder:
 def _agents(command: Sequence[str]) -> tuple[CodingAgent, ...]:
     """The agent whose name the command has; none where any agent may be behind it."""
     name = PurePath(command[0]).name.partition(".")[0]
-    return tuple(agent for agent in CodingAgent if agent.value == name)
+    return tuple(agent for agent in CodingAgent if agent.value == name or _COMMANDS.get(name) is agent)
 
 
 def _is_path(project: str | None) -> bool:

@@ -1,6 +1,7 @@
 """Sessions of pi: JSON lines, a header of type ``session`` and entries of type ``message``, in a tree.
 
-Each answer states its usage and its cost. An entry that stands in several branches is one entry.
+Each answer states its usage and its cost. An entry that stands in several branches is one entry. OpenClaw,
+which is built on pi, writes into them too what it sent to a channel: no model said that.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from ebbtide.traces.records.joining import OpenCalls
 from ebbtide.traces.records.provider_usage import reported
 
 _FAILED = ("error", "aborted")
+_NO_MODELS = ("delivery-mirror", "gateway-injected")  # of what OpenClaw writes in the name of one
 
 
 class PiReader:
@@ -35,6 +37,8 @@ class PiReader:
     def __init__(self) -> None:
         self._calls = OpenCalls()
         self._once = CallsOnce()
+        self._model: str | None = None  # of the answers that do not name theirs
+        self.project: str | None = None  #: the folder it worked in, as its header says
 
     @property
     def duplicates(self) -> int:
@@ -46,6 +50,10 @@ class PiReader:
         if not isinstance(value, dict):
             return ()
         kind, ts = value.get("type"), seconds(value.get("timestamp"))
+        if kind in ("session", "model_change"):
+            self.project = text(value.get("cwd")) or self.project
+            self._model = text(value.get("modelId")) or self._model
+            return ()
         if kind in ("compaction", "branch_summary"):
             words = text(value.get("summary"))
             notice = NoticeKind.COMPACTION if kind == "compaction" else NoticeKind.NOTE
@@ -54,6 +62,8 @@ class PiReader:
         role = message.get("role")
         if kind != "message" or not isinstance(role, str):
             return ()
+        if role == "assistant" and message.get("model") in _NO_MODELS:
+            return (Notice(kind=NoticeKind.NOTE, text=joined_text(message.get("content")), ts=ts),)
         if role == "assistant":
             return self._answer(message, identifier(value.get("id")), ts)
         if role == "toolResult":
@@ -72,7 +82,7 @@ class PiReader:
         return self._calls.finish()
 
     def _answer(self, message: Mapping[str, Any], entry: str | None, ts: float | None) -> Sequence[Event]:
-        usage = _usage(message)
+        usage = _usage(message, self._model)
         name = identifier(message.get("responseId")) or entry
         sighting = self._once.sight(name, usage, ts=ts)
         failed = message.get("stopReason") in _FAILED
@@ -96,10 +106,10 @@ class PiReader:
         return events
 
 
-def _usage(message: Mapping[str, Any]) -> Usage:
+def _usage(message: Mapping[str, Any], model: str | None) -> Usage:
     report = mapping(message.get("usage"))
     usage = Usage(
-        model=text(message.get("model")),
+        model=text(message.get("model")) or model,
         input_tokens=count(report.get("input")),
         output_tokens=count(report.get("output")),
         cache_read_tokens=count(report.get("cacheRead")),

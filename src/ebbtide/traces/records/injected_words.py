@@ -31,7 +31,8 @@ _WRAPPED: Final = re.compile(
 _LAST: Final = re.compile(rf"</({_WRAPPERS})>\s*\Z", re.IGNORECASE)
 #: What stands around the request itself.
 _ASKED: Final = re.compile(
-    r"\s*<(user_query|user-prompt|userrequest|user_request|user_message|task|feedback)>(.*?)</\1>\s*",
+    r"\s*<(user_query|user-prompt|userrequest|user_request|user_message|user_input|task|feedback)"
+    r"(?: [^<>\n]{0,100})?>(.*?)</\1>\s*",
     re.DOTALL | re.IGNORECASE,
 )
 _EDITOR: Final = "# Context from my IDE setup:"

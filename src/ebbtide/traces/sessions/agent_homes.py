@@ -14,6 +14,14 @@ Taken from the agents' own sources and documentation:
 - Kimi Code: https://moonshotai.github.io/kimi-code/en/configuration/data-locations
 - Antigravity CLI: seen in the files of its users; nobody has written its folders down.
 - pi: ``packages/coding-agent`` in https://github.com/earendil-works/pi.
+- Droid: the parsers of https://github.com/ryoppippi/ccusage and https://github.com/junhoyeo/tokscale.
+- Cursor, OpenClaw, iFlow, Hermes, Kiro CLI and Grok Build: the registry of agents in ``internal/parser`` of
+  https://github.com/kenn-io/agentsview; Hermes also ``hermes_constants.py`` in
+  https://github.com/NousResearch/hermes-agent.
+- Cline and Roo Code: ``src/core/storage/disk.ts`` in https://github.com/cline/cline; newer sessions of Cline:
+  ``sdk/packages/core/docs/messages-contract-v1.md`` there.
+- Goose: ``crates/goose/src/session`` in https://github.com/block/goose.
+- gptme: https://gptme.org/docs/config.html
 
 aider is not in the table: it writes its history into the folder that it works in.
 """
@@ -25,6 +33,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+
+from ebbtide.traces.input.other_databases import GOOSE, HERMES
 
 
 class CodingAgent(StrEnum):
@@ -40,6 +50,17 @@ class CodingAgent(StrEnum):
     QWEN = "qwen"
     KIMI = "kimi"
     ANTIGRAVITY = "antigravity"
+    CURSOR = "cursor"
+    DROID = "droid"
+    OPENCLAW = "openclaw"
+    CLINE = "cline"
+    ROO = "roo"
+    GOOSE = "goose"
+    GROK = "grok"
+    HERMES = "hermes"
+    IFLOW = "iflow"
+    KIRO = "kiro"
+    GPTME = "gptme"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +105,15 @@ class AgentHome:
 
 
 _OPENCODE = "sessions of OpenCode in files like this one cannot be read"
+# Where editors that are built on VS Code keep what their extensions write.
+_EDITORS = (
+    *(
+        f"{base}/{editor}/User/globalStorage"
+        for editor in ("Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf")
+        for base in ("{config}", "{home}/Library/Application Support", "{home}/AppData/Roaming")
+    ),
+    "{home}/.vscode-server/data/User/globalStorage",
+)
 
 AGENT_HOMES = (
     AgentHome(
@@ -182,6 +212,99 @@ AGENT_HOMES = (
         homes=("{home}/.gemini/antigravity-cli",),
         folders=("brain",),
         patterns=(SessionPattern(glob="*/.system_generated/logs/transcript_full.jsonl"),),
+    ),
+    AgentHome(
+        agent=CodingAgent.CURSOR,
+        name="Cursor",
+        homes=("{home}/.cursor",),
+        folders=("projects",),
+        patterns=(
+            SessionPattern(glob="*/agent-transcripts/*/subagents/*.jsonl", is_main=False),
+            SessionPattern(glob="*/agent-transcripts/**/*.jsonl"),
+        ),
+    ),
+    AgentHome(
+        agent=CodingAgent.DROID,
+        name="Droid",
+        homes=("{home}/.factory",),
+        folders=("sessions",),
+        patterns=(SessionPattern(glob="*/*.jsonl"), SessionPattern(glob="*.jsonl")),
+    ),
+    AgentHome(
+        agent=CodingAgent.OPENCLAW,
+        name="OpenClaw",
+        variable="OPENCLAW_STATE_DIR",
+        homes=("{home}/.openclaw", "{home}/.clawdbot"),
+        folders=("agents",),
+        # Ids end in a digit or a letter up to f; ``ID.trajectory.jsonl`` beside them is no session.
+        patterns=(SessionPattern(glob="*/sessions/*[0-9a-f].jsonl"),),
+    ),
+    AgentHome(
+        agent=CodingAgent.CLINE,
+        name="Cline",
+        homes=("{home}/.cline/data", *(f"{editor}/saoudrizwan.claude-dev" for editor in _EDITORS)),
+        patterns=(
+            SessionPattern(glob="tasks/*/api_conversation_history.json"),
+            SessionPattern(glob="sessions/*/*.messages.json"),
+        ),
+    ),
+    AgentHome(
+        agent=CodingAgent.ROO,
+        name="Roo Code",
+        homes=tuple(f"{editor}/rooveterinaryinc.roo-cline" for editor in _EDITORS),
+        folders=("tasks",),
+        patterns=(SessionPattern(glob="*/api_conversation_history.json"),),
+    ),
+    AgentHome(
+        agent=CodingAgent.GOOSE,
+        name="Goose",
+        homes=("{data}/goose", "{home}/AppData/Roaming/Block/goose/data"),
+        folders=("sessions",),
+        patterns=(
+            SessionPattern(glob="*.jsonl"),
+            SessionPattern(glob="sessions.db", obstacle=f"{GOOSE.what}. {GOOSE.advice}"),
+        ),
+    ),
+    AgentHome(
+        agent=CodingAgent.GROK,
+        name="Grok Build",
+        variable="GROK_HOME",
+        homes=("{home}/.grok",),
+        folders=("sessions",),
+        patterns=(SessionPattern(glob="*/*/chat_history.jsonl"),),
+    ),
+    AgentHome(
+        agent=CodingAgent.HERMES,
+        name="Hermes",
+        variable="HERMES_HOME",
+        homes=("{home}/.hermes",),
+        patterns=(
+            SessionPattern(glob="sessions/session_*.json"),
+            SessionPattern(glob="sessions/*.jsonl"),
+            SessionPattern(glob="state.db", obstacle=f"{HERMES.what}. {HERMES.advice}"),
+        ),
+    ),
+    AgentHome(
+        agent=CodingAgent.IFLOW,
+        name="iFlow",
+        homes=("{home}/.iflow",),
+        folders=("projects",),
+        patterns=(SessionPattern(glob="*/session-*.jsonl"),),
+    ),
+    AgentHome(
+        agent=CodingAgent.KIRO,
+        name="Kiro CLI",
+        variable="KIRO_HOME",
+        homes=("{home}/.kiro",),
+        folders=("sessions/cli",),
+        patterns=(SessionPattern(glob="*.jsonl"),),
+    ),
+    AgentHome(
+        agent=CodingAgent.GPTME,
+        name="gptme",
+        variable="GPTME_LOGS_HOME",
+        homes=("{data}/gptme/logs", "{home}/Library/Application Support/gptme/logs"),
+        patterns=(SessionPattern(glob="*/conversation.jsonl"),),
     ),
 )
 

@@ -154,6 +154,9 @@ def _stem(file: SessionFile) -> str:
     """Returns the stem that files of one session share, whatever they are written in."""
     if file.agent is CodingAgent.OPENCODE:
         return PurePath(file.path).stem if PurePath(file.path).stem.startswith("ses_") else file.path
+    if file.agent is CodingAgent.HERMES:  # it may write a session as lines, too
+        path = PurePath(file.path)
+        return str(path.with_name(path.stem.removeprefix("session_")))
     return file.path.rpartition(".json")[0] or file.path
 
 

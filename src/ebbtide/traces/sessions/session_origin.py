@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path, PurePath
 from typing import Any, Final
+from urllib.parse import unquote
 
 from ebbtide.errors import TranscriptError
 from ebbtide.traces.input.json_value import json_value
@@ -24,6 +25,8 @@ _LINES = 50  # that are looked at
 _HEAD_BYTES = 1 << 20
 _GEMINI_FIELD = re.compile(r'"(sessionId|projectHash)"\s*:\s*"([^"\\]*)"')
 _BELOW = "subagents"  # the folder of what a session of Claude Code started
+_HEADS: Final = ("session", "session_start")  # types of first lines, of pi, OpenClaw and Droid
+_WORKSPACE = re.compile(r"# Current (?:Working|Workspace) Directory \(([^\n\\\"]{1,4000}?)\) Files")
 _HASH_LENGTH = 16  # the shortest of Gemini CLI's versions
 
 
@@ -63,6 +66,16 @@ def origin_of(file: SessionFile) -> SessionOrigin:
         CodingAgent.QWEN: _of_qwen,
         CodingAgent.KIMI: _of_kimi,
         CodingAgent.ANTIGRAVITY: _of_antigravity,
+        CodingAgent.CURSOR: _of_cursor,
+        CodingAgent.DROID: _of_pi,
+        CodingAgent.OPENCLAW: _of_pi,
+        CodingAgent.CLINE: _of_cline,
+        CodingAgent.ROO: _of_cline,
+        CodingAgent.GOOSE: _of_goose,
+        CodingAgent.GROK: _of_grok,
+        CodingAgent.IFLOW: _of_goose,
+        CodingAgent.KIRO: _of_kiro,
+        CodingAgent.GPTME: _of_gptme,
     }.get(file.agent)
     if reader is None or file.obstacle:
         return SessionOrigin(id=PurePath(file.path).stem)
@@ -168,9 +181,50 @@ def _of_copilot(file: SessionFile) -> SessionOrigin:
 
 def _of_pi(file: SessionFile) -> SessionOrigin:
     for record in _records(file.path):
-        if record.get("type") == "session" and (name := identifier(record.get("id"))) is not None:
+        if record.get("type") in _HEADS and (name := identifier(record.get("id"))) is not None:
             return SessionOrigin(id=name, project=text(record.get("cwd")))
     return SessionOrigin(id=PurePath(file.path).stem)
+
+
+def _of_cursor(file: SessionFile) -> SessionOrigin:
+    # PROJECT/agent-transcripts/SESSION/SESSION.jsonl, and SESSION/subagents/AGENT.jsonl for sub-agents.
+    path = PurePath(file.path)
+    project = path.relative_to(file.folder).parts[0] if file.folder else None
+    if file.is_main:
+        return SessionOrigin(id=path.stem, project=project)
+    return SessionOrigin(id=path.stem, parent=path.parents[1].name, project=project, role="sub-agent")
+
+
+def _of_cline(file: SessionFile) -> SessionOrigin:
+    # TASK/api_conversation_history.json, or SESSION/SESSION.messages.json; the first message has the folder.
+    folder = _WORKSPACE.search(_head(file.path))
+    return SessionOrigin(id=PurePath(file.path).parent.name, project=folder and folder[1])
+
+
+def _of_goose(file: SessionFile) -> SessionOrigin:
+    # Of iFlow too: a line has the folder, and the file the id.
+    heads = (text(record.get("working_dir", record.get("cwd"))) for record in _records(file.path))
+    return SessionOrigin(id=PurePath(file.path).stem, project=next(filter(None, heads), None))
+
+
+def _of_grok(file: SessionFile) -> SessionOrigin:
+    folder = PurePath(file.path).parent  # PROJECT/SESSION/chat_history.jsonl
+    return SessionOrigin(id=folder.name, project=unquote(folder.parent.name))
+
+
+def _of_kiro(file: SessionFile) -> SessionOrigin:
+    path = PurePath(file.path)
+    try:
+        beside = mapping(json_value(_head(str(path.with_suffix(".json")))))
+    except (TranscriptError, RecursionError):
+        beside = {}
+    parent = identifier(beside.get("parent_session_id"))
+    role = "session" if parent is None else "child session"
+    return SessionOrigin(id=path.stem, parent=parent, project=text(beside.get("cwd")), role=role)
+
+
+def _of_gptme(file: SessionFile) -> SessionOrigin:
+    return SessionOrigin(id=PurePath(file.path).parent.name)  # SESSION/conversation.jsonl
 
 
 def _of_qwen(file: SessionFile) -> SessionOrigin:
