@@ -19,6 +19,7 @@ from ebbtide.cli.terminal import Line, plain, warn
 from ebbtide.decision_log.exchange.arrivals import Origins
 from ebbtide.decision_log.exchange.importing import import_decisions
 from ebbtide.decision_log.record.record import Decision, DecisionScope
+from ebbtide.decisions.turns.answered_questions import ASKING_TOOLS
 from ebbtide.decisions.turns.filtered_turns import (
     Disposition,
     FilteredCandidate,
@@ -95,6 +96,11 @@ def filtered_trace(trace: Trace, rules: Profile, *, everyone: bool) -> FilteredT
     candidates: dict[str, FilteredCandidate] = {}
     turns = 0
     for number, event in enumerate(trace, start=1):
+        if isinstance(event, ToolCall) and event.name in ASKING_TOOLS:
+            answers = turn_filter.answer(turns + 1, event) if everyone and not event.error else ()
+            turns += bool(answers)
+            candidates.update((each.id, each) for each in answers)
+            continue
         if isinstance(event, ToolCall):
             policy = tools.get(event.name) if turn_filter.awaits_deeds and not event.error else None
             if policy is not None and policy.effect_of(event.args) is Effect.CHANGE:

@@ -14,6 +14,7 @@ from ebbtide.decisions.assessment import Assessment, Layer, RuleFired
 from ebbtide.decisions.gate.assess import assess
 from ebbtide.decisions.repeats.duplicate_assessment import duplicate_assessment
 from ebbtide.decisions.repeats.duplicates import Earlier, find_duplicate
+from ebbtide.decisions.turns.answered_questions import answered_questions
 from ebbtide.decisions.turns.filtered_turns import (
     Disposition,
     FilteredCandidate,
@@ -25,6 +26,7 @@ from ebbtide.decisions.turns.turn_candidates import TurnCandidate, candidates_of
 from ebbtide.decisions.turns.turn_deeds import carries_out, names_in, words_of_call
 from ebbtide.decisions.turns.turn_rules import ACCEPTANCES
 from ebbtide.decisions.turns.turn_signs import may_state_choice
+from ebbtide.events.event import ToolCall
 from ebbtide.profile import Profile
 from ebbtide.text.extraction.turn import Speaker
 from ebbtide.text.phrases import folded
@@ -36,6 +38,7 @@ _LONGEST = 20_000  # characters of a turn that are read; what stands behind them
 _OPENING = 200  # characters of a turn in which it accepts what was put forward
 _OPEN = 32  # sentences that wait for a deed, and calls that change something for which each waits
 _FOLLOWED = 1.5  # evidence of a choice that it is to be accepted or carried out
+_ANSWERED = "answer.option"  # the rule of what was chosen among the options of a question
 _MOST = 32  # sentences of a turn that are judged: of 12,259 real turns none states more than 6 choices
 
 
@@ -133,6 +136,33 @@ class TurnFilter:
             elif each.calls >= _OPEN:
                 del self._open[name]
         return tuple(followed)
+
+    def answer(self, number: int, call: ToolCall, speaker: str = "user") -> tuple[FilteredCandidate, ...]:
+        """Take note of a call that may have asked a person: what they chose of its options is a decision.
+
+        Args:
+            number: That of the turn which the answer is.
+            call: The call, with its answer.
+            speaker: The name or role of who answered.
+        """
+        questions = [each for each in answered_questions(call.name, call.args, call.result) if each.decides]
+        if not questions:
+            return ()
+        self.turns += 1
+        filtered = []
+        for count, each in enumerate(questions, start=1):
+            turn = SpokenTurn(number=number, speaker=speaker, text=each.text, ts=call.ts, role=Speaker.PERSON)
+            sentence = TurnCandidate(
+                text=each.text,
+                rule=_ANSWERED,
+                choice=", ".join(each.chosen),
+                over=", ".join(each.over),
+                start=0,
+                end=len(each.text),
+            )
+            assessment = _assessed(sentence, self._profile)
+            filtered.append(self._judged(f"turn-{number}-{count}", turn, sentence, assessment))
+        return tuple(filtered)
 
     def _follow(self, candidate: FilteredCandidate) -> FilteredCandidate:
         """Settles a proposed candidate that was accepted or carried out."""

@@ -12,6 +12,7 @@ from ebbtide.decisions.assessment import Assessment
 from ebbtide.decisions.candidate import Candidate
 from ebbtide.decisions.repeats.compared_text import fingerprint
 from ebbtide.decisions.repeats.reversals import find_reversal
+from ebbtide.decisions.turns.answered_questions import ASKING_TOOLS
 from ebbtide.decisions.turns.filtered_turns import Disposition, FilteredCandidate, SpokenTurn
 from ebbtide.decisions.turns.turn_deeds import names_in
 from ebbtide.decisions.turns.turn_filter import TurnFilter
@@ -137,6 +138,9 @@ class SessionDecisions:
         if isinstance(call.args, Mapping):
             paths = (call.args.get(name) for name in _FILES)
             self._files.extend(_base(path) for path in paths if isinstance(path, str) and path)
+        if call.name in ASKING_TOOLS and not call.error:
+            self._add(self._filter.answer(self.events, call))
+            return
         policy = self._tools.get(call.name) if self._filter.awaits_deeds and not call.error else None
         if policy is not None and policy.effect_of(call.args) is Effect.CHANGE:
             self._add(self._filter.act(self.events, call.args))

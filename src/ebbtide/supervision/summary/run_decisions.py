@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from ebbtide.decisions.turns.answered_questions import ASKING_TOOLS
 from ebbtide.decisions.turns.filtered_turns import Disposition, FilteredCandidate, SpokenTurn, turn_of
 from ebbtide.decisions.turns.turn_filter import TurnFilter
 from ebbtide.errors import ConfigError, SemanticError
 from ebbtide.events.effect import Effect
+from ebbtide.events.event import ToolCall
 from ebbtide.events.tool_policy import ToolPolicy
 from ebbtide.profile import Profile
 from ebbtide.supervision.summary.run_summary import RunDecision
@@ -64,16 +66,20 @@ class RunDecisions:
         if self._is_under_way:
             self._add(self._take(SpokenTurn(number=event, speaker=speaker, text=text, ts=ts, role=role)))
 
-    def call(self, args: object, policy: ToolPolicy | None, event: int) -> None:
-        """Take a call without a fault: where it changes something, it may carry out a decision.
+    def call(self, call: ToolCall, policy: ToolPolicy | None, event: int) -> None:
+        """Take a call without a fault: it may have asked a person, or carry out a decision.
 
         Args:
-            args: Its arguments; None where they are not known.
+            call: The call.
             policy: What is declared about its tool; None where nothing is.
             event: Number of the event in the run.
         """
-        if policy is not None and self._filter.awaits_deeds and policy.effect_of(args) is Effect.CHANGE:
-            self._add(self._filter.act(event, args))
+        if call.name in ASKING_TOOLS:
+            self._add(self._filter.answer(event, call, _PERSON))
+        elif (
+            policy is not None and self._filter.awaits_deeds and policy.effect_of(call.args) is Effect.CHANGE
+        ):
+            self._add(self._filter.act(event, call.args))
 
     def _add(self, candidates: Iterable[FilteredCandidate]) -> None:
         for each in candidates:
