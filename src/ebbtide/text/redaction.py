@@ -31,14 +31,27 @@ _RULES_OF: Final = {
 _UNHINTED: Final = tuple(number for number, rule in enumerate(SECRET_RULES) if not rule.hints)
 _SHORTEST_UNHINTED: Final = 40  # characters of a secret of such a rule
 _VARIABLE: Final = re.compile(r"arn:|[$%{<*#\[(]|[A-Za-z_][\w.]*\(|/|~|\.{1,2}/|https?:")
-_STAND_IN: Final = re.compile(
-    r"(.)\1*|[xX][-_xX]*|[A-Z_]+|(?i:(?:your|my|some|the)[-_].*|.*(?:changeme|placeholder|redacted).*)"
-)
+_STAND_IN: Final = re.compile(r"(.)\1*|[xX][-_xX]*|[A-Z_]+|(?i:.*(?:changeme|placeholder|redacted).*)")
+_OWN: Final = re.compile(r"(?i:your|my|some|the)[-_]")
 # A word, as in a name with its version: `my-app-secret-v2`, `camelCase`, `sha256`, `20240102`, `Uint8Array`.
 _WORD: Final = re.compile(
     r"(?:[A-Z]?[a-z]{2,}+|[A-Z]{2,}+|[A-Za-z]){0,5}+\d{0,4}|\d+"
     r"|(?:[A-Z]?[a-z]+){1,3}+\d{1,5}(?:[A-Z][a-z]{2,}+){1,3}+\d{0,4}"
 )
+#: Letters with those that follow them in words: 96 % of the pairs in the prose and the names of Python.
+_FOLLOWERS: Final = (
+    "abcdgiklmnprstuvwxy baceijlorsuy cacehiklmorstu dadeilorstu eabcdefgiklmnopqrstvwxy faefilorstu "
+    "gaehilnorsu haeiort iabcdefglmnoprstvxz ju keils lacdeilnopstuy mabdeimopstu nacdefgiklnopstuv "
+    "oabcdfgiklmnoprstuvw paehiloprstuy qu racdefgiklmnoprstuvy sacehiklmopstuwy tacdefhilmnoprstuy "
+    "uabcdefgilmnprst vaeio waehinors xceipt ynpst ze"
+)
+_PAIRS: Final = frozenset(row[0] + letter for row in _FOLLOWERS.split() for letter in row[1:])
+_FEWEST_PAIRS: Final = 8  # of letters, from which one sees whether they spell words
+_RAREST, _RARE_SHARE = 4, 0.3  # pairs that no word has, in number and of all
+# Runs in one case within a word that are shorter than words are, of a secret with so many letters.
+_MANY_LETTERS, _SHORT_RUN, _SHORT_RUNS = 14, 3, 3
+_LETTERS: Final = re.compile(r"[A-Za-z]+")
+_RUN: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _FILE: Final = re.compile(r"[^/]*+/.*\.[a-z]{2,5}$")
 _PARTS: Final = re.compile(r"[-_./:+@=~|\\]+")
 
@@ -200,15 +213,17 @@ def _has_form(secret: str, form: SecretForm) -> bool:
         case SecretForm.ANY:
             return True
         case SecretForm.MIXED:
-            return _has(secret, str.islower) and _has(secret, str.isupper) and _has(secret, str.isdigit)
+            return _is_mixed(secret) or _is_unspelled(secret)
         case SecretForm.TYPED:
             return not _stands_in(secret)
         case SecretForm.RANDOM:
-            return not _stands_in(secret) and _has(secret, str.isdigit) and _is_random(secret)
+            is_random = _has(secret, str.isdigit) and _is_random(secret)
+            return not _stands_in(secret) and (is_random or _is_unspelled(secret))
         case SecretForm.UNSPOKEN:
             has_digit = _has(secret, str.isdigit)
             is_mixed = _has(secret, str.islower) and _has(secret, str.isupper)
-            return not _stands_in(secret) and (has_digit or is_mixed) and _is_random(secret)
+            is_random = (has_digit or is_mixed) and _is_random(secret)
+            return not _stands_in(secret) and (is_random or _is_unspelled(secret))
 
 
 def _stands_in(secret: str) -> bool:
@@ -217,6 +232,7 @@ def _stands_in(secret: str) -> bool:
         secret.lower().strip(".,:;!?") in PLACEHOLDERS
         or _VARIABLE.match(secret) is not None
         or _STAND_IN.fullmatch(secret) is not None
+        or (_OWN.match(secret) is not None and not _is_mixed(secret))
     )
 
 
@@ -228,6 +244,27 @@ def _is_random(secret: str) -> bool:
     size = len(secret)
     bits = -sum(n / size * math.log2(n / size) for n in Counter(secret).values())
     return bits >= min(_FEWEST_BITS, 0.8 * math.log2(size))
+
+
+def _is_mixed(secret: str) -> bool:
+    return _has(secret, str.islower) and _has(secret, str.isupper) and _has(secret, str.isdigit)
+
+
+def _is_unspelled(secret: str) -> bool:
+    """Returns True if the letters of a secret spell no words: too many stand beside each other by chance.
+
+    >>> [_is_unspelled(text) for text in ("nFmGNKiXnlFiOzcr", "getElementsByTagName", "continuation")]
+    [True, False, False]
+    """
+    if _FILE.match(secret):
+        return False
+    runs = [_RUN.findall(word) for word in _LETTERS.findall(secret)]
+    shortest = sum(len(run) < _SHORT_RUN for word in runs if len(word) > 1 for run in word)
+    if shortest >= _SHORT_RUNS and sum(map(str.isalpha, secret)) >= _MANY_LETTERS:
+        return True
+    pairs = [run[place : place + 2].lower() for word in runs for run in word for place in range(len(run) - 1)]
+    rare = sum(pair not in _PAIRS for pair in pairs)
+    return len(pairs) >= _FEWEST_PAIRS and rare >= _RAREST and rare >= _RARE_SHARE * len(pairs)
 
 
 def _has(text: str, test: Callable[[str], bool]) -> bool:

@@ -77,7 +77,7 @@ def _keys(kind: str, *prefixes: str, then: str = r"[A-Za-z0-9_-]{12,}", form: Se
     """Returns the rule for keys of one service, each kind of which begins with letters of its own."""
     # What begins with a letter of its own is found several times faster than what begins with a look back.
     literals = [prefix.replace(".", r"\.") for prefix in prefixes]
-    begins = "|".join(rf"{literal}(?<![A-Za-z0-9]{literal})" for literal in literals)
+    begins = "|".join(rf"{literal}(?<![A-Za-z0-9_]{literal})" for literal in literals)
     return SecretRule(kind, tuple(prefix.lower() for prefix in prefixes), rf"(?:{begins}){then}", form)
 
 
@@ -110,6 +110,8 @@ SECRET_RULES: Final = (
     _key("google secret", "GOCSPX-"),
     _key("google token", "ya29."),
     _key("google token", "1//0", then=r"[A-Za-z0-9_-]{16,}"),
+    SecretRule("vault token", ("hvs.", "hvb."), rf"{_START}hv[sb]\.[A-Za-z0-9_-]{{16,}}"),
+    _keys("square token", "sq0atp-", "sq0csp-", "sq0idp-", "EAAA"),
     _key("npm token", "npm_", then=r"[A-Za-z0-9]{12,}", form=SecretForm.MIXED),
     SecretRule("pypi token", ("pypi-age",), rf"{_START}pypi-AgE(?:IcHlwaS5vcmc|NdGVzdC5weXBpLm9yZw)[A-Za-z0-9_-]{{4,}}"),
     _key("hugging face token", "hf_", then=r"[A-Za-z0-9]{16,}", form=SecretForm.MIXED),
@@ -127,7 +129,6 @@ SECRET_RULES: Final = (
     _key("databricks token", "dapi", then=r"[a-f0-9]{32}"),
     _key("linear key", "lin_api_"),
     _key("notion token", "ntn_", then=r"[A-Za-z0-9]{16,}"),
-    SecretRule("vault token", ("hvs.", "hvb."), rf"{_START}hv[sb]\.[A-Za-z0-9_-]{{16,}}"),
     SecretRule("grafana token", ("glsa_", "glc_"), rf"{_START}(?:glsa|glc)_[A-Za-z0-9_=+/-]{{12,}}"),
     SecretRule("sentry token", ("sntrys_", "sntryu_"), rf"{_START}sntry[su]_[A-Za-z0-9_=+/-]{{12,}}"),
     _key("docker token", "dckr_pat_"),
@@ -175,10 +176,10 @@ SECRET_RULES: Final = (
     _keys("firebase key", "AAAA", then="[A-Za-z0-9_-]{7}:APA91[A-Za-z0-9_-]{8,}", form=SecretForm.ANY),
     _keys("firecrawl key", "fc-", then=_HEX),
     _keys("fireworks key", "fw_", then=_LETTERS),
-    _keys("flutterwave key", "FLWSECK-", "FLWSECK_TEST-", "FLWPUBK_TEST-"),
+    _keys("flutterwave key", "FLWSECK-", "FLWSECK_TEST-", "FLWPUBK_TEST-", form=SecretForm.ANY),
     _keys("fly token", "fm1r_", "fm1a_", "fm2_", "fo1_", then="[A-Za-z0-9+/=_-]{12,}"),
     _keys("frame.io token", "fio-u-", then="[A-Za-z0-9_=-]{12,}"),
-    _keys("gitlab token", "GR1348941", "glimt-", "glagent-", "gloas-", "glffct-", "glwt-"),
+    _keys("gitlab token", "GR1348941", "glimt-", "glagent-", "gloas-", "glffct-", "glwt-", form=SecretForm.TYPED),
     _keys("gocardless token", "live_", then="[A-Za-z0-9_=-]{24,}"),
     _keys("harness token", "pat.", "sat.", then=r"[A-Za-z0-9_-]{22}\.[A-Za-z0-9]{8,}(?:\.[A-Za-z0-9]*)?"),
     SecretRule("terraform token", (".atlasv1.",), rf"{_START}[A-Za-z0-9]{{14}}\.atlasv1\.[A-Za-z0-9_=-]{{8,}}"),
@@ -222,12 +223,11 @@ SECRET_RULES: Final = (
     _keys("resend key", "re_", then="[A-Za-z0-9]{6,12}_[A-Za-z0-9]{12,}"),
     _keys("scalingo token", "tk-us-"),
     _keys("sendinblue key", "xkeysib-", "xsmtpsib-", then=r"[a-f0-9]{12,}(?:-[A-Za-z0-9]*)?"),
-    _keys("settlemint token", "sm_aat_", "sm_pat_", "sm_sat_", then=_LETTERS),
+    _keys("settlemint token", "sm_aat_", "sm_pat_", "sm_sat_", then=_LETTERS, form=SecretForm.TYPED),
     _keys("shippo token", "shippo_live_", "shippo_test_", then=_HEX),
     _keys("sonar token", "squ_", "sqp_", "sqa_", then=_HEX),
     _keys("sourcegraph token", "sgp_", "slk_", then="[a-f0-9_]{12,}"),
     _keys("segment token", "sgp_", then="[A-Za-z0-9]{24,}"),
-    _keys("square token", "sq0atp-", "sq0csp-", "sq0idp-", "EAAA"),
     _keys("supabase key", "sb_secret_"),
     _keys("tailscale key", "tskey-"),
     _keys("together key", "tgp_v1_"),
@@ -246,6 +246,7 @@ SECRET_RULES: Final = (
     SecretRule("bitcoin key", (), rf"{_START}[5KL][1-9A-HJ-NP-Za-km-z]{{50,51}}(?![A-Za-z0-9])", SecretForm.MIXED),
     # Of an address with a user and a password, the password; a port is none.
     SecretRule("password", ("://",), r"[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s:/@\"'<>`\[\]]{0,80}:(?!\[)(?!\d{1,5}(?:[/\s\"'`<>),;\u2026]|$))(?:(?P<secret>[^\s@\"'<>`/]{1,200})(?=@)|(?P<cut>[^\s@\"'<>`/()\[\]-][^\s@\"'<>`/()\[\]]{0,200})(?=$|\u2026|\.\.\.))", SecretForm.TYPED),
+    SecretRule("password", ("password=", "pwd="), r"[?&](?i:password|pwd)=(?P<secret>[^\s\"'`&;<>)}\]\\]{4,200})", SecretForm.TYPED),
     SecretRule("password", ("curl",), r"curl\b[^\n|;]{0,200}? (?:-u|--user)[ =]?[\"']?[^\s:\"']{1,60}:(?P<secret>[^\s\"'|;@]{3,200})", SecretForm.TYPED),
     SecretRule("credentials", ("authorization",), rf"(?i:authorization){_SET}{_QUOTES}(?i:basic|bearer|token|bot|digest|apikey|negotiate)\s+(?P<secret>[A-Za-z0-9._~+/=-]{{6,}})", SecretForm.TYPED),
     SecretRule("credentials", ("authorization",), rf"(?i:authorization){_SET}{_QUOTES}(?P<secret>[A-Za-z0-9._~+/=-]{{12,}})", SecretForm.RANDOM),
