@@ -366,13 +366,15 @@ def test_a_summary_for_a_compaction_is_no_work_that_stops() -> None:
     assert ended(summary.ending) == "It wrote the summary for a compaction."
 
 
-#: Of money alone, which the limit tells of, too; of many chains, none of which goes on; of all of a stretch.
+#: Of money alone, which the limit tells of, too; of many chains, none of which goes on; of all of a stretch;
+#: of changes, each of which may have been the last that was needed.
 _NONE_OF_A_CHAIN = (
     LoopKind.SPEND_RATE,
     LoopKind.BUDGET_END,
     LoopKind.SPEND_WITHOUT_NEWS,
     LoopKind.ACROSS_CHAINS,
     LoopKind.MONOTONY,
+    LoopKind.COMPLAINT,
 )
 
 

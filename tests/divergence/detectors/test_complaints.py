@@ -4,10 +4,12 @@ from collections.abc import Callable
 
 import pytest
 
+from ebbtide.checking import check_events
 from ebbtide.divergence.monitor import find_loops
 from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.event import Event, Notice, NoticeKind, ToolCall
 from ebbtide.profile import Profile
+from ebbtide.supervision.summary.headline import Headline
 
 LEAST = Profile.DEFAULT.divergence.complaints or 0
 LINT = "PostToolUse hook: [pnpm lint]: 3907 problems in src/client.gen.ts (DO NOT EDIT)"
@@ -49,3 +51,8 @@ def test_a_hook_that_no_change_satisfies() -> None:
 def test_a_hook_that_helps_is_left_alone(events: list[Event]) -> None:
     """Less is to do, it is something else each time, most changes pass, or no hook says it."""
     assert find_loops(events) == []
+
+
+def test_the_words_of_a_hook_end_no_run() -> None:
+    """They answer a call, and the model can make another one."""
+    assert check_events(edited(lambda _: LINT)).headline is not Headline.FAILED

@@ -91,7 +91,6 @@ class Complaints(Detector):
 def known_complaint(number: int) -> Event:
     """An event of a run in which a hook is never satisfied."""
     if number % 2:
-        return Notice(
-            kind=NoticeKind.NOTE, text="Edit hook: [lint]: 3907 problems in client.gen.ts", error=True
-        )
+        text = "Edit hook: [lint]: 3907 problems in client.gen.ts"
+        return Notice(kind=NoticeKind.NOTE, text=text, error=True)
     return probe_call(number, f"saved {number}", path=f"file {number}")

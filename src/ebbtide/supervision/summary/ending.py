@@ -40,6 +40,7 @@ _SPEAKERS: Final = 2  # from which a chain is a talk of several, whose last word
 _SHOWN: Final = 160
 NO_ANSWER: Final = "the last call got no answer"  #: what the end of a run says of its last call
 _SUMMARY: Final = ("<analysis>", "<summary>")  # how the answer to a prompt for a compaction begins
+_HOOK: Final = re.compile(r"\w{2,30} hook: ")  # how the words of a hook against a call begin
 #: Messages that ask an agent nothing: commands to the harness, and notes of our own.
 _COMMANDS: Final = ("<command-name>", "<local-command", "/exit", "/quit", "/clear", MARK)
 
@@ -329,6 +330,8 @@ def _person(message: Message, number: int) -> RunEnding:
 
 def _notice(notice: Notice, number: int) -> RunEnding | None:
     text = notice.text or ""
+    if notice.kind is NoticeKind.NOTE and _HOOK.match(text):
+        return None  # it answers a call, and ends nothing
     reading = _report("harness", text, number)
     if not notice.error or (reading is not None and reading.ending is not EndKind.FAILED):
         return reading
