@@ -63,6 +63,7 @@ class Sees(Enum):
     TOLD = auto()  #: texts of models, before anything else sees them
     USAGE = auto()  #: events that state what they took
     SPAWN = auto()  #: agents that are started
+    ERRAND = auto()  #: calls that start an agent, speak with one, end it or bring its answer
     TIME = auto()  #: every event, while a time is awaited
 
 
@@ -74,7 +75,6 @@ class Trait(IntFlag):
     NUMBERS = auto()  #: there are whole numbers among its arguments
     CHANGE = auto()  #: it is known to change something
     NO_READ = auto()  #: it is not known that it only reads
-    AGENTS = auto()  #: it starts an agent, speaks with one, ends it or brings its answer
     FAILURE = auto()  #: it, or one before it in the chain, failed or came back empty
 
 
@@ -520,8 +520,7 @@ DETECTORS: Final = (
     DetectorRow(
         name="errands",
         make=Errands,
-        sees=Sees.CALL,
-        needs=Trait.AGENTS,
+        sees=Sees.ERRAND,
         loops=(
             LoopRow(
                 kind=LoopKind.IDLE_AGENTS,

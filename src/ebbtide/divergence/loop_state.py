@@ -50,7 +50,7 @@ _NAME = 64  # characters of a name that are kept; the rest counts by its hash
 _PASSIVE = (Effect.POLL, Effect.CLOCK)
 _MAYBE_DEEDS = (Effect.CHANGE, Effect.ACKNOWLEDGE, None)
 # Plain numbers and names: combining members of a flag takes as long as a detector.
-_KNOWN, _LOOK, _NUMBERS, _CHANGE, _NO_READ, _OF_AGENTS, _FAILURE = (int(trait) for trait in Trait)
+_KNOWN, _LOOK, _NUMBERS, _CHANGE, _NO_READ, _FAILURE = (int(trait) for trait in Trait)
 _READ, _CHANGES = Effect.READ, Effect.CHANGE
 _CYCLES = (LoopKind.REPEAT, LoopKind.CYCLE)
 
@@ -217,10 +217,6 @@ class LoopState(State):
             traits |= _NUMBERS
         if effect is not _READ:
             traits |= _CHANGE | _NO_READ if effect is _CHANGES else _NO_READ
-        policy = moment.policy
-        if policy is not None and (policy.spawns is not None or moment.name in TALKS):
-            traits |= _OF_AGENTS
-            self._settle()
         if self.has_failures or moment.has_failed or moment.outcome is not None:
             self.has_failures = True
             traits |= _FAILURE
@@ -315,8 +311,10 @@ class LoopState(State):
         if moment.ts is not None and moment.has_news:
             self.wake_ups.ask(moment)
         finding = _explain(moment, self._listeners_to(moment))
-        if policy is not None and policy.spawns is not None:
-            finding = self.end_agent(moment, call, policy) or finding
+        if policy is not None and (policy.spawns is not None or moment.name in TALKS):
+            self._settle()
+            errand = self._errands.see(moment)
+            finding = self.end_agent(moment, call, policy) or finding or errand
         moment.condense()
         return finding
 
@@ -333,7 +331,11 @@ class LoopState(State):
                     return False
                 moment.effect = Effect.POLL
             moment.name = policy.group or call.name
-            moment.args = policy.arguments(call.args, moment.effect)
+            effect = moment.effect
+            if policy.command is None and policy.key_fields is None and effect not in _PASSIVE:
+                moment.args = call.args
+            else:
+                moment.args = policy.arguments(call.args, effect)
         if len(moment.name) > _NAME:
             moment.name = f"{moment.name[:_NAME]} {key_of(moment.name).hex()}"
         if self.has_spoken:
@@ -397,16 +399,15 @@ class LoopState(State):
             moment.read_effect()
             self._settle()
         moment.now = now = self.repetition.count(moment.name, moment.number)
-        if self.has_time_passed:
+        is_later = self.has_time_passed
+        if is_later:
             self.has_time_passed, self.repetition.latest_wait = False, now
         if self.has_waited:
             self.has_waited, self.repetition.latest_rest = False, now
             moment.has_rested = moment.effect is _READ
         elif moment.effect is Effect.POLL:
-            moment.has_rested = self.repetition.latest_wait == now or moment.pause_s > 0
-        elif self.repetition.latest_wait == now and (
-            not moment.is_deed or (moment.has_failed and may_pass(moment.beginning))
-        ):
+            moment.has_rested = is_later or moment.pause_s > 0
+        elif is_later and (not moment.is_deed or (moment.has_failed and may_pass(moment.beginning))):
             is_long = moment.effect is _READ and (moment.gap_s or 0.0) >= _LONG_GAP_S
             moment.has_rested = is_long or moment.pause_s > 0
         if self.spending:
@@ -424,12 +425,7 @@ class LoopState(State):
         self.is_broken = moment.has_failed and not is_down
         repetition, now, effect = self.repetition, moment.now, moment.effect
         answers, same = repetition.answers, moment.same_since > 0
-        ends = effect is Effect.POLL and moment.text is not None and is_over(moment.text)
-        if ends:
-            self.is_broken = True
-        in_vain = ends or (same and self._is_in_vain(moment))
-        is_retry = same and moment.has_failed and moment.has_rested and effect is not _READ
-        if ((effect in _PASSIVE or is_retry) and not in_vain) or (same and self._waits(moment)):
+        if (same or effect in _PASSIVE) and self._is_look(moment, same=same):
             moment.is_look = True
             if effect is Effect.CLOCK:
                 moment.answer = UNKNOWN  # what it says moves by itself
@@ -469,6 +465,16 @@ class LoopState(State):
                 answers.latest_change = now
         if self.spending:
             self.spend.news()
+
+    def _is_look(self, moment: Moment, *, same: bool) -> bool:
+        """Returns True if a call looks at something that takes its time, and may still come."""
+        effect, in_vain = moment.effect, same and self._is_in_vain(moment)
+        if effect is Effect.POLL and moment.text is not None and is_over(moment.text):
+            self.is_broken = in_vain = True
+        is_retry = same and moment.has_failed and moment.has_rested and effect is not _READ
+        if (effect in _PASSIVE or is_retry) and not in_vain:
+            return True
+        return same and self._waits(moment)
 
     def _waits(self, moment: Moment) -> bool:
         """True if a look that shows what it showed before waits for something."""

@@ -58,7 +58,7 @@ class Deed(NamedTuple):
 class StartedWork(State):
     """Calls of late that started or changed something: they are read when it matters."""
 
-    __slots__ = ("_deeds", "_heard_at", "_latest", "_person_s", "_said", "_unread", "_waiting")
+    __slots__ = ("_asked_to", "_deeds", "_heard_at", "_latest", "_person_s", "_said", "_waiting")
 
     _deeds: list[Deed]
     _latest: int  # place of the latest call that started something
@@ -66,9 +66,9 @@ class StartedWork(State):
 
     def __init__(self) -> None:
         self._waiting: deque[tuple[int, ToolPolicy | None, object, str]] = deque(maxlen=_LATELY)
-        self._heard_at = 0  # calls that wait which came before the latest words of a person
+        self._asked_to = 0  # place of the latest call that was asked if it starts something
+        self._heard_at = 0  # that of the latest call before the latest words of a person
         self._said = ""  # those words, until they are read
-        self._unread = 0  # of them, those that were not asked yet if they start something
         self._latest = -_LATELY
         self._deeds = []
         self._person_s = 0.0
@@ -76,27 +76,27 @@ class StartedWork(State):
     def wait(self, moment: Moment) -> None:
         """Take a call that did not fail, to be read later."""
         if moment.text is not None and moment.effect is not Effect.READ:
-            if len(self._waiting) == _LATELY:
-                self._heard_at = max(0, self._heard_at - 1)
             self._waiting.append((moment.now, moment.policy, moment.args, moment.text[:_READ]))
-            self._unread += 1
 
     def hear(self, text: str) -> None:
         """Take new words of a person, which may say how long it takes: changes before count no more."""
         self._said = text[: 2 * _READ]
         self._person_s = 0.0
-        self._heard_at = len(self._waiting)
+        if self._waiting:
+            self._heard_at = self._waiting[-1][0]
         self._deeds = [deed for deed in self._deeds if deed.made is not None]
 
     def is_any(self, now: int) -> bool:
         """Returns True if something was started of late, `now` being the place of the latest call."""
-        if self._unread:
-            for place, policy, args, text in list(self._waiting)[-self._unread :]:
-                if not _is_order(policy) and not starts_work(argument_text(args)[:_READ], text):
-                    continue
-                if policy is None or policy.effect_of(args) is not Effect.READ:
-                    self._latest = place
-            self._unread = 0
+        for place, policy, args, text in reversed(self._waiting):
+            if place <= self._asked_to:
+                break
+            if not _is_order(policy) and not starts_work(argument_text(args)[:_READ], text):
+                continue
+            if policy is None or policy.effect_of(args) is not Effect.READ:
+                self._latest = max(self._latest, place)
+        if self._waiting:
+            self._asked_to = self._waiting[-1][0]
         return now - self._latest < _LATELY
 
     def latest_deed(self, names: frozenset[int], now: int) -> Deed | None:
@@ -119,7 +119,7 @@ class StartedWork(State):
         """Read the calls that wait."""
         if self._said:
             self._person_s, self._said = announced_s(self._said), ""
-        for number, (place, policy, args, text) in enumerate(self._waiting):
+        for place, policy, args, text in self._waiting:
             effect = None if policy is None else policy.effect_of(args)
             if effect is Effect.READ:
                 continue
@@ -129,11 +129,10 @@ class StartedWork(State):
                 self._deeds.append(Deed(place, names_in(command), made, announced_s(text)))
             elif (is_ended := ends_work(command[:_READ])) or is_over(text):
                 self._end(names_in(f"{command} {text}"), is_ended=is_ended)
-            elif effect is Effect.CHANGE and number >= self._heard_at:
+            elif effect is Effect.CHANGE and place > self._heard_at:
                 self._deeds.append(Deed(place, names_in(command), None, announced_s(text)))
         del self._deeds[:-_DEEDS]
         self._waiting.clear()
-        self._heard_at = self._unread = 0
 
     def _end(self, names: frozenset[int], *, is_ended: bool) -> None:
         """Something ended, or was ended: what was started under one of the names goes on no more."""

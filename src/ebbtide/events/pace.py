@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 #: Arguments that say how long a look may take, and words about it for people.
 _FIELDS: Final = frozenset(
@@ -16,19 +16,12 @@ _FIELDS: Final = frozenset(
     "max_output_tokens description justification explanation".split()
 )
 #: Those that no command depends on.
-_COMMENTS: Final = frozenset("description justification explanation".split())
+COMMENTS: Final = frozenset("description justification explanation".split())
 _NAP: Final = r"(?:sleep[ \t]{1,4}[\d.]{1,8}[smhd]?|Start-Sleep(?:[ \t]{1,4}-\w{1,12})?[ \t]{1,4}\d{1,6})"
 _END: Final = r"[ \t]{0,4}(?:;|&&|\n)\s{0,9}"
 _PAUSE: Final = re.compile(rf"\b{_NAP}{_END}|{_END}{_NAP}\s{{0,9}}\Z")
 _TIME: Final = re.compile(r"\b(?:sleep|Start-Sleep)\b[^\d\n;]{1,20}(\d{1,6}(?:\.\d{1,3})?)([smhd]?)\b")
 _UNITS: Final = {"": 1, "s": 1, "m": 60, "h": 3_600, "d": 86_400}
-
-
-def without_comments(args: Mapping[Any, Any]) -> Mapping[Any, Any]:
-    """Returns the arguments of a command without what it says about itself."""
-    if _COMMENTS.isdisjoint(args):
-        return args
-    return {name: value for name, value in args.items() if name not in _COMMENTS}
 
 
 def without_pace(args: object, command: str | None) -> object:

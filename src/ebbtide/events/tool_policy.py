@@ -17,7 +17,7 @@ from typing import Any, TypeGuard
 from ebbtide.checks import flag, text, whole
 from ebbtide.errors import ConfigError, expect, shown
 from ebbtide.events.effect import Effect
-from ebbtide.events.pace import without_comments, without_pace
+from ebbtide.events.pace import COMMENTS, without_pace
 from ebbtide.events.run_outcome import RunOutcome
 from ebbtide.events.sql_effect import sql_effect
 from ebbtide.settings_file import meant, read_settings, refuse_unknown
@@ -224,8 +224,8 @@ class ToolPolicy:
             return args
         if effect in _PASSING:
             return without_pace(args, self.command)
-        if self.command is not None and _is_table(args):
-            return without_comments(args)
+        if self.command is not None and type(args) is dict and not COMMENTS.isdisjoint(args):
+            return {name: value for name, value in args.items() if name not in COMMENTS}
         return args
 
     def answer(self, result: object) -> object:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections import deque
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
@@ -137,7 +136,7 @@ class Errands(Detector):
     _said: str  # the latest answer
     _words: frozenset[int]  # of it
     _author: tuple[str, ...]
-    _frames: deque[frozenset[int]]
+    _frames: list[frozenset[int]]
 
     def __init__(self, memory: ChainMemory) -> None:
         super().__init__(memory)
@@ -151,7 +150,7 @@ class Errands(Detector):
             self._first
         ) = 0
         self._said, self._words, self._author = "", frozenset(), ()
-        self._frames = deque(maxlen=_FRAMES)
+        self._frames = []
 
     def hear(self, text: str, *, is_task: bool = True) -> None:
         """Take words that came in: those of an agent are an answer, those of a person a new task."""
@@ -213,7 +212,7 @@ class Errands(Detector):
         is_known = any(share(frame, one) >= _ALIKE for one in self._frames)
         is_to_other = is_new or not self._author or not names or names[0] != self._author[0]
         is_asked_for = any(_is_named(name, self._said) for name in names)
-        self._frames.append(frame)
+        self._frames = [*self._frames[1 - _FRAMES :], frame]
         if is_quote and is_to_other and (is_known or is_asked_for) and not _DONE.search(self._said):
             self._relays += 1
             self._asked_for += is_asked_for
