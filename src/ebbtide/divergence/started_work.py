@@ -22,7 +22,7 @@ _READ: Final = 500  # characters of a call, and of its answer, that say so
 _DEEDS: Final = 16  # changes of late that are known by their words
 _WORDS: Final = 64  # words of one, a quarter of those that are read
 #: Words that name a thing: those of tools and of places on the disk are in every call.
-_WORD: Final = re.compile(r"[\w.#@-]*\w[\w.#@-]*")
+_WORD: Final = re.compile(r"[\w.#@-]+")
 _LONG: Final = 5  # characters from which a word without a digit may name a thing
 _COMMON: Final = frozenset(
     "https http localhost false true json-output status state describe deployment command timeout sleep "

@@ -23,7 +23,7 @@ _LONGEST: Final = 1_000  # characters of a question or an option
 _ANSWERS: Final = 20_000  # characters of a result that are read
 #: Where the answer stands behind its question in the words of a result.
 _ANSWER: Final = re.compile(r'"\s*=\s*"([^"]{0,4000})"')
-_RECOMMENDED: Final = re.compile(r"\s*\((?:recommended|default)\)\s*\Z", re.IGNORECASE)
+_RECOMMENDED: Final = re.compile(r"\((?:recommended|default)\)\Z", re.IGNORECASE)
 _HANDED_BACK: Final = re.compile(
     r"\b(?:you|claude|codex|agent) (?:decide|choose|pick)|\bup to you\b|\bno preference\b|\bnot sure\b",
     re.IGNORECASE,
@@ -141,4 +141,4 @@ def _chosen(options: Sequence[str], answer: str | list[str] | None) -> tuple[str
 
 def _named(option: str) -> str:
     """Returns an option without the remark that it is recommended."""
-    return _RECOMMENDED.sub("", option).strip()
+    return _RECOMMENDED.sub("", option.strip()).strip()

@@ -59,7 +59,7 @@ _NAMED: Final = (
     "target",
 )
 _SPOKEN: Final = ("message", "content", "prompt", "input", "text")
-_TAGGED: Final = re.compile(r"<(task_result|result|output|message)>\s*(.{1,4000}?)\s*</\1>", re.DOTALL)
+_OPENING: Final = re.compile(r"<(task_result|result|output|message)>")
 _NOTICE: Final = re.compile(
     r"\s*<((?:task|sub-?agent|agent|teammate|inter-agent)[_-]?\w{0,20})\b([^>]{0,200})>(.*)", re.DOTALL
 )
@@ -224,7 +224,7 @@ class Errands(Detector):
         errand = Errand(names, _wants_change(order), self._idle > 0)
         started = _IDS.findall(text[:_READ])
         is_launch = bool(started) and (len(text) <= 300 or _LAUNCHED.search(text[:_READ]) is not None)
-        if is_launch and not _TAGGED.search(text[:_READ]):
+        if is_launch and not any(_tagged(text[:_READ])):
             self._started += 1
             if len(self._open) >= _KEPT:
                 del self._open[next(iter(self._open))]
@@ -287,6 +287,16 @@ def _names_in(text: str) -> Iterator[str]:
     yield from (name for name in re.findall(r"[\w-]{3,60}", text))
 
 
+def _tagged(text: str) -> Iterator[str]:
+    """Yields what stands between the tags of answers."""
+    at = 0
+    while (tag := _OPENING.search(text, at)) is not None:
+        end = text.find(f"</{tag[1]}>", tag.end())
+        at = tag.end() if end < 0 else end
+        if end >= 0 and (said := text[tag.end() : end].strip()):
+            yield said
+
+
 def _texts(answer: str) -> Iterator[tuple[str, str]]:
     """Yields what agents say in an answer, each with the name of the agent where it is known."""
     if answer.lstrip()[:1] == "{":
@@ -297,9 +307,9 @@ def _texts(answer: str) -> Iterator[tuple[str, str]]:
         if isinstance(value, dict):
             yield from _leaves(value, "")
             return
-    found = _TAGGED.findall(answer[: 4 * _READ])
+    found = list(_tagged(answer[: 4 * _READ]))
     if found:
-        yield from (("", said) for _, said in found)
+        yield from (("", said) for said in found)
     elif answer.strip():
         yield "", answer.strip()
 
