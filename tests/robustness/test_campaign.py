@@ -16,7 +16,8 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 @pytest.fixture
 def folder() -> Iterator[Path]:
     """One that every user reaches: those of pytest are for one alone."""
-    with tempfile.TemporaryDirectory() as name:
+    # A store that was torn may still close its files.
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
         Path(name).chmod(0o755)
         yield Path(name)
 
