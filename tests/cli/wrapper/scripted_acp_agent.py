@@ -14,6 +14,7 @@ import queue
 import sys
 import threading
 import time
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,12 @@ NUMBERS = itertools.count(1)
 MESSAGES: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
 CANCELLED: set[str] = set()  # sessions
 PAUSE_S = 0.01
-OUTPUT = os.open("agent.out", os.O_WRONLY | os.O_CREAT)
+
+
+@cache
+def output() -> int:
+    """The file of what it wrote; none is made where nothing is written."""
+    return os.open("agent.out", os.O_WRONLY | os.O_CREAT)
 
 
 def read() -> None:
@@ -40,7 +46,7 @@ def read() -> None:
 def write(message: dict[str, Any]) -> None:
     """Writes a line, with spaces that an encoder would not make."""
     data = json.dumps({"jsonrpc": "2.0", **message}, separators=(" ,  ", " : ")).encode() + b"\n"
-    os.write(OUTPUT, data)
+    os.write(output(), data)
     sys.stdout.buffer.write(data)
     sys.stdout.buffer.flush()
 
