@@ -6,10 +6,8 @@ from typing import Any
 import grpc
 import pytest
 from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import OTLPSpanExporter
-from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
-from tests.service.web.test_spans import chat, run_of, search
+from tests.service.web.test_spans import looping_agent, run_of
 
 METHOD = "/opentelemetry.proto.collector.{}.v1.{}Service/Export"
 TOKEN = "known-to-few-callers"  # noqa: S105 - of a service on this machine
@@ -29,17 +27,8 @@ def test_the_exporter_of_the_sdk(start: Any, free_tcp_port: int, compression: An
     """As over HTTP: a loop is found, and the end of the agent's span ends the run."""
     service = start("--span-wait", "0.2", "--otlp-grpc", str(free_tcp_port))
     exporter = OTLPSpanExporter(endpoint=f"127.0.0.1:{free_tcp_port}", insecure=True, compression=compression)
-    provider = TracerProvider()
-    provider.add_span_processor(BatchSpanProcessor(exporter))
-    tracer = provider.get_tracer("my.agents")
-    agent = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "finder"}
-    with tracer.start_as_current_span("invoke_agent finder", attributes=agent):
-        for _ in range(8):
-            chat(tracer)
-            search(tracer)
-        provider.force_flush()
+    with looping_agent(exporter):
         run_of(service, action="stop")
-    provider.shutdown()
     run_of(service, ended=True, events=16, tokens=880)
 
 

@@ -6,7 +6,8 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExport
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import BatchSpanProcessor
+from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter
 
 EXPORTS = Path(__file__).parents[1] / "otlp" / "exports"
 PROTOBUF = {"Content-Type": "application/x-protobuf"}
@@ -78,6 +79,22 @@ def chat(tracer: Any) -> None:
         pass
 
 
+@contextmanager
+def looping_agent(exporter: SpanExporter, resource: Resource | None = None) -> Iterator[None]:
+    """An agent whose eight equal searches are exported while its own span is still open."""
+    provider = TracerProvider(resource=resource)
+    provider.add_span_processor(BatchSpanProcessor(exporter))
+    tracer = provider.get_tracer("my.agents")
+    agent = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "finder"}
+    with tracer.start_as_current_span("invoke_agent finder", attributes=agent):
+        for _ in range(8):
+            chat(tracer)
+            search(tracer)
+        provider.force_flush()
+        yield
+    provider.shutdown()
+
+
 @pytest.mark.parametrize(
     ("compression", "resource", "project"),
     [
@@ -91,21 +108,12 @@ def test_the_exporter_of_the_sdk(
     """A loop is found while the agent's own span is still open; its end is noticed."""
     service = start("--span-wait", "0.2")
     exporter = OTLPSpanExporter(f"{service.url}/v1/traces", compression=compression)
-    provider = TracerProvider(resource=resource)
-    provider.add_span_processor(BatchSpanProcessor(exporter))
-    tracer = provider.get_tracer("my.agents")
-    agent = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "finder"}
-    with tracer.start_as_current_span("invoke_agent finder", attributes=agent):
-        for _ in range(8):
-            chat(tracer)
-            search(tracer)
-        provider.force_flush()
+    with looping_agent(exporter, resource):
         run = run_of(service, action="stop")
         assert (run["source"], run["project"], run["can_stop"], run["note"]) == (
             "otlp", project, False, "",
         )  # fmt: skip
         assert not run["ended"]
-    provider.shutdown()
     run_of(service, ended=True, events=16, tokens=880)
 
 
