@@ -145,14 +145,15 @@ class CallSums:
         """Tokens of all classes."""
         return self.input_tokens + self.output_tokens + self.cache_read_tokens + self.cache_write_tokens
 
-    def add(self, usage: Usage, cost_units: int | None) -> None:
+    def add(self, usage: Usage, cost_units: int | None, *, is_call: bool = True) -> None:
         """Count a call.
 
         Args:
             usage: What it took.
             cost_units: Units of money; None where its price is not known.
+            is_call: False for what was taken beside the calls.
         """
-        self.calls += 1
+        self.calls += is_call
         self.input_tokens += usage.input_tokens or 0
         self.output_tokens += usage.output_tokens or 0
         self.cache_read_tokens += usage.cache_read_tokens or 0

@@ -213,8 +213,7 @@ class SessionMoney:
             group = groups.get(name)
             if group is None:
                 group = groups[name] = MoneySums(CallSums(), set())
-            group.sums.add(call.usage, cost)
-            group.sums.calls -= not call.is_model
+            group.sums.add(call.usage, cost, is_call=call.is_model)
             group.sessions.add(call.owner.session)
         return groups
 
