@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable
+from functools import cache
 from typing import Annotated, Any, TypeVar
 
 from ebbtide.budget.tally import Tally
@@ -11,7 +12,7 @@ from ebbtide.codec import As, State
 from ebbtide.divergence.agent_tree import order_key
 from ebbtide.divergence.answer_texts import AnswerTexts, Likeness, text_of
 from ebbtide.divergence.chain_memory import ChainMemory, Detector, SessionMemory
-from ebbtide.divergence.detector_table import DETECTORS, EVERYTHING, DetectorRow, Restart, Sees, Trait
+from ebbtide.divergence.detector_table import DETECTORS, EVERYTHING, Restart, Sees, Trait
 from ebbtide.divergence.detectors.errands import TALKS, Errands
 from ebbtide.divergence.detectors.failing import FailingTools
 from ebbtide.divergence.detectors.hand_offs import HandOffs
@@ -172,7 +173,7 @@ class LoopState(State):
         self.detectors: dict[str, Detector] = {row.name: row.make(memory) for row in DETECTORS}
         # Traits of a call -> those that listen to it.
         self._calls: dict[int, tuple[_Listener, ...]] = {}
-        self._talk = self._listeners(row for row in DETECTORS if row.sees is Sees.TALK)
+        self._talk = self._listeners(Sees.TALK)
         self._spawns = self._detector(Spawns)
         self._errands = self._detector(Errands)
         self._begun = {}
@@ -222,24 +223,12 @@ class LoopState(State):
             traits |= _FAILURE
         listeners = self._calls.get(traits)
         if listeners is None:
-            listeners = self._calls[traits] = self._listeners(
-                row
-                for row in DETECTORS
-                if row.sees is Sees.CALL and (row.needs is None or int(row.needs) & traits)
-            )
+            listeners = self._calls[traits] = self._listeners(Sees.CALL, traits)
         return listeners
 
-    def _listeners(self, which: Iterable[DetectorRow]) -> tuple[_Listener, ...]:
-        rows = list(which)
-        bits = {row.name: 1 << place for place, row in enumerate(rows)}
-        return tuple(
-            (
-                self.detectors[row.name].see,
-                bits[row.name],
-                ~0 if row.excuses is EVERYTHING else sum(bits.get(name, 0) for name in row.excuses),
-            )
-            for row in rows
-        )
+    def _listeners(self, sees: Sees, traits: int = 0) -> tuple[_Listener, ...]:
+        detectors = self.detectors
+        return tuple((detectors[name].see, bit, excused) for name, bit, excused in _plan(sees, traits))
 
     def _detector(self, kind: type[_D]) -> _D:
         return next(one for one in self.detectors.values() if isinstance(one, kind))
@@ -616,6 +605,21 @@ class LoopState(State):
         super().restore(state)
         for name, detector in self.detectors.items():
             detector.restore(state["detectors"][name])
+
+
+@cache
+def _plan(sees: Sees, traits: int) -> tuple[tuple[str, int, int], ...]:
+    """Returns the detectors for an event of such traits: name, own bit, bits of those that it excuses."""
+    rows = [row for row in DETECTORS if row.sees is sees and (row.needs is None or int(row.needs) & traits)]
+    bits = {row.name: 1 << place for place, row in enumerate(rows)}
+    return tuple(
+        (
+            row.name,
+            bits[row.name],
+            ~0 if row.excuses is EVERYTHING else sum(bits.get(name, 0) for name in row.excuses),
+        )
+        for row in rows
+    )
 
 
 def _shows_end(call: ToolCall, policy: ToolPolicy) -> bool:
