@@ -75,11 +75,14 @@ class ChainMemory(State):
         take_deed: Takes a call that an agent states, and notes the agent in `callers`.
         changes: Changes that were declared and landed.
         witnessed: Answers that were not known, of calls that did not fail: what bears witness to work.
+        deeds: A count that grows with those of them whose call was no mere glance: it changed something, or
+            may have, read on or read much, or what it asks for moves.
     """
 
     __slots__ = (
         "callers",
         "changes",
+        "deeds",
         "name",
         "registry",
         "repetition",
@@ -99,6 +102,7 @@ class ChainMemory(State):
     started: StartedWork
     changes: int
     witnessed: int
+    deeds: int
     callers: dict[str | None, None]
 
     def __init__(self, name: str, rules: LoopRules, session: SessionMemory, tally: Tally) -> None:
@@ -113,6 +117,7 @@ class ChainMemory(State):
         self.started = StartedWork()
         self.changes = 0
         self.witnessed = 0
+        self.deeds = 0
         self.callers = {}
         self.take_deed: Callable[[ToolCall], Finding | None] = _take_nothing
 

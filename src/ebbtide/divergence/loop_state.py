@@ -25,7 +25,6 @@ from ebbtide.divergence.detectors.wake_ups import WakeUps
 from ebbtide.divergence.loop_registry import Finding, Loop
 from ebbtide.divergence.moment import Command, Moment, looks_at_rest
 from ebbtide.divergence.numbering import Batch, Numbering
-from ebbtide.divergence.repetition import Repetition
 from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.awaited import has_come_so_far, is_over, is_under_way, may_pass, may_still_come
 from ebbtide.events.effect import Effect
@@ -47,6 +46,7 @@ _CALLERS = 64  # agents whose calls are known to be recorded
 _COMMANDS = 64  # commands that wait
 _AGENTS = 1_024  # orders of agents that are under way
 _LONG_GAP_S = 100.0  # between a call and whatever came before it, from which it is a rest
+_GLANCE = 300  # characters of an answer up to which a look may be a mere glance
 _NAME = 64  # characters of a name that are kept; the rest counts by its hash
 _PASSIVE = (Effect.POLL, Effect.CLOCK)
 _MAYBE_DEEDS = (Effect.CHANGE, Effect.ACKNOWLEDGE, None)
@@ -73,15 +73,15 @@ class _UnreadCommands(State):
     Reading a command line takes longer than everything else that is done with a call, and most are new.
 
     Args:
-        repetition: The calls of the chain with their answers.
+        memory: What is known of the chain.
     """
 
-    __slots__ = ("_repetition", "_waiting")
+    __slots__ = ("_memory", "_waiting")
 
     _waiting: list[tuple[int, _Waiting]]  # with their places
 
-    def __init__(self, repetition: Repetition) -> None:
-        self._repetition = repetition
+    def __init__(self, memory: ChainMemory) -> None:
+        self._memory = memory
         self._waiting = []
 
     @property
@@ -104,10 +104,12 @@ class _UnreadCommands(State):
         if not self._waiting:
             return False
         has_changed = False
-        repetition = self._repetition
+        repetition = self._memory.repetition
         answers, cycles, latest = repetition.answers, repetition.cycles, repetition.calls
         for now, (policy, args) in self._waiting:
             effect = policy.effect_of(args)
+            if effect in _MAYBE_DEEDS:
+                self._memory.deeds += 1
             if effect is Effect.CHANGE:
                 symbols = cycles.recent[max(len(cycles) - (latest - now), 0) :]
                 answers.start = answers.latest_change = now
@@ -187,7 +189,7 @@ class LoopState(State):
         self._forgetful = {
             news: [self.detectors[row.name] for row in DETECTORS if news in row.forgets] for news in Restart
         }
-        self._effects = _UnreadCommands(self.repetition)
+        self._effects = _UnreadCommands(memory)
         self._starts = memory.started
         self._texts = AnswerTexts()
         self._batch = Batch()
@@ -253,6 +255,7 @@ class LoopState(State):
             return _explain(moment, self._talk) or stated
         if isinstance(event, Message):
             self._message(event)
+            self._settle()
             return _explain(moment, self._talk)
         return self._notice(moment, event) if isinstance(event, Notice) else None
 
@@ -421,6 +424,7 @@ class LoopState(State):
             elif not same:
                 answers.latest_news = answers.latest_change = now
                 self.memory.witnessed += 1
+                self.memory.deeds += 1
                 if self.spending:
                     self.spend.news()
             moment.memory = answers.see(moment.key, moment.answer, False, now)  # noqa: FBT003
@@ -445,9 +449,12 @@ class LoopState(State):
         answers.latest_news = now
         if not moment.has_failed:
             self._starts.wait(moment)
-        if not moment.has_failed:
             self.memory.witnessed += 1
+            if moment.is_progress or moment.has_numbers or len(moment.text or "") > _GLANCE:
+                self.memory.deeds += 1  # reading that goes on is work, too
         if not moment.has_failed and not self._effects.wait(moment):
+            if effect in _MAYBE_DEEDS:
+                self.memory.deeds += 1
             if effect is Effect.CHANGE:
                 self._changed(now)
             elif effect is None:
@@ -498,6 +505,7 @@ class LoopState(State):
         """A call that cannot be read matches nothing, not even itself."""
         repetition = self.repetition
         self.memory.witnessed += 1
+        self.memory.deeds += 1
         now = repetition.count(name, self.event)
         repetition.answers.latest_news = now
         repetition.cycles.push_new((b"unreadable %d" % now, UNKNOWN))
@@ -586,6 +594,7 @@ class LoopState(State):
             self._errands.hear(event.text, is_task=False)
         elif kind is NoticeKind.COMPACTION:
             self.has_spoken = True
+        self._settle()
         return _explain(moment, self._talk)
 
     def spent_before(self, event: int) -> tuple[int, int]:

@@ -38,7 +38,17 @@ KNOWN_NOISE: Final = (
         r"/(?:tmp|var/folders|var/tmp|run/user|dev/shm)/[\w./+@=-]+|\\Temp\\[\w.\\+-]+",
     ),
     NoiseRule("uuid", ("-4", "-"), r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"),
-    NoiseRule("process", ("pid", "PID", "Process "), r"(?:pid|PID|Process)\W{0,3}\d+"),
+    NoiseRule(
+        "process", ("pid", "PID", "Process ", "(node:"), r"(?:pid|PID|Process)\W{0,3}\d+|\(node:\d+(?=\))"
+    ),
+    NoiseRule("seed", ("seed", "Seed", "SEED"), r"(?:[Ss]eed|SEED)(?: ?[=:])? ?\d{3,}"),
+    NoiseRule(
+        "port",
+        ("127.0.0.1:", "localhost:", "[::1]:"),
+        r"(?:127\.0\.0\.1|localhost|\[::1\]):(?:3[3-9]|[45]\d|6[0-5])\d{3}(?!\d)",
+    ),
+    NoiseRule("load", ("load average",), r"load averages?: [\d.]+,? [\d.]+,? [\d.]+"),
+    NoiseRule("memory", (", Memory: ",), r", Memory: \d[\d.]* ?[KMG]i?B"),
     NoiseRule("shell", ("shellId", "shell_id"), r"shell(?:Id|_id)\W{1,4}\w{1,40}"),
     NoiseRule(
         "shell_line",
@@ -50,7 +60,7 @@ KNOWN_NOISE: Final = (
         ("uration", "lapsed", "atency", "took", "age", "ptime"),
         r"\"(?:\w{0,99}(?:[dD]uration|[eE]lapsed|[lL]atency|took)\w{0,99}|(?:\w{1,50}_)?(?:age|uptime)(?:_\w{1,20})?)\""
         r": ?[\d.]+"
-        r"|(?:[eE]lapsed|[lL]atency|[uU]ptime)(?:_\w{1,20})?(?:=|: ?)\d[\d.]{0,20}(?![\w.])",
+        r"|(?:[eE]lapsed|[lL]atency|[uU]ptime)(?:_\w{1,20})?(?:=|: ?)\d[\d.]{0,20}(?![\w.:])",
     ),
     NoiseRule(
         "counter",
@@ -64,14 +74,19 @@ KNOWN_NOISE: Final = (
         (),
         rf"{_START}(?:\d{{3}}[-/]\d\d[-/]\d\d[T ]{_CLOCK}{_ZONE}"
         rf"|\d? {_CLOCK}(?= )"
-        rf"|\d?:\d\d:\d\d(?:[.,]\d{{1,9}})?"
+        rf"|\d?:\d\d(?::\d\d(?:[.,]\d{{1,9}})?|\.\d{{1,9}}|(?= min\b))"
         rf"|(?<=1)[5-9]\d{{8}}(?:\.\d{{1,9}}|\d{{3}}|\d{{6}}|\d{{9}})?(?!\w))",
     ),
     NoiseRule("address", ("0x",), r"0x[0-9a-fA-F]{6,16}"),
     NoiseRule(
+        "rate",
+        ("/s", "s/it"),
+        rf"{_START}[\d,]*(?:\.\d+)? ?(?:(?:[kKMGT]i?B|it|runs|assertions)/s|s/it)\b",
+    ),
+    NoiseRule(
         "duration",
         (),
-        rf"{_START}\d*(?:\.\d+)?(?: ?(?:ns|[uµ]s|ms|s|secs?|seconds?|mins?|minutes?)"
+        rf"{_START}\d*(?:,\d{{3}})?(?:\.\d+)?(?: ?(?:ns|[uµ]s|ms|s|secs?|seconds?|mins?|minutes?)"
         r"|d(?:\d+h)?|h(?:\d+m)?|m(?:\d+(?:\.\d+)?s)?)(?![\w(=])",
     ),
 )

@@ -4,7 +4,8 @@ A stop hook that is never satisfied, a goal that cannot be met, an autopilot wit
 sends one prompt: the model answers in ever new words, or looks at what it knows, and cannot end it. What
 ends it for this rule is anything that bears witness to work since the words came last: an answer that was not
 known, of a call that did not fail. So a goal that is worked on, or a hook that is satisfied after some
-rounds, is none.
+rounds, is none. A glance bears no such witness: one or two looks at something small, in a round that did
+nothing else; only the same words have to come once more.
 
 The words are the same where most of them are, numbers aside, and they name nothing that was generated since:
 a report of another job is about another job. Words of a person count only where they are long and come
@@ -37,19 +38,34 @@ _AUTHORS: Final = (
     re.compile(r"\A\s{0,9}<([\w-]{1,40})"),
     re.compile(r"\A([\w ]{0,30}hook)\b", re.IGNORECASE),
 )
+_GLANCES: Final = 2  # calls of a round that only looks to see whether anything has changed
 _NAMED: Final = 40  # characters of the words where nothing names their author
 
 
 class Injections(Detector):
     """Counts how often the same words were put in with nothing done since the last time."""
 
-    __slots__ = ("_count", "_first", "_goes_on", "_has_answered", "_names", "_witnessed", "_words")
+    __slots__ = (
+        "_calls",
+        "_count",
+        "_deeds",
+        "_first",
+        "_glanced",
+        "_goes_on",
+        "_has_answered",
+        "_names",
+        "_witnessed",
+        "_words",
+    )
 
     _words: frozenset[int]
     _names: frozenset[int]
     _count: int
     _first: int
     _witnessed: int
+    _deeds: int
+    _calls: int
+    _glanced: bool
     _has_answered: bool
     _goes_on: bool
 
@@ -64,6 +80,9 @@ class Injections(Detector):
         self._count = 0
         self._first = 0
         self._witnessed = 0
+        self._deeds = 0
+        self._calls = 0
+        self._glanced = False
         self._has_answered = False
         self._goes_on = False
 
@@ -78,6 +97,7 @@ class Injections(Detector):
             return None
         if not self._goes_on_with(text, moment.number):
             return None
+        least += self._glanced
         if self._count < least:
             return None
         goes_on, self._goes_on = self._goes_on, True
@@ -100,15 +120,21 @@ class Injections(Detector):
         names = frozenset(_number(word) for word in tokens if is_generated(word))
         is_same = bool(words) and share(words, self._words) >= self._rules.shared_words
         is_same = is_same and names <= self._names
-        witnessed, self._witnessed = self._witnessed, self._memory.witnessed
+        memory = self._memory
+        witnessed, self._witnessed = self._witnessed, memory.witnessed
+        deeds, self._deeds = self._deeds, memory.deeds
+        calls, self._calls = self._calls, memory.repetition.calls
         if is_same and not self._has_answered:
             return False  # one thing said in two lines
         self._has_answered = False
         self._words, self._names = words, names
-        if is_same and witnessed == self._witnessed:
+        is_idle = witnessed == self._witnessed
+        is_glance = deeds == self._deeds and self._calls - calls <= _GLANCES
+        if is_same and (is_idle or is_glance):
             self._count += 1
+            self._glanced = self._glanced or not is_idle
             return True
-        self._count, self._first, self._goes_on = 1, number, False
+        self._count, self._first, self._goes_on, self._glanced = 1, number, False, False
         return True
 
 
