@@ -12,8 +12,8 @@ from __future__ import annotations
 import argparse
 import json
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -22,8 +22,10 @@ from benchmarks.measure import add_data_option, data_folder, setup, write_result
 from ebbtide.checking import new_recorder
 from ebbtide.claims.sentences import is_refuted
 from ebbtide.errors import EbbtideError
+from ebbtide.profile.supervision import IgnoreRules
 from ebbtide.supervision.ladder import Action, Cause
 from ebbtide.supervision.run_options import RunOptions
+from ebbtide.supervision.summary import idle_sessions
 from ebbtide.supervision.summary.run_summary import RunSummary
 from ebbtide.supervision.verdict import Verdict
 from ebbtide.traces.reading import open_trace
@@ -67,7 +69,7 @@ def words_of(path: Path) -> tuple[list[Word], RunSummary | None]:
             if verdict is not before and _asks(verdict):
                 words.append(Word(verdict.kind or "", verdict.action, number, getattr(event, "ts", None)))
             before = verdict
-        summary = recorder.summary(str(path), trace.format.name)
+        summary = replace(recorder.summary(str(path), trace.format.name), project=trace.project)
     except EbbtideError:
         return [], None
     words += [
@@ -78,6 +80,16 @@ def words_of(path: Path) -> tuple[list[Word], RunSummary | None]:
     if is_refuted(summary.claims):
         words.append(Word("claim", Action.NUDGE, number, None))
     return words, summary
+
+
+def idle_rows(summaries: Sequence[RunSummary]) -> list[Word]:
+    """Returns a word for each session that goes on with a loop over sessions, at the end of the session."""
+    return [
+        Word(idle_sessions.KIND, finding.action, finding.last_event, summary.ended_s)
+        for summary in idle_sessions.with_idle_sessions(summaries, IgnoreRules())
+        for finding in summary.findings
+        if finding.kind == idle_sessions.KIND
+    ]
 
 
 def _asks(verdict: Verdict) -> bool:
@@ -117,11 +129,14 @@ def main() -> None:
         if arguments.case and not case["id"].startswith(tuple(arguments.case)):
             continue
         family, is_bad = case["family"], case["role"] == "bad"
-        words, headlines = [], []
+        words, headlines, summaries = [], [], []
         for path in records(case, data):
             found, summary = words_of(path)
             words += found
-            headlines += [] if summary is None else [summary.words]
+            if summary is not None:
+                headlines.append(summary.words)
+                summaries.append(summary)
+        words += idle_rows(summaries)
         in_time = is_bad and any(is_in_time(word, case["by"]) for word in words)
         counts[family, "incidents" if is_bad else "twins"] += 1
         counts[family, "spoken" if is_bad else "false"] += bool(words)

@@ -96,3 +96,13 @@ def test_check_says_how_many_sessions_did_nothing(tmp_path: Path, edits: bool) -
     environment = {**os.environ, "COLUMNS": "200"}
     output = subprocess.run(line, env=environment, capture_output=True, encoding="utf-8", check=True).stdout
     assert ("12 sessions in a row did nothing" in output) is not edits
+    output = subprocess.run([*line, "--json"], capture_output=True, encoding="utf-8", check=True).stdout
+    lines = (line for line in map(json.loads, output.splitlines()) if "source" in line)
+    runs = sorted(lines, key=lambda run: run["source"])
+    numbers = [
+        [item["copies"] for item in run["findings"] if item["kind"] == "idle_sessions"] for run in runs
+    ]
+    assert numbers == ([[]] * 12 if edits else [[], [], [], *([number] for number in range(4, 13))])
+    line += ["--ignore", "idle_sessions", "--json"]
+    output = subprocess.run(line, capture_output=True, encoding="utf-8", check=True).stdout
+    assert "idle_sessions" not in output

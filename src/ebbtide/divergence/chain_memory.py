@@ -73,6 +73,7 @@ class ChainMemory(State):
         started: What the chain set going or changed of late.
         callers: Agents whose calls are recorded: what they state of them is no second call.
         take_deed: Takes a call that an agent states, and notes the agent in `callers`.
+        condensed_at: Place of the latest call when the context was last condensed.
         changes: Changes that were declared and landed.
         witnessed: Answers that were not known, of calls that did not fail: what bears witness to work.
         deeds: A count that grows with those of them whose call was no mere glance: it changed something, or
@@ -82,6 +83,7 @@ class ChainMemory(State):
     __slots__ = (
         "callers",
         "changes",
+        "condensed_at",
         "deeds",
         "name",
         "registry",
@@ -100,6 +102,7 @@ class ChainMemory(State):
     repetition: Repetition
     runs: int
     started: StartedWork
+    condensed_at: int
     changes: int
     witnessed: int
     deeds: int
@@ -115,6 +118,7 @@ class ChainMemory(State):
         self.runs = 0
         self.searches = False
         self.started = StartedWork()
+        self.condensed_at = 0
         self.changes = 0
         self.witnessed = 0
         self.deeds = 0

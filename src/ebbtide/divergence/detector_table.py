@@ -16,8 +16,15 @@ from ebbtide.divergence.chain_memory import ChainMemory, Detector
 from ebbtide.divergence.detectors.across_chains import AcrossChains, known_spread
 from ebbtide.divergence.detectors.again import Again, known_failing_call, known_no_progress
 from ebbtide.divergence.detectors.complaints import Complaints, known_complaint
-from ebbtide.divergence.detectors.errands import Errands, known_idle_agent, known_relay, known_unread_agent
+from ebbtide.divergence.detectors.errands import (
+    Errands,
+    known_failed_agent,
+    known_idle_agent,
+    known_relay,
+    known_unread_agent,
+)
 from ebbtide.divergence.detectors.failing import FailingTools, known_failing_tool, known_same_error
+from ebbtide.divergence.detectors.forgotten import Forgotten, known_forgotten
 from ebbtide.divergence.detectors.hand_offs import HandOffs, known_hand_off
 from ebbtide.divergence.detectors.idle_answers import IdleAnswers, known_idle_answer
 from ebbtide.divergence.detectors.injections import Injections, known_injection
@@ -226,6 +233,22 @@ DETECTORS: Final = (
                 sentence="{tools} sent {n} times unchanged, failing every time",
                 nudge="This call keeps failing: sending it again unchanged will not help.",
                 known_loop=known_failing_call,
+            ),
+        ),
+    ),
+    DetectorRow(
+        name="forgotten",
+        make=Forgotten,
+        sees=Sees.CALL,
+        needs=Trait.FAILURE,
+        forgets=(Restart.CHANGE, Restart.TASK),
+        loops=(
+            LoopRow(
+                kind=LoopKind.FORGOTTEN,
+                settings=("forgotten",),
+                sentence="{tools} failed with one answer in {n} contexts, each after a condensation",
+                nudge="This was tried before the context was condensed: look whether it is done already.",
+                known_loop=known_forgotten,
             ),
         ),
     ),
@@ -528,6 +551,13 @@ DETECTORS: Final = (
                 sentence="{n} agents in a row changed nothing, and the next ones got the same order",
                 nudge="Read why they leave it as it is before you start another one.",
                 known_loop=known_idle_agent,
+            ),
+            LoopRow(
+                kind=LoopKind.FAILED_AGENTS,
+                settings=("failed_agents",),
+                sentence="{n} agents in a row answered that they failed",
+                nudge="The next agents meet the same failure: mend what stops them before you start more.",
+                known_loop=known_failed_agent,
             ),
             LoopRow(
                 kind=LoopKind.RELAY,

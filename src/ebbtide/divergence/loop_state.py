@@ -47,6 +47,7 @@ _COMMANDS = 64  # commands that wait
 _AGENTS = 1_024  # orders of agents that are under way
 _LONG_GAP_S = 100.0  # between a call and whatever came before it, from which it is a rest
 _GLANCE = 300  # characters of an answer up to which a look may be a mere glance
+_REPORT = 600  # characters of the answer of an agent from which it reports what it found, also failures
 _NAME = 64  # characters of a name that are kept; the rest counts by its hash
 _PASSIVE = (Effect.POLL, Effect.CLOCK)
 _MAYBE_DEEDS = (Effect.CHANGE, Effect.ACKNOWLEDGE, None)
@@ -297,7 +298,9 @@ class LoopState(State):
         self.moment, self.outcome, self.same_since = moment, None, 0
         moment.begin(call, policy)
         if not self._counts(moment, call, turn):
-            return None
+            # A batch is one try, but each of its agents answers for itself.
+            is_agent = self.outcome is not None and policy is not None and policy.spawns is not None
+            return self._errands.see(moment) if is_agent else None
         self._compare(moment)
         self._remember(moment)
         if moment.ts is not None and moment.has_news:
@@ -306,7 +309,7 @@ class LoopState(State):
         if policy is not None and (policy.spawns is not None or moment.name in TALKS):
             self._settle()
             errand = self._errands.see(moment)
-            finding = self.end_agent(moment, call, policy) or finding or errand
+            finding = self.end_agent(moment, call, policy) or errand or finding
         moment.condense()
         return finding
 
@@ -344,7 +347,8 @@ class LoopState(State):
         result = moment.result
         text = moment.text = result if type(result) is str else text_of(result)
         if text is not None:
-            outcome = outcome_of(text, moment.args, failed=moment.is_flagged)
+            is_report = policy is not None and policy.spawns is not None and len(text) > _REPORT
+            outcome = None if is_report else outcome_of(text, moment.args, failed=moment.is_flagged)
             if not text and moment.effect is Effect.READ and not moment.is_command and policy is not None:
                 outcome = NOTHING  # a query that finds nothing says nothing; a command that is quiet is well
             self.outcome = moment.outcome = outcome
@@ -499,6 +503,8 @@ class LoopState(State):
         if self._starts.is_any(repetition.calls):
             return not (is_down or moment.is_empty)
         has_rested = moment.effect is Effect.POLL or repetition.latest_rest > moment.before
+        if is_down and moment.has_rested and is_under_way(moment.text or ""):
+            return False
         return not (is_down and has_rested and is_refused_for_load(moment.beginning))
 
     def _unreadable(self, name: str) -> None:
@@ -594,6 +600,7 @@ class LoopState(State):
             self._errands.hear(event.text, is_task=False)
         elif kind is NoticeKind.COMPACTION:
             self.has_spoken = True
+            self.memory.condensed_at = self.repetition.calls
         self._settle()
         return _explain(moment, self._talk)
 

@@ -66,6 +66,7 @@ class LoopRules:
             complained of a few times.
         idle_agents: Agents in a row that were to change something and answer that they did not; some of them
             started when that was known.
+        failed_agents: Agents in a row that answer that they failed, and no more.
         relays: Answers of agents in a row that are handed on to another one, with nothing done.
         unread_agents: Agents that are started in a row before an answer of any is read.
         closed_agents: Agents in a row that are ended before their answer is read.
@@ -79,6 +80,7 @@ class LoopRules:
         spawned_again: Agents of one chain whose orders were given in an earlier turn, nothing changed since.
         spawned_alike: Agents of a session with one order, in however many turns: the best of a few is fewer.
         wake_up_late_s: Seconds after its time from which a wake-up is missed.
+        forgotten: Contexts, each a condensation apart, in which one call fails with one answer.
         condensations: Condensations of the context in a row.
         messages: Equal messages or thoughts in a row.
         chant_copies: Copies of a block of words at the end of a text.
@@ -142,6 +144,7 @@ class LoopRules:
     injections: int | None = 4
     complaints: int | None = 5
     idle_agents: int | None = 6
+    failed_agents: int | None = 8
     relays: int | None = 5
     unread_agents: int | None = 20
     closed_agents: int | None = 5
@@ -154,6 +157,7 @@ class LoopRules:
     spawned_again: int | None = 4
     spawned_alike: int | None = 9
     wake_up_late_s: float | None = 1_800.0
+    forgotten: int | None = 3
     condensations: int | None = 10
     messages: int | None = 3
     chant_copies: int | None = 4

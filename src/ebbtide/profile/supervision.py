@@ -41,6 +41,7 @@ RULES: Final[Mapping[str, str]] = {
     "injection": "The harness puts the same words in again and again, and nothing is done between.",
     "complaint": "A hook complains in the same words after each change.",
     "idle_agents": "Agents answer that they changed nothing, and the next get the same order.",
+    "failed_agents": "Agents answer, one after the other, that they failed.",
     "relay": "Answers of agents go from one to the next, and nothing is done.",
     "unread_agents": "Agents are started or ended, and nobody reads what they found.",
     "refusals": "A service that has too much to do is asked again at once.",
@@ -51,10 +52,12 @@ RULES: Final[Mapping[str, str]] = {
     "spawned_again": "Agents are started with orders that were given before.",
     "missed_wake_up": "A wake-up that an agent asked for did not come.",
     "condensation": "The context is condensed again and again, and nothing is done in between.",
+    "forgotten": "A call fails again in each context, since the summary forgets that it was tried.",
     "spend_rate": "Money or tokens are spent too fast.",
     "budget_end": "At this rate the budget ends soon.",
     "spend_without_news": "Money is spent, and nothing new comes.",
     "stuck_rounds": "Rounds of a conversation bring nothing new, and no result.",
+    "idle_sessions": "A program starts one session after the other, and none does anything.",
     "burn_without_progress": "Money is spent while little is new: neither alone would be reported.",
 }
 

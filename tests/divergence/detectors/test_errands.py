@@ -15,6 +15,12 @@ IDLE = (
     "No changes were made: the header says DO NOT EDIT.",
     "Nothing to do here.",
 )
+GATE = (
+    "s{}: access denied (403), price unknown.",
+    "Could not read s{}: refused by the gateway.",
+    "s{0}: n/a (403).\n\nagentId: a4{0}f (to continue this agent)\n<usage>tokens: 900</usage>",
+    "Permission denied for s{}.",
+)
 LEAD = (
     "I settle the scope once the reviewer accepts a variant.",
     "That depends on the reviewer, ask there first.",
@@ -28,6 +34,10 @@ REVIEWER = (
 
 def task(order: str, answer: str, agent: str = "general-purpose") -> ToolCall:
     return ToolCall(name="Agent", args={"prompt": order, "subagent_type": agent}, result=answer)
+
+
+def priced(number: int) -> ToolCall:
+    return task(f"Find the price at s{number}.example.", GATE[number % 4].format(number))
 
 
 def start(number: int, order: str) -> ToolCall:
@@ -108,6 +118,16 @@ def sum_of(*parts: Sequence[Event]) -> list[Event]:
             id="ended before they answered",
         ),
         pytest.param(
+            [priced(n) for n in range(12)],
+            LoopKind.FAILED_AGENTS,
+            id="all meet the same gate",
+        ),
+        pytest.param(
+            sum_of(*([priced(n), edit(n)] for n in range(12))),
+            LoopKind.FAILED_AGENTS,
+            id="though their failures are noted",
+        ),
+        pytest.param(
             [start(n, f"Write a docstring for f{n}.") for n in range(30)],
             LoopKind.UNREAD_AGENTS,
             id="never read",
@@ -136,6 +156,15 @@ def test_agents_for_nothing_are_found(events: list[Event], kind: LoopKind) -> No
         pytest.param(
             [*(start(n, f"Fix imports in p{n}.") for n in range(12)), wait(range(12), "nothing to change.")],
             id="one wave, started before anything was known",
+        ),
+        pytest.param(
+            [priced(n) if n % 5 else task(f"Price at s{n}?", f"s{n}: 7.30 EUR") for n in range(30)],
+            id="some doors are closed",
+        ),
+        pytest.param(
+            [task(f"Review m{n}.", f"In m{n} {n + 2} of 40 cases failed." + f" Case {n}: no text." * 40)
+             for n in range(12)],
+            id="they report failures at length",
         ),
         pytest.param(
             sum_of(*([task(f"Fix p{n}.py.", IDLE[n % 4]), edit(n)] for n in range(12))),

@@ -70,6 +70,10 @@ def injections(events: list[Event]) -> list[int]:
             id="a known look",
         ),
         pytest.param(
+            (lambda n: ToolCall(name="look", args={"path": "abcdefghijkl"[n]}, result=f"{n} waits"),),
+            id="a glance at something else",
+        ),
+        pytest.param(
             (lambda n: ToolCall(name="edit", args={"n": n}, result="denied", error=True),), id="refused calls"
         ),
     ],
@@ -94,6 +98,25 @@ def test_the_same_words_with_nothing_done(
         pytest.param(
             rounds(lambda _: note(HOOK), lambda n: ToolCall(name="look", args={"n": n}, result=f"page {n}")),
             id="reading that brings something new",
+        ),
+        pytest.param(
+            rounds(
+                lambda _: note(HOOK),
+                lambda n: ToolCall(name="look", args={"path": "abcdefghijkl"[n]}, result=f"page {n} " * 60),
+            ),
+            id="reading much",
+        ),
+        pytest.param(
+            rounds(
+                lambda _: note(HOOK),
+                *(
+                    lambda n, part=part: ToolCall(
+                        name="look", args={"path": f"{part} {n}"}, result=f"{n} {part}"
+                    )
+                    for part in ("top", "body", "foot")
+                ),
+            ),
+            id="several looks at new things",
         ),
         pytest.param(
             rounds(lambda _: note(HOOK), times=LEAST - 1), id="a hook that is satisfied after some rounds"

@@ -39,6 +39,19 @@ def run(
     return events
 
 
+#: Looks at one missing file, two minutes apart.
+MISSING = [
+    replace(event, ts=120.0 * (number + 1))
+    for number in range(12)
+    for event in run(
+        look=("ls handoff/", "cat handoff/api.md", "test -s handoff/api.md; echo $?")[number % 3],
+        answer=("", "cat: api.md: No such file or directory", "1")[number % 3],
+        looks=1,
+        every=100,
+    )
+]
+
+
 def kinds(events: list[Event]) -> set[LoopKind]:
     return {signal.kind for signal in find_loops(events)}
 
@@ -49,6 +62,10 @@ def kinds(events: list[Event]) -> set[LoopKind]:
         pytest.param(
             run(("cat notes", "set the record"), look="dig TXT _acme.example.org", answer="status: NXDOMAIN"),
             id="nobody makes it",
+        ),
+        pytest.param(
+            MISSING,
+            id="a missing file, looked for in three ways",
         ),
         pytest.param(
             run(

@@ -105,6 +105,17 @@ def run(command: str, answer: str, *, gap: float = 40.0, error: bool = False) ->
             id="started",
         ),
         pytest.param(
+            [],
+            run(
+                "sleep 200; psql -h r2 -c 'select 1'",
+                "FATAL: the database is starting up",
+                error=True,
+                gap=205.0,
+            ),
+            None,
+            id="it starts up",
+        ),
+        pytest.param(
             [], run("sleep 60; gh pr view 7", '{"review": "REQUIRED"}', gap=62.0), None, id="a declared wait"
         ),
     ],

@@ -25,6 +25,7 @@ from ebbtide.errors import ConfigError, EbbtideError, TranscriptError
 from ebbtide.report import wording
 from ebbtide.report.plurals import count
 from ebbtide.supervision.run_options import RunOptions
+from ebbtide.supervision.summary.idle_sessions import with_idle_sessions
 from ebbtide.supervision.summary.run_summary import RunSummary
 from ebbtide.supervision.summary.run_tree import with_trees
 from ebbtide.text.redaction import redacted
@@ -247,7 +248,8 @@ def check_files(
             else:
                 is_named = str(path) in traces.from_arguments
                 skipped_files.append(skipped_file(result, str(path), options, is_named=is_named))
-    return with_trees(summaries), sorted(skipped_files, key=lambda item: item.source)
+    runs = with_idle_sessions(with_trees(summaries), options.profile.ignore)
+    return runs, sorted(skipped_files, key=lambda item: item.source)
 
 
 def judged_files(

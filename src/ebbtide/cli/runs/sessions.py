@@ -38,7 +38,7 @@ from ebbtide.errors import TranscriptError
 from ebbtide.report.plurals import count
 from ebbtide.report.wording import folder_of
 from ebbtide.supervision.run_options import RunOptions
-from ebbtide.supervision.summary.idle_sessions import idle_sessions
+from ebbtide.supervision.summary.idle_sessions import idle_sessions, with_idle_sessions
 from ebbtide.supervision.summary.run_summary import RunSummary
 from ebbtide.supervision.summary.run_tree import with_trees
 from ebbtide.text.redaction import redact
@@ -189,7 +189,8 @@ def _judge(
                 advance(1)
     finally:
         cache.save()
-    summaries = sorted(with_trees(summaries), key=lambda summary: summary.source)
+    summaries = with_idle_sessions(with_trees(summaries), options.profile.ignore)
+    summaries = sorted(summaries, key=lambda summary: summary.source)
     return _Judged(rows=rows, summaries=summaries, skipped_files=sorted(skipped_files, key=_source_of))
 
 

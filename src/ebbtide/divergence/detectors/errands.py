@@ -1,9 +1,10 @@
 """Agents whose work comes to nothing: what one agent orders of others, held against what they answer.
 
-Three signs, none of which a map over many things, a panel or a review has. Agents that were to change
+Four signs, none of which a map over many things, a panel or a review has. Agents that were to change
 something answer, one after the other, that they left it as it is, and the next ones get the same order. Each
-answer is handed on as the next order, and nobody does anything. Or agents are started and started, and
-nobody reads an answer. A change by the one who orders begins afresh: the answers were of use.
+of many agents in a row answers that it failed, and no more. Each answer is handed on as the next order, and
+nobody does anything. Or agents are started and started, and nobody reads an answer. A change by the one who
+orders begins afresh, since the answers were of use; but failures may be noted.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.effect import Effect
 from ebbtide.events.event import Event, ToolCall
 from ebbtide.events.identity import key_of
+from ebbtide.events.outcome import Ending, outcome_of
 
 #: Tools that speak with an agent, or end it, or bring its answer.
 TALKS: Final = frozenset(
@@ -41,6 +43,7 @@ _RESUMES: Final = (
 )  # arguments with which an order goes to an agent that is there
 _FEW: Final = 4  # words of an answer from which it can be quoted
 _AFTER: Final = 3  # orders to change something that were given after the first agent had changed nothing
+_SHORT: Final = 300  # characters of an answer that says no more than that it failed
 _READ: Final = 2_000  # characters of an order or an answer
 _NAME: Final = re.compile(r"[A-Za-z][\w-]{2,60}")
 _COMMON: Final = frozenset(
@@ -67,6 +70,10 @@ _LAUNCHED: Final = re.compile(
     r"\b(?:launched|started|running|queued) (?:successfully|in (?:the )?background)\b|\bagentId\b",
     re.IGNORECASE,
 )
+#: Begins what a harness appends to the words of an agent.
+_TRAILER: Final = re.compile(r"\n\s{0,9}(?:agentId:|<usage>)")
+_SPENT: Final = re.compile(r"<usage>|\bsubagent_tokens\b|\bto continue this agent\b")  # it has answered
+_CODE: Final = re.compile(r"(?<![\w.,])(?:40\d|42[29]|50[0-4]|529)(?![\w,]|\.\d)")  # of HTTP
 _IDS: Final = re.compile(r"(?:agent_?id|task_?id)\W{1,4}([\w-]{3,60})", re.IGNORECASE)
 #: Verbs of orders that want something changed, and of those that want to know something.
 _CHANGES: Final = frozenset(
@@ -120,13 +127,14 @@ class Errands(Detector):
     """Follows the orders and the answers of one chain."""
 
     __slots__ = (
-        "_after", "_asked_for", "_author", "_changes", "_closed", "_first", "_frames", "_idle", "_open",
-        "_relays", "_said", "_started", "_words",
+        "_after", "_asked_for", "_author", "_changes", "_closed", "_failed", "_first", "_frames",
+        "_idle", "_open", "_relays", "_said", "_started", "_words",
     )  # fmt: skip
 
     _open: dict[str, Errand]  # by the first of its names
     _idle: int  # agents in a row that changed nothing
     _after: int  # of them, those that were started in spite of that
+    _failed: int  # agents in a row that failed
     _relays: int  # answers in a row that were handed on
     _asked_for: int  # of them, those that named the agent to whom they went
     _closed: int  # agents in a row that were ended before they answered
@@ -146,9 +154,8 @@ class Errands(Detector):
 
     def reset(self) -> None:
         """Begin afresh: something was changed, or a person said something new."""
-        self._idle = self._after = self._relays = self._asked_for = self._closed = self._started = (
-            self._first
-        ) = 0
+        self._idle = self._after = self._relays = self._asked_for = self._closed = self._started = 0
+        self._first = self._failed = 0
         self._said, self._words, self._author = "", frozenset(), ()
         self._frames = []
 
@@ -172,7 +179,9 @@ class Errands(Detector):
         is_own = moment.effect is Effect.CHANGE and moment.has_news and not moment.has_failed
         before, self._changes = self._changes, self._memory.changes
         if self._changes - is_own > before:
+            failed = self._failed
             self.reset()
+            self._failed = failed  # whoever notes that they failed has no use of them
         self._first = self._first or moment.number
         text = moment.text or ""
         order = policy.order_of(call.args)
@@ -194,6 +203,7 @@ class Errands(Detector):
         rules = self._rules
         for kind, count, least, is_there in (
             (LoopKind.IDLE_AGENTS, self._idle, rules.idle_agents, self._after >= _AFTER),
+            (LoopKind.FAILED_AGENTS, self._failed, rules.failed_agents, True),
             (LoopKind.RELAY, self._relays, rules.relays, self._asked_for > 1 or self._relays >= _STAGES),
             (LoopKind.UNREAD_AGENTS, self._closed, rules.closed_agents, True),
             (LoopKind.UNREAD_AGENTS, self._started, rules.unread_agents, True),
@@ -224,7 +234,7 @@ class Errands(Detector):
         errand = Errand(names, _wants_change(order), self._idle > 0)
         started = _IDS.findall(text[:_READ])
         is_launch = bool(started) and (len(text) <= 300 or _LAUNCHED.search(text[:_READ]) is not None)
-        if is_launch and not any(_tagged(text[:_READ])):
+        if is_launch and not _SPENT.search(text) and not any(_tagged(text[:_READ])):
             self._started += 1
             if len(self._open) >= _KEPT:
                 del self._open[next(iter(self._open))]
@@ -249,8 +259,8 @@ class Errands(Detector):
 
     def _answer(self, names: tuple[str, ...], said: str) -> None:
         known = next((name for name in names if name in self._open), None)
-        errand = self._open.pop(known) if known is not None else Errand(names, changes=False, is_after=False)
-        self._note(errand, said)
+        unknown = Errand(names, changes=False, is_after=False)
+        self._note(unknown if known is None else self._open.pop(known), said)
 
     def _note(self, errand: Errand, said: str) -> None:
         """Take the answer of an agent."""
@@ -260,7 +270,17 @@ class Errands(Detector):
             self._after += errand.is_after
         else:
             self._idle = self._after = 0
+        self._failed = self._failed + 1 if _says_failure(said) else 0
         self._said, self._words, self._author = said[:_READ], words_of(said[:_READ]), errand.names
+
+
+def _says_failure(said: str) -> bool:
+    """Returns True if an answer says that its agent failed, and no more."""
+    said = _TRAILER.split(said, maxsplit=1)[0].strip()
+    if len(said) > _SHORT:
+        return False
+    outcome = outcome_of(said, None, failed=False)
+    return (outcome is not None and outcome.ending is Ending.FAILED) or _CODE.search(said) is not None
 
 
 def _wants_change(order: str) -> bool:
@@ -330,6 +350,14 @@ def known_idle_agent(number: int) -> Event:
     """An event of a run whose agents leave everything as it is."""
     order = f"Migrate vendor/part{number}.js to the new client."
     return ToolCall(name="Task", args={"prompt": order}, result=f"part{number} is not ours: nothing changed.")
+
+
+def known_failed_agent(number: int) -> Event:
+    """An event of a run whose agents are all refused by the same gate."""
+    order = f"Find the price of part {number} at dealer{number}.example."
+    return ToolCall(
+        name="Task", args={"prompt": order}, result=f"dealer{number}: access denied (403), price unknown."
+    )
 
 
 def known_relay(number: int) -> Event:

@@ -7,8 +7,9 @@ what keeps the thing from going on. One that stands still until somebody acts ta
 patience has an end also where something is under way and never moves.
 
 Two answers are the same where they differ in what the question named, or in numbers alone that jump to and
-fro. One that moves in one direction is progress, unless it is a clock. So is whatever else
-brought news between two looks. What is at work now needs neither.
+fro. Looks at one missing thing in other ways, each of which shows nothing, are looks at the same. A number
+that moves in one direction is progress, unless it is a clock. So is whatever else brought news between two
+looks. What is at work now needs neither.
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ _CLOCK: Final = 0.1  # by which a clock may differ from the time that passed
 _MINUTE: Final = 60
 _HELD: Final = 2 / 3  # of the time that a wait in vain takes, where somebody is named who holds it
 _READ: Final = 1_000  # characters of an answer that are read
+_BARE: Final = 16  # characters of an answer that shows nothing
 _TOKEN: Final = re.compile(r"\w(?:[\w.:/-]{0,200}\w)?|[^\w\s]")
 _NUMBER: Final = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?![\w.])")
 _DIGITS: Final = re.compile(r"\d+")
@@ -57,6 +59,7 @@ class Vigil:
 
     form: Key
     words: frozenset[int]  # of the call
+    names: frozenset[int]  # of what was looked for, as long as nothing was there; else none
     place: int  # of the first call
     first_event: int
     since: float | None
@@ -189,21 +192,31 @@ class Waits(Detector):
         words = frozenset(word for word in moment.words if not word & 1)  # an odd one holds a digit
         vigils, witnessed = self._vigils, self._memory.witnessed
         is_news = moment.has_news or (moment.is_look and not moment.same_since)
+        names = names_in(moment.arguments) if _is_bare(moment) else frozenset()
         vigil = next((one for one in vigils if one.form == key and share(one.words, words) >= _ALIKE), None)
+        if vigil is None and names:
+            vigil = next((one for one in vigils if one.names & names), None)
         if vigil is not None:
             vigils.remove(vigil)
             if witnessed - is_news > vigil.witnessed:
                 vigil = None  # something else moved in between
         if vigil is None:
             del vigils[: len(vigils) - _VIGILS + 1]
-            vigil = Vigil(key, words, moment.now, moment.number, moment.ts, numbers, numbers)
+            vigil = Vigil(key, words, names, moment.now, moment.number, moment.ts, numbers, numbers)
         else:
             vigil.rested_s += moment.pause_s
-            vigil.move(numbers)
+            vigil.names &= names
+            if vigil.form == key:
+                vigil.move(numbers)
         vigil.count += 1
         vigil.witnessed = witnessed
         vigils.append(vigil)
         return vigil
+
+
+def _is_bare(moment: Moment) -> bool:
+    """Returns True if a look shows nothing: it fails, or finds nothing, or next to nothing."""
+    return moment.has_failed or moment.is_empty or len(moment.text or "") <= _BARE
 
 
 def _form_of(answer: str, question: str, numbers: list[float]) -> str:

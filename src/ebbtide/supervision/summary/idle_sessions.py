@@ -7,12 +7,17 @@ of a session changed anything, or may have.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import dataclasses
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from ebbtide.supervision.summary.run_summary import RunSummary
+from ebbtide.profile.supervision import IgnoreRules
+from ebbtide.supervision.ladder import Action, Cause
+from ebbtide.supervision.summary.run_summary import RunFinding, RunSummary
 
+KIND: Final = "idle_sessions"  #: of the finding
+_ADVICE: Final = "End the program that starts them, or change what it asks for."
 _FEWEST: Final = 4  # sessions; three are a check that is satisfied after some rounds
 _SOON_S: Final = 60.0  # from the end of one to the beginning of the next: who types takes longer, as a rule
 
@@ -77,12 +82,57 @@ class IdleSessions:
         """Says that the sessions did nothing, and names the remedy."""
         return (
             f"{self.sessions:,} sessions in a row did nothing: each began with “{self.title}” as soon as "
-            "the one before had ended. End the program that starts them, or change what it asks for."
+            f"the one before had ended. {_ADVICE}"
         )
 
 
 def idle_sessions(spans: Iterable[SessionSpan]) -> list[IdleSessions]:
     """Returns the loops over some sessions, in the order in which they began."""
+    return [_loop(row) for row in _rows(spans)]
+
+
+def with_idle_sessions(summaries: Sequence[RunSummary], ignored: IgnoreRules) -> list[RunSummary]:
+    """Returns the summaries; those that go on with a loop over sessions have a finding that says so.
+
+    Args:
+        summaries: Runs.
+        ignored: Findings that are not to be reported.
+    """
+    if ignored.covers(KIND):
+        return list(summaries)
+    numbers = {
+        span.source: number
+        for row in _rows(map(SessionSpan.of, summaries))
+        for number, span in enumerate(row, 1)
+        if number >= _FEWEST
+    }
+    return [_with_finding(summary, numbers.get(summary.source)) for summary in summaries]
+
+
+def _with_finding(summary: RunSummary, number: int | None) -> RunSummary:
+    if number is None:
+        return summary
+    spent = summary.spent
+    finding = RunFinding(
+        id=KIND,
+        kind=KIND,
+        action=Action.ESCALATE,
+        cause=Cause.DIVERGENCE,
+        sentence=f"session {number:,} in a row that did nothing, each begun as soon as the last had ended",
+        advice=_ADVICE,
+        first_event=1,
+        last_event=max(spent.events, 1),
+        copies=number,
+        cost_usd=spent.cost_usd,
+        tokens=spent.tokens.total,
+        seconds=spent.seconds,
+    )
+    reason = f"{finding.sentence}." if summary.verdict.action is Action.ALLOW else summary.reason
+    return dataclasses.replace(summary, findings=(finding, *summary.findings), reason=reason)
+
+
+def _rows(spans: Iterable[SessionSpan]) -> list[list[SessionSpan]]:
+    """Returns the sessions of each loop."""
     by_project: dict[str, list[tuple[float, SessionSpan]]] = {}
     for span in spans:
         if span.project is not None and span.began_s is not None:
@@ -98,8 +148,7 @@ def idle_sessions(spans: Iterable[SessionSpan]) -> list[IdleSessions]:
             if is_idle:
                 row.append(span)
         series.append(row)
-    loops = sorted((row for row in series if len(row) >= _FEWEST), key=lambda row: row[0].began_s or 0.0)
-    return [_loop(row) for row in loops]
+    return sorted((row for row in series if len(row) >= _FEWEST), key=lambda row: row[0].began_s or 0.0)
 
 
 def _goes_on(before: SessionSpan, span: SessionSpan) -> bool:
