@@ -32,6 +32,7 @@ from ebbtide.divergence.detectors.monotony import Monotony, known_monotony
 from ebbtide.divergence.detectors.readback import ReadBack, known_unseen_change
 from ebbtide.divergence.detectors.recurrence import Recurrences, known_recurrence
 from ebbtide.divergence.detectors.refusals import Refusals, Silence, known_refusal, known_silence
+from ebbtide.divergence.detectors.rewritten import Rewritten, known_rewritten
 from ebbtide.divergence.detectors.same_tool import (
     SameTool,
     known_growing_call,
@@ -360,6 +361,21 @@ DETECTORS: Final = (
                 sentence="{tools}: {n} attempts ended in the same way, whatever was tried",
                 nudge="Several attempts in a row ended in the same way: what was varied is not the cause.",
                 known_loop=known_recurrence,
+            ),
+        ),
+    ),
+    DetectorRow(
+        name="rewritten",
+        make=Rewritten,
+        sees=Sees.CALL,
+        forgets=(Restart.TASK,),
+        loops=(
+            LoopRow(
+                kind=LoopKind.REWRITTEN,
+                settings=("rewrites",),
+                sentence="{tools} wrote one file anew {n} times, and nothing else was done",
+                nudge="This file was put in other words again: take the first step that it names.",
+                known_loop=known_rewritten,
             ),
         ),
     ),

@@ -23,6 +23,7 @@ class LoopKind(StrEnum):
     RECURRENCE = "recurrence"
     STAGNATION = "stagnation"
     UNSEEN_CHANGES = "unseen_changes"
+    REWRITTEN = "rewritten"
     UNDONE_CHANGES = "undone_changes"
     WAITING = "waiting"
     VAIN_WAIT = "vain_wait"

@@ -28,6 +28,7 @@ class LoopRules:
         empty_again: Attempts in which nothing is found.
         nothing_new: Calls in a row whose answers hold no new word, whatever is asked.
         unseen_changes: Looks at a thing that show what they showed before, each after another change of it.
+        rewrites: Versions of one file in a row, with nothing but looks between them.
         undone_changes: Times that a change is turned round, or made again, after it had been undone.
         known_ground: Steps in a row over known ground, as the agents narrate it: no new search, site or file.
         same_orders: Nearly the same order to an agent in a row, and nothing new comes of it.
@@ -116,6 +117,7 @@ class LoopRules:
     empty_again: int | None = 4
     nothing_new: int | None = 10
     unseen_changes: int | None = 5
+    rewrites: int | None = 5
     undone_changes: int | None = 3
     known_ground: int | None = 5
     same_orders: int | None = 4

@@ -28,6 +28,7 @@ RULES: Final[Mapping[str, str]] = {
     "recurrence": "Ever new attempts end alike: in the same failure, or with nothing found.",
     "stagnation": "Answers hold nothing new, whatever is asked.",
     "unseen_changes": "A thing is changed again and again, and looks as before.",
+    "rewritten": "One file is written anew again and again, and nothing else is done.",
     "undone_changes": "A change is made, undone and made again.",
     "waiting": "The same look again and again at something that takes its time.",
     "vain_wait": "It waits for something that nothing has set going.",

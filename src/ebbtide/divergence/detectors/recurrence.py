@@ -159,6 +159,8 @@ class Recurrences(Detector):
         self.heads[head] = attempts
         is_empty = moment.is_empty
         is_apart = attempts.is_apart(moment.words, 0.0 if is_empty else _OWN)
+        if moment.policy is not None and moment.policy.spawns is not None:
+            is_apart = False  # an agent that cannot be started fails whatever it was to do
         if is_empty and len(attempts.words) < _WORDS:
             attempts.words |= words_of(outcome.lines[0][1])  # what it suggests instead may be tried next
         if is_apart or outcome.is_down:
