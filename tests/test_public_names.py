@@ -104,6 +104,18 @@ def test_every_public_name_has_an_example(project: Path) -> None:
     assert set(NAMES) - words == set()
 
 
+def test_every_public_name_is_stable_or_provisional(project: Path) -> None:
+    """The table of the reference has each name that can be imported once, and no other."""
+    page = (project / "docs" / "reference.md").read_text(encoding="utf-8")
+    section = page[page.index("\n## Stability") : page.index("\n## Python")]
+    rows = {
+        kind: re.findall(r"`(\w+)`", re.search(rf"^\| {kind} \|(.*)\|$", section, re.MULTILINE)[1])
+        for kind in ("stable", "provisional")
+    }
+    assert sorted(rows["stable"] + rows["provisional"]) == sorted(NAMES)
+    assert all(names == sorted(names, key=str.lower) for names in rows.values())
+
+
 def test_the_words_of_the_headline(project: Path) -> None:
     """The page of words defines those of the headline as the report does."""
     page = (project / "docs" / "words.md").read_text(encoding="utf-8")
