@@ -6,7 +6,7 @@ BASE := $(VENV)/.base
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: prices release help demo site test lint types layers wheel tests test-sdks test-spark test-adapters test-exporters test-agents campaign
+.PHONY: prices release help demo site test lint types layers wheel tests test-sdks test-spark test-adapters test-exporters test-agents test-pythons campaign
 
 help:
 	@echo "make demo   install the package without its extras, and check a sample of runs: takes seconds"
@@ -15,6 +15,7 @@ help:
 	@echo "make test-exporters   let frameworks export their spans, each installed for it, and read them"
 	@echo "make test-agents   watch the real coding agents, installed by npm"
 	@echo "make test-spark   check archives and streams on a real Spark, installed for it"
+	@echo "make test-pythons   run the tests on each version of Python, through uv (PYTHONS='3.12 3.14' TESTS=tests/guard)"
 	@echo "make release   build the package, and check it as PyPI and its users will"
 	@echo "make campaign   attack the product with seeds of its own, bounded in time (SEEDS='1 2 3')"
 	@echo "make site   show the docs as a site, on this machine"
@@ -54,6 +55,20 @@ test-adapters: $(READY)
 release: $(READY)
 	$(PIP) --editable '.[dev,release]'
 	$(BIN)/python tests/release_check.py $(STRICT)
+
+# The suite on each Python that uv has or brings, in an environment of its own; one that cannot be had is named.
+PYTHONS ?= 3.11 3.12 3.13 3.14
+TESTS ?=
+test-pythons: $(READY)
+	$(PIP) --editable '.[release]'
+	@for version in $(PYTHONS); do \
+	    if ! $(BIN)/uv venv --quiet --clear --python $$version $(VENV)-$$version; then \
+	        echo "Python $$version: not to be had here, so not tried"; continue; \
+	    fi; \
+	    $(BIN)/uv pip install --quiet --python $(VENV)-$$version --editable '.[dev]' || exit 1; \
+	    echo "Python $$version"; \
+	    $(VENV)-$$version/bin/python -m pytest -n auto $(TESTS) || exit 1; \
+	done
 
 # The same for what exports spans of OpenTelemetry.
 test-exporters: $(READY)

@@ -53,7 +53,7 @@ def agentguard47(*, fuzzy: bool = False) -> Watcher:
             return raised
         for guard in guards:
             try:
-                guard.check(event.name, _arguments(event))
+                guard.check(event.name, arguments(event))
             except LoopDetected:
                 raised = True
         return raised
@@ -107,7 +107,7 @@ def loopguard_runtime() -> Watcher:
     def see(event: Event) -> bool:
         if not isinstance(event, ToolCall):
             return False
-        args = _arguments(event)
+        args = arguments(event)
         alerts = monitor.observe(
             "agent",
             f"decided: {event.name}",
@@ -123,17 +123,20 @@ def loopguard_runtime() -> Watcher:
     return see
 
 
+#: By name, the module of each published package and what makes a watcher of it.
+PEERS: dict[str, tuple[str, Callable[[], Watcher]]] = {
+    "veronica-core": ("veronica_core", veronica_core),
+    "agentguard47": ("agentguard", agentguard47),
+    "agentguard47 + fuzzy": ("agentguard", lambda: agentguard47(fuzzy=True)),
+    "agent-watchdog": ("agent_watchdog", agent_watchdog),
+    "loopguard-runtime": ("loopguard", loopguard_runtime),
+}
+
+
 def installed() -> dict[str, Callable[[], Watcher]]:
     """The watchers that can be made here, by name: this project first."""
-    peers: dict[str, tuple[str, Callable[[], Watcher]]] = {
-        "veronica-core": ("veronica_core", veronica_core),
-        "agentguard47": ("agentguard", agentguard47),
-        "agentguard47 + fuzzy": ("agentguard", lambda: agentguard47(fuzzy=True)),
-        "agent-watchdog": ("agent_watchdog", agent_watchdog),
-        "loopguard-runtime": ("loopguard", loopguard_runtime),
-    }
-    makers = {name: make for name, (module, make) in peers.items() if importlib.util.find_spec(module)}
-    for name in peers.keys() - makers.keys():
+    makers = {name: make for name, (module, make) in PEERS.items() if importlib.util.find_spec(module)}
+    for name in PEERS.keys() - makers.keys():
         print(f"{name}: not installed; the extra `bench` has it")
     return {"ebbtide": ebbtide, **makers}
 
@@ -148,7 +151,8 @@ def starts_anew(event: Event) -> bool:
     return isinstance(event, Notice) and event.kind is NoticeKind.RUN_START
 
 
-def _arguments(call: ToolCall) -> dict[str, Any]:
+def arguments(call: ToolCall) -> dict[str, Any]:
+    """The arguments of a call as a table, as packages want them."""
     if isinstance(call.args, dict):
         return call.args
     return {} if call.args is None else {"value": call.args}

@@ -17,38 +17,6 @@ from ebbtide.supervision.summary.headline import MEANINGS, Course
 NAMES = [name for name in ebbtide.__all__ if name != "__version__"]
 SCREEN = 24 * 80  # characters of a small terminal
 CODE = re.compile(r"^ *```.*?^ *```$|`[^`\n]+`", re.MULTILINE | re.DOTALL)
-PEERS = {
-    "**Ebbtide, first alarm**": "nudge",
-    "**Ebbtide, stop**": "stop",
-    "three equal calls in a row": "three equal",
-    "agentguard47 2.0.0": "agentguard47",
-    "the same with its fuzzy rule": "agentguard47 + fuzzy",
-    "agent-watchdog 0.1.5": "agent-watchdog",
-    "veronica-core 3.10.0": "veronica-core",
-    "loopguard-runtime 0.2.1": "loopguard-runtime",
-}
-COLUMNS = (
-    ("scenarios", "calls, stuck"),
-    ("scenarios", "calls, healthy"),
-    ("episodes", "unsolved"),
-    ("episodes", "solved"),
-)
-
-
-def table(page: str, first: str) -> dict[str, list[str]]:
-    """The rows of the first table whose heading begins with a cell: the other cells, by the first one."""
-    lines = iter(page.splitlines())
-    for line in lines:
-        if line.startswith(f"| {first} |".replace("  ", " ")):
-            break
-    next(lines)
-    rows: dict[str, list[str]] = {}
-    for line in lines:
-        if not line.startswith("|"):
-            break
-        name, *cells = [cell.strip() for cell in line.strip("|").replace("\\|", "/").split("|")]
-        rows[name] = cells
-    return rows
 
 
 def signatures(name: str) -> Iterator[str]:
@@ -104,6 +72,18 @@ def test_every_public_name_has_an_example(project: Path) -> None:
     assert set(NAMES) - words == set()
 
 
+def test_every_public_name_is_stable_or_provisional(project: Path) -> None:
+    """The table of the reference has each name that can be imported once, and no other."""
+    page = (project / "docs" / "reference.md").read_text(encoding="utf-8")
+    section = page[page.index("\n## Stability") : page.index("\n## Python")]
+    rows = {
+        kind: re.findall(r"`(\w+)`", re.search(rf"^\| {kind} \|(.*)\|$", section, re.MULTILINE)[1])
+        for kind in ("stable", "provisional")
+    }
+    assert sorted(rows["stable"] + rows["provisional"]) == sorted(NAMES)
+    assert all(names == sorted(names, key=str.lower) for names in rows.values())
+
+
 def test_the_words_of_the_headline(project: Path) -> None:
     """The page of words defines those of the headline as the report does."""
     page = (project / "docs" / "words.md").read_text(encoding="utf-8")
@@ -122,35 +102,24 @@ def test_each_word_is_defined_once(project: Path) -> None:
 
 
 def test_the_numbers_of_the_comparison(project: Path) -> None:
-    """The comparison, and the sentence of README about it, stand in the committed results."""
+    """The sentences of README and of the benchmarks about others stand in the committed results."""
     page = (project / "docs" / "benchmarks.md").read_text(encoding="utf-8")
     page = page[: page.index("## Does the signal save rounds")]
     results = project / "benchmarks" / "results"
     if not results.is_dir():
         pytest.skip("benchmarks are in the repository alone")
-    verdicts = json.loads((results / "quality-verdicts.json").read_text(encoding="utf-8"))
-    groups = [verdicts["sets"][kind]["groups"][group] for kind, group in COLUMNS]
-    expected = {
-        row: [f"{group['alarmed'][peer]['alarmed']:,}" for group in groups] for row, peer in PEERS.items()
-    }
-    assert table(page, "") == expected
-    headings = ("stuck, found", "healthy, alarmed", "unsolved, alarmed", "solved, alarmed")
-    cells = [f"{heading} ({group['of']:,})" for heading, group in zip(headings, groups, strict=True)]
-    assert f"| | {' | '.join(cells)} |" in page
-    versions = verdicts["setup"]["packages"]
-    assert all(f"| {name} {version} |" in page for name, version in versions.items() if name != "ebbtide")
-
-    ours, found, accused = (
-        expected["**Ebbtide, first alarm**"],
-        *zip(*(map(int, cells[:2]) for row, cells in expected.items() if "Ebbtide" not in row), strict=True),
-    )
-    stuck, healthy = groups[0]["of"], groups[1]["of"]
+    exam = json.loads((results / "exam.json").read_text(encoding="utf-8"))
+    rows = exam["sets"]["scenarios"]["entrants"]
+    ours = rows["Ebbtide, first word"]
+    others = [rows[name] for name, version in exam["entrants"].items() if version]
+    found = [row["told"]["count"] for row in others]
+    accused = [row["accused"]["count"] for row in others]
     sentence = (
-        f"Of {stuck} stuck runs Ebbtide finds {ours[0]}, and of {healthy} healthy runs it accuses none. "
-        f"Packages that compare calls find {min(found)} to {max(found)} and accuse {min(accused)} to "
-        f"{max(accused)}"
+        f"Of {ours['told']['of']} stuck runs Ebbtide finds {ours['told']['count']}, and of "
+        f"{ours['accused']['of']} healthy runs it accuses none. Packages that compare calls find "
+        f"{min(found)} to {max(found)} and accuse {min(accused)} to {max(accused)}"
     )
-    assert ours[1] == "0"
+    assert ours["accused"]["count"] == 0
     assert sentence in " ".join((project / "README.md").read_text(encoding="utf-8").split())
 
     joint = json.loads((results / "quality-joint-verdict.json").read_text(encoding="utf-8"))

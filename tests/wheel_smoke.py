@@ -47,9 +47,9 @@ EXAMPLE = "exact-repeat.json"
 PRICED_BY_US = '{"kind": "llm", "name": "message", "model": "gpt-4.1", "input_tokens": 9}\n'
 
 
-def build(folder: Path) -> tuple[Path, Path]:
+def build(folder: Path, project: Path = PROJECT) -> tuple[Path, Path]:
     """The sdist, and the wheel built from it."""
-    command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder), str(PROJECT)]
+    command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder), str(project)]
     environment = {**os.environ, "PROJECT_URL": ADDRESS}
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=environment)
     (sdist,), (wheel,) = folder.glob("*.tar.gz"), folder.glob("*.whl")

@@ -134,6 +134,11 @@ def watch(events: Sequence[Event | Round], make: Callable[[], Watcher], name: st
 
 def three_equal() -> Watcher:
     """Three calls of one tool in a row with the same arguments: the rule that everybody writes first."""
+    return equal_calls(3)
+
+
+def equal_calls(least: int) -> Watcher:
+    """At least so many calls of one tool in a row with the same arguments."""
     counts: dict[str, tuple[object, int]] = {}
 
     def see(event: Event) -> bool:
@@ -143,6 +148,6 @@ def three_equal() -> Watcher:
         before, count = counts.get(event.chain_id, (None, 0))
         count = count + 1 if call == before else 1
         counts[event.chain_id] = (call, count)
-        return count >= 3
+        return count >= least
 
     return see
