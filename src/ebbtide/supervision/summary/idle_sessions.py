@@ -86,6 +86,11 @@ class IdleSessions:
         )
 
 
+def spans_of(summaries: Iterable[RunSummary]) -> list[SessionSpan]:
+    """Returns the spans of the runs that a program may have started, which agents of other runs are not."""
+    return [SessionSpan.of(summary) for summary in summaries if summary.parent is None]
+
+
 def idle_sessions(spans: Iterable[SessionSpan]) -> list[IdleSessions]:
     """Returns the loops over some sessions, in the order in which they began."""
     return [_loop(row) for row in _rows(spans)]
@@ -102,7 +107,7 @@ def with_idle_sessions(summaries: Sequence[RunSummary], ignored: IgnoreRules) ->
         return list(summaries)
     numbers = {
         span.source: number
-        for row in _rows(map(SessionSpan.of, summaries))
+        for row in _rows(spans_of(summaries))
         for number, span in enumerate(row, 1)
         if number >= _FEWEST
     }
