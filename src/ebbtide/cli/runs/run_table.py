@@ -16,7 +16,7 @@ from ebbtide.report import wording
 from ebbtide.report.bill_tree import tree_line, tree_mark
 from ebbtide.report.plurals import count
 from ebbtide.supervision.summary.headline import Course, Headline
-from ebbtide.supervision.summary.idle_sessions import idle_sessions, spans_of
+from ebbtide.supervision.summary.idle_sessions import SessionSpan, idle_sessions
 from ebbtide.supervision.summary.run_summary import RunSummary
 from ebbtide.supervision.summary.spending import together
 from ebbtide.text.excerpt import one_line
@@ -82,7 +82,7 @@ def run_table(
         lines += totals(runs).wrap(width)
         if folder:
             lines += Line.safe(f"in {folder}", "dim").wrap(width)
-        for loop in idle_sessions(spans_of(runs)):
+        for loop in idle_sessions(map(SessionSpan.of, runs)):
             lines += Line.safe(loop.sentence, "red").wrap(width)
         lines += [Line(), *_table(groups[:top], folder, width)]
         rest = sum(map(len, groups[top:])) if top is not None else 0

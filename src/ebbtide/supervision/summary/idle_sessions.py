@@ -27,7 +27,8 @@ class SessionSpan(NamedTuple):
 
     Args:
         source: The file, by the name that may be shown.
-        project: The folder that its agent worked in; None where that is not recorded.
+        project: The folder that its agent worked in; None where that is not recorded, and for a run that
+            an agent of another run started.
         title: The first request in one line; empty where it is not recorded.
         began_s: Time of its first event; None where no event has a time.
         ended_s: Likewise of its latest.
@@ -48,7 +49,7 @@ class SessionSpan(NamedTuple):
         """Returns the span of a run."""
         return cls(
             source=summary.source,
-            project=summary.project,
+            project=summary.project if summary.parent is None else None,
             title=summary.title,
             began_s=summary.began_s,
             ended_s=summary.ended_s,
@@ -86,11 +87,6 @@ class IdleSessions:
         )
 
 
-def spans_of(summaries: Iterable[RunSummary]) -> list[SessionSpan]:
-    """Returns the spans of the runs that a program may have started, which agents of other runs are not."""
-    return [SessionSpan.of(summary) for summary in summaries if summary.parent is None]
-
-
 def idle_sessions(spans: Iterable[SessionSpan]) -> list[IdleSessions]:
     """Returns the loops over some sessions, in the order in which they began."""
     return [_loop(row) for row in _rows(spans)]
@@ -107,7 +103,7 @@ def with_idle_sessions(summaries: Sequence[RunSummary], ignored: IgnoreRules) ->
         return list(summaries)
     numbers = {
         span.source: number
-        for row in _rows(spans_of(summaries))
+        for row in _rows(map(SessionSpan.of, summaries))
         for number, span in enumerate(row, 1)
         if number >= _FEWEST
     }
