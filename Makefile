@@ -85,7 +85,7 @@ test-spark: $(READY)
 	$(BIN)/python -m pytest -n 0 tests/batch/spark
 
 # Programs of others, about 1 GB, against a scripted model on this machine: nothing is asked of a provider.
-AGENTS ?= .agents
+AGENTS ?= .real-agents
 test-agents: $(READY)
 	npm install --silent --no-fund --no-audit --prefix $(AGENTS) \
 	    @anthropic-ai/claude-code@2.1.330 @openai/codex@0.169.0 @google/gemini-cli@0.61.0 \

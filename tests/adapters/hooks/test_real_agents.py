@@ -512,18 +512,65 @@ def test_the_plugin_of_claude_code(model, home: Path, monkeypatch: pytest.Monkey
     assert "ebbtide" not in settings.read_text()
 
 
-def test_the_plugin_has_the_hooks_of_the_installer() -> None:
-    """The events of the plugin are those that `ebbtide hooks install claude` takes; its version is ours."""
-    folder = PROJECT / "plugins" / "claude-code"
-    place = PLACES["claude"]
+@pytest.mark.skipif(not PREFIX or not Path(program("codex")).exists(), reason="no codex in EBBTIDE_AGENTS")
+def test_the_plugin_of_codex(model, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Installed from the marketplace of this repository it tells the model; taken out, nothing is left."""
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
+    scripted = model(LOOP)
+    configure_codex(scripted, home)
+    settings = home / ".codex" / "config.toml"
+    others = '\n[mcp_servers.other]\ncommand = "other"  # stays\nenabled = false\n'
+    settings.write_text(f"# of the team\n{settings.read_text()}{others}")
+    before = settings.read_bytes()
+
+    def codex(*arguments: str) -> str:
+        command = [program("codex"), *arguments]
+        done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=120, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    codex("plugin", "marketplace", "add", str(PROJECT))
+    codex("plugin", "add", "ebbtide@ebbtide")
+    servers = {server["name"]: server["transport"] for server in json.loads(codex("mcp", "list", "--json"))}
+    assert (servers["ebbtide"]["command"], servers["ebbtide"]["args"]) == ("ebbtide", ["mcp"])
+    output = run("codex", scripted, home)
+    print("plugin of codex noted in requests", scripted.noted, "of", len(scripted.requests))
+    assert scripted.noted, output
+    assert scripted.noted[0] in (4, 5)
+    assert "am_i_stuck" in scripted.requests[-1]  # the tools come when their server has started
+    assert "ebbtide:ebbtide" in scripted.requests[0]  # the skill
+    codex("plugin", "remove", "ebbtide@ebbtide")
+    codex("plugin", "marketplace", "remove", "ebbtide")
+    assert settings.read_bytes() == before
+    assert not [path for path in (home / ".codex" / "plugins").rglob("*") if path.is_file()]
+
+
+MANIFESTS = {
+    "claude": PROJECT / "plugins" / "claude-code" / ".claude-plugin" / "plugin.json",
+    "codex": PROJECT / "plugins" / "codex" / ".codex-plugin" / "plugin.json",
+}
+
+
+@pytest.mark.parametrize("agent", MANIFESTS)
+def test_a_plugin_has_the_hooks_of_the_installer(agent: str) -> None:
+    """The events of a plugin are those that `ebbtide hooks install` takes; its version is ours."""
+    folder = MANIFESTS[agent].parents[1]
+    place = PLACES[agent]
     hooks = json.loads((folder / "hooks" / "hooks.json").read_text())["hooks"]
-    handler = {"type": "command", "command": "ebbtide-hook claude", "timeout": place.timeout}
+    handler = {"type": "command", "command": f"ebbtide-hook {agent}", "timeout": place.timeout}
     assert hooks == {
         event: [{**({"matcher": tools} if tools else {}), "hooks": [handler]}]
         for event, tools in place.events.items()
     }
-    manifest = json.loads((folder / ".claude-plugin" / "plugin.json").read_text())
+    manifest = json.loads(MANIFESTS[agent].read_text())
     assert manifest["version"] == ebbtide.__version__
+
+
+@pytest.mark.parametrize("name", ["skills/ebbtide/SKILL.md", ".mcp.json"])
+def test_the_plugins_share_what_is_not_of_one_agent(name: str) -> None:
+    """An agent copies the folder of its plugin alone, so each has the file, and all are equal."""
+    claude, codex = (manifest.parents[1] / name for manifest in MANIFESTS.values())
+    assert claude.read_bytes() == codex.read_bytes()
 
 
 STREAM = ("--output-format", "stream-json", "--verbose")
