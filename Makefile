@@ -6,7 +6,7 @@ BASE := $(VENV)/.base
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: prices release help demo site test lint types layers wheel tests test-sdks test-spark test-adapters test-exporters test-agents campaign
+.PHONY: prices release help demo mcp site test lint types layers wheel tests test-sdks test-spark test-adapters test-exporters test-agents campaign
 
 help:
 	@echo "make demo   install the package without its extras, and check a sample of runs: takes seconds"
@@ -16,6 +16,7 @@ help:
 	@echo "make test-agents   watch the real coding agents, installed by npm"
 	@echo "make test-spark   check archives and streams on a real Spark, installed for it"
 	@echo "make release   build the package, and check it as PyPI and its users will"
+	@echo "make mcp   write the bundle of the tools for models, and the entry for the MCP registry"
 	@echo "make campaign   attack the product with seeds of its own, bounded in time (SEEDS='1 2 3')"
 	@echo "make site   show the docs as a site, on this machine"
 	@echo "make prices   take over the newest public prices"
@@ -54,6 +55,10 @@ test-adapters: $(READY)
 release: $(READY)
 	$(PIP) --editable '.[dev,release]'
 	$(BIN)/python tests/release_check.py $(STRICT)
+
+# PROJECT_URL=https://github.com/OWNER/ebbtide names the project in the registry.
+mcp: $(READY)
+	$(BIN)/python plugins/mcp/write_bundle.py
 
 # The same for what exports spans of OpenTelemetry.
 test-exporters: $(READY)
