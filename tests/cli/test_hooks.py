@@ -51,6 +51,12 @@ def test_codex_is_to_be_trusted(here) -> None:
     assert "trust" in here("hooks", "install", "codex").output
 
 
+def test_what_nobody_has_tried_says_so(here) -> None:
+    """Until its first event comes: that is the proof."""
+    assert "nobody has tried them with Cursor itself" in here("hooks", "install", "cursor").output
+    assert "by the documentation, tried by nobody; no event came yet" in here("hooks", "status").output
+
+
 def test_a_broken_file_is_refused(here, tmp_path: Path) -> None:
     path = tmp_path / "home" / ".claude" / "settings.json"
     path.parent.mkdir()

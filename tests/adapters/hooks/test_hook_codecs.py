@@ -5,11 +5,12 @@ import pytest
 from ebbtide.adapters.hooks.claude import CLAUDE
 from ebbtide.adapters.hooks.codex import CODEX
 from ebbtide.adapters.hooks.copilot import COPILOT
+from ebbtide.adapters.hooks.cursor import CURSOR
 from ebbtide.adapters.hooks.gemini import GEMINI
 from ebbtide.adapters.hooks.opencode import OPENCODE
 from ebbtide.adapters.hooks.step import MAIN, HookReply, StepKind, Switch
 
-CODECS = [CLAUDE, CODEX, COPILOT, GEMINI, OPENCODE]
+CODECS = [CLAUDE, CODEX, COPILOT, CURSOR, GEMINI, OPENCODE]
 
 
 def claude(name: str, **fields: object) -> dict[str, object]:
@@ -35,6 +36,11 @@ def vscode(name: str, **fields: object) -> dict[str, object]:
         "transcript_path": "t.json",
     }
     return {**base, "hookEventName": name, **fields}
+
+
+def cursor(name: str, **fields: object) -> dict[str, object]:
+    base = {"conversation_id": "s", "generation_id": "g", "model": "m", "cursor_version": "3.7.21"}
+    return {**base, "workspace_roots": ["/project"], "hook_event_name": name, **fields}
 
 
 def gemini(name: str, **fields: object) -> dict[str, object]:
@@ -68,6 +74,12 @@ PLUGIN = {
     "args": {"command": "ls"},
     "batch": "b",
 }
+NPM = {
+    "tool_name": "Shell",
+    "tool_input": {"command": "npm test"},
+    "tool_use_id": "abc123",
+    "cwd": "/project",
+}
 LIST = {"tool_name": "Bash", "tool_input": {"command": "ls"}}
 COMMAND = {"tool_name": "run_shell_command", "tool_input": {"command": "ls"}}
 
@@ -95,6 +107,14 @@ CALLS = [
     (COPILOT, vscode("PostToolUse", tool_name="editFiles", tool_input={"files": ["a"]}, tool_use_id="tool-123",
         tool_response="File edited successfully"),
         StepKind.TOOLS, [("editFiles", {"files": ["a"]}, "File edited successfully", False, None)]),
+    (CURSOR, cursor("postToolUse", **NPM, tool_output='{"exitCode":0,"stdout":"All tests passed"}', duration=5432),
+        StepKind.TOOLS, [("Shell", {"command": "npm test"}, "All tests passed", False, None)]),
+    (CURSOR, cursor("postToolUse", **NPM, tool_output='{"output":"1 failing","exitCode":1}'),
+        StepKind.TOOLS, [("Shell", {"command": "npm test"}, "1 failing", True, None)]),
+    (CURSOR, cursor("postToolUse", **NPM, tool_output="[1"),
+        StepKind.TOOLS, [("Shell", {"command": "npm test"}, "[1", False, None)]),
+    (CURSOR, cursor("postToolUseFailure", **NPM, error_message="Command timed out after 30s", failure_type="timeout"),
+        StepKind.TOOLS, [("Shell", {"command": "npm test"}, "Command timed out after 30s", True, None)]),
     (GEMINI, gemini("AfterTool", **COMMAND, tool_response=shell("Output: none")),
         StepKind.TOOLS, [("run_shell_command", {"command": "ls"}, "Output: none\n", False, None)]),
     (GEMINI, gemini("AfterTool", **COMMAND, tool_response=shell("Output: (empty)\nExit Code: 3")),
@@ -137,6 +157,10 @@ KINDS = [
     (COPILOT, copilot("Stop", stop_reason="end_turn", transcript_path="events.jsonl"), StepKind.REPORT),
     (COPILOT, copilot("SessionEnd", reason="complete"), StepKind.END),
     (COPILOT, copilot("PreCompact"), None),
+    (CURSOR, cursor("sessionStart", session_id="s", is_background_agent=False), StepKind.START),
+    (CURSOR, cursor("beforeSubmitPrompt", prompt="Go on.", attachments=[]), StepKind.PROMPT),
+    (CURSOR, cursor("sessionEnd", session_id="s", reason="completed"), StepKind.END),
+    (CURSOR, cursor("afterFileEdit", file_path="/a", edits=[]), None),
     (GEMINI, gemini("SessionStart", source="startup"), StepKind.START),
     (GEMINI, gemini("BeforeAgent", prompt="Go on."), StepKind.PROMPT),
     (GEMINI, gemini("SessionEnd", reason="exit"), StepKind.END),
@@ -220,6 +244,9 @@ ANSWERS = [
     (COPILOT, copilot("Stop"), HookReply(correction="why"), {"decision": "block", "reason": "why",
         "hookSpecificOutput": {"hookEventName": "Stop", "decision": "block", "reason": "why"}}),
     (COPILOT, copilot("UserPromptSubmit"), HookReply(message="off", drops_prompt=True), {"decision": "block", "reason": "off"}),
+    (CURSOR, cursor("postToolUse"), HookReply(note="note"), {"additional_context": "note"}),
+    (CURSOR, cursor("postToolUseFailure"), HookReply(note="note"), {}),
+    (CURSOR, cursor("beforeSubmitPrompt"), HookReply(message="off", drops_prompt=True), {"continue": False, "user_message": "off"}),
     (GEMINI, gemini("AfterTool"), HookReply(note="note"), added("AfterTool")),
     (GEMINI, gemini("AfterTool"), HookReply(end="why"), {"continue": False, "stopReason": "why"}),
     (OPENCODE, PLUGIN, HookReply(note="note", end="why"), {"note": "note", "end": "why"}),

@@ -228,7 +228,7 @@ def test_a_changed_text_stands_for_the_value(before: dict, after: dict, indent: 
 
 def test_the_timeouts_are_in_units_of_the_agent() -> None:
     """Seconds, and for Gemini CLI milliseconds."""
-    for agent, timeout in (("claude", 5), ("codex", 3), ("copilot", 5), ("gemini", 5000)):
+    for agent, timeout in (("claude", 5), ("codex", 3), ("copilot", 5), ("cursor", 5), ("gemini", 5000)):
         value = json.loads(install_hooks(agent, HookOptions()).read_text())
         handlers = [
             handler
@@ -254,7 +254,7 @@ def test_the_status_line() -> None:
 
 
 def test_what_an_agent_cannot_do_is_refused() -> None:
-    for agent, title in (("codex", "Codex"), ("copilot", "Copilot")):
+    for agent, title in (("codex", "Codex"), ("copilot", "Copilot"), ("cursor", "Cursor")):
         with pytest.raises(ConfigError, match=f"no hook of {title} can end a run"):
             install_hooks(agent, HookOptions(stops=True))
     with pytest.raises(ConfigError, match="Claude Code alone"):

@@ -32,7 +32,7 @@ class HookPlace:
         agent: The word for it.
         file: Its settings below its folder.
         folder: Its folder, below that of the user or of the project.
-        variable: The variable that names another folder for the user.
+        variable: The variable that names another folder for the user; empty where there is none.
         is_base: Whether the variable names the folder above.
         events: The events that are taken, each with a pattern of the tools that it is about, or "".
         timeout: How long it waits for the command, in its own unit.
@@ -40,6 +40,7 @@ class HookPlace:
         project_folder: Its folder below that of a project, where it has another name there.
         is_flat: Whether a command stands in the list of its event by itself, rather than in a group.
         heading: What a file of hooks states besides them.
+        is_tried: Whether they were tried with the agent itself, rather than read in its documentation.
     """
 
     agent: str
@@ -53,6 +54,7 @@ class HookPlace:
     project_folder: str = ""
     is_flat: bool = False
     heading: Mapping[str, Any] = field(default_factory=dict)
+    is_tried: bool = True
 
     def path(self, environment: Mapping[str, str], project: Path | None) -> Path:
         """The file.
@@ -133,6 +135,20 @@ PLACES: Final[Mapping[str, HookPlace]] = {
             timeout=_SECONDS,
             is_flat=True,
             heading={"version": 1},
+        ),
+        HookPlace(
+            agent="cursor",
+            folder=".cursor",
+            file="hooks.json",
+            variable="",
+            events=dict.fromkeys(
+                ("sessionStart", "beforeSubmitPrompt", "postToolUse", "postToolUseFailure", "sessionEnd"), ""
+            ),
+            timeout=_SECONDS,
+            advice="These hooks follow Cursor's documentation: nobody has tried them with Cursor itself.",
+            is_flat=True,
+            heading={"version": 1},
+            is_tried=False,
         ),
     )
 }

@@ -16,7 +16,7 @@ from ebbtide.service.hooks.install.settings_json import SettingsJson
 AGENTS: Final = (*PLACES, "opencode")
 _STATUS_LINE: Final = "statusLine"
 _FLAGS: Final = ("--shadow", "--stop", "--decisions")
-_NEVER_ENDED: Final = {"codex": "Codex", "copilot": "Copilot"}
+_NEVER_ENDED: Final = {"codex": "Codex", "copilot": "Copilot", "cursor": "Cursor"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
