@@ -188,6 +188,19 @@ def test_what_is_no_event_says_nothing(codec, event) -> None:
     assert codec.read(event) is None
 
 
+@pytest.mark.parametrize("codec", CODECS)
+def test_known_calls_are_alike_and_distinct(codec) -> None:
+    """Equal but for what identifies them, as those of a loop are."""
+    steps = [codec.read(codec.known_call(number)) for number in range(3)]
+    assert {step.kind for step in steps} == {StepKind.TOOLS}
+    calls = [item for step in steps for item in step.calls]
+    assert len({item.key for item in calls}) == 3
+    contents = {
+        (call.name, str(call.args), call.result, call.error) for call in (item.call for item in calls)
+    }
+    assert len(contents) == 1
+
+
 def test_a_sub_agent_is_a_chain_of_its_own() -> None:
     step = CLAUDE.read(claude("PostToolBatch", agent_id="a1", agent_type="Explore", tool_calls=BATCH))
     assert step is not None

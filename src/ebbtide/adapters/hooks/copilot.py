@@ -17,7 +17,15 @@ from pathlib import Path
 from typing import Any, Final
 
 from ebbtide.adapters.answer_text import answer_text
-from ebbtide.adapters.hooks.step import HookCodec, HookReply, HookStep, IdentifiedCall, StepKind, fingerprint
+from ebbtide.adapters.hooks.step import (
+    PROBE,
+    HookCodec,
+    HookReply,
+    HookStep,
+    IdentifiedCall,
+    StepKind,
+    fingerprint,
+)
 from ebbtide.events.event import ToolCall
 from ebbtide.traces.agents.copilot_cli import CopilotCliReader
 from ebbtide.traces.records.fields import identifier, mapping, text
@@ -103,6 +111,12 @@ def _session_file(session: str) -> str | None:
     return None
 
 
+def _known_call(number: int) -> dict[str, Any]:
+    result = {"result_type": "success", "text_result_for_llm": "none"}
+    call = {"tool_name": "Bash", "tool_input": {"command": PROBE}, "tool_result": result}
+    return {"session_id": PROBE, "hook_event_name": "PostToolUse", "timestamp": str(number), **call}
+
+
 COPILOT: Final = HookCodec(
     name="copilot",
     title="Copilot CLI",
@@ -110,4 +124,5 @@ COPILOT: Final = HookCodec(
     answer=answer_copilot,
     can_end=False,
     reader=lambda _: CopilotCliReader(),  # a session has one file
+    known_call=_known_call,
 )

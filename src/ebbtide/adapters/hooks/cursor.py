@@ -12,7 +12,15 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from ebbtide.adapters.answer_text import answer_text
-from ebbtide.adapters.hooks.step import HookCodec, HookReply, HookStep, IdentifiedCall, StepKind, fingerprint
+from ebbtide.adapters.hooks.step import (
+    PROBE,
+    HookCodec,
+    HookReply,
+    HookStep,
+    IdentifiedCall,
+    StepKind,
+    fingerprint,
+)
 from ebbtide.events.event import ToolCall
 from ebbtide.traces.records.fields import identifier, items, mapping, text
 
@@ -82,6 +90,13 @@ def _outcome(output: object) -> tuple[str | None, bool]:
     return "\n".join(parts) if parts else answer_text(output), type(code) is int and code != 0
 
 
+def _known_call(number: int) -> dict[str, Any]:
+    output = json.dumps({"exitCode": 0, "stdout": "none"})
+    call = {"tool_name": "Shell", "tool_input": {"command": PROBE}, "tool_output": output}
+    event = {"conversation_id": PROBE, "hook_event_name": "postToolUse"}
+    return {**event, **call, "tool_use_id": f"{PROBE} {number}"}
+
+
 CURSOR: Final = HookCodec(
     name="cursor",
     title="Cursor",
@@ -89,4 +104,5 @@ CURSOR: Final = HookCodec(
     answer=answer_cursor,
     can_end=False,
     reader=None,
+    known_call=_known_call,
 )

@@ -50,11 +50,13 @@ class InstalledHooks:
         path: The file.
         flags: Their options, such as ``--stop``.
         absent: A program that they need and that is not there any more; None where all is there.
+        command: The words of the command that they run.
     """
 
     path: Path
     flags: tuple[str, ...] = ()
     absent: str | None = None
+    command: tuple[str, ...] = ()
 
 
 def install_hooks(agent: str, options: HookOptions, *, project: Path | None = None) -> Path:
@@ -141,7 +143,8 @@ def find_hooks(agent: str, *, project: Path | None = None) -> InstalledHooks | N
         if not path.exists():
             return None
         flags, programs = opencode_plugin.parts_of(path)
-        return InstalledHooks(path=path, flags=flags, absent=_absent(programs))
+        command = (programs[0], "-I", "-S", *programs[1:], agent) if programs else ()
+        return InstalledHooks(path=path, flags=flags, absent=_absent(programs), command=command)
     place: HookPlace = PLACES[agent]
     settings = SettingsJson(place.path(os.environ, project))
     commands = [command for command in _commands(settings.value) if not command.endswith("statusline")]
@@ -150,7 +153,7 @@ def find_hooks(agent: str, *, project: Path | None = None) -> InstalledHooks | N
     words = words_of(commands[0])
     flags = tuple(word for word in words if word in _FLAGS)
     absent = _absent(word for word in words if Path(word).is_absolute())
-    return InstalledHooks(path=settings.path, flags=flags, absent=absent)
+    return InstalledHooks(path=settings.path, flags=flags, absent=absent, command=tuple(words))
 
 
 def _absent(programs: Iterable[str]) -> str | None:
