@@ -15,6 +15,8 @@ from urllib.parse import quote, unquote
 from ebbtide.adapters.final_text import final_text
 from ebbtide.adapters.hooks.claude import CLAUDE
 from ebbtide.adapters.hooks.codex import CODEX
+from ebbtide.adapters.hooks.copilot import COPILOT
+from ebbtide.adapters.hooks.cursor import CURSOR
 from ebbtide.adapters.hooks.gemini import GEMINI
 from ebbtide.adapters.hooks.opencode import OPENCODE
 from ebbtide.adapters.hooks.step import MAIN, HookCodec, HookReply, HookStep, StepKind, Switch
@@ -38,7 +40,9 @@ from ebbtide.supervision.supervisor import Supervisor
 from ebbtide.supervision.verdict import Verdict
 from ebbtide.traces.records import fields
 
-CODECS: Final[Mapping[str, HookCodec]] = {codec.name: codec for codec in (CLAUDE, CODEX, GEMINI, OPENCODE)}
+CODECS: Final[Mapping[str, HookCodec]] = {
+    codec.name: codec for codec in (CLAUDE, CODEX, COPILOT, CURSOR, GEMINI, OPENCODE)
+}
 _FEW: Final = 8  # calls before the first answer of the model that a session file records
 _MOST_FILES: Final = 500  # session files at hand
 _DECISIONS: Final = "decisions"  # in the place of an agent in the ticket of a note about them
@@ -165,7 +169,11 @@ class HookService:
             if reply.delivery is not None:
                 recipient = _DECISIONS if reply.brings_decisions else step.agent
                 ticket = Ticket(_run_id(codec, step), recipient, reply.delivery)
-            return HookAnswer(codec.answer(step, reply), ticket)
+            content = codec.answer(step, reply)
+            if ticket is not None and not content:  # the agent reads no words with this event
+                self.confirm(ticket, has_arrived=False)
+                ticket = None
+            return HookAnswer(content, ticket)
         except Exception as error:  # noqa: BLE001 - the agent does not notice
             self.note_fault(agent, error)
             return HookAnswer({})
