@@ -146,9 +146,9 @@ def test_the_numbers_of_the_comparison(project: Path) -> None:
     )
     stuck, healthy = groups[0]["of"], groups[1]["of"]
     sentence = (
-        f"Of {stuck} stuck runs Ebbtide finds {ours[0]}, and of {healthy} healthy runs it accuses none. "
-        f"Packages that compare calls find {min(found)} to {max(found)} and accuse {min(accused)} to "
-        f"{max(accused)}"
+        f"{stuck} runs with a loop and {healthy} healthy runs. Ebbtide reports a loop in {ours[0]} of the "
+        f"{stuck} runs and in none of the {healthy}. Other packages that compare calls report a loop in "
+        f"{min(found)} to {max(found)} of the {stuck} and in {min(accused)} to {max(accused)} of the {healthy}"
     )
     assert ours[1] == "0"
     assert sentence in " ".join((project / "README.md").read_text(encoding="utf-8").split())
