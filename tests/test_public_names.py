@@ -148,7 +148,8 @@ def test_the_numbers_of_the_comparison(project: Path) -> None:
     sentence = (
         f"{stuck} runs with a loop and {healthy} healthy runs. Ebbtide reports a loop in {ours[0]} of the "
         f"{stuck} runs and in none of the {healthy}. Other packages that compare calls report a loop in "
-        f"{min(found)} to {max(found)} of the {stuck} and in {min(accused)} to {max(accused)} of the {healthy}"
+        f"{min(found)} to {max(found)} of the {stuck} and in {min(accused)} to {max(accused)} of the "
+        f"{healthy}"
     )
     assert ours[1] == "0"
     assert sentence in " ".join((project / "README.md").read_text(encoding="utf-8").split())
