@@ -146,10 +146,10 @@ def test_the_numbers_of_the_comparison(project: Path) -> None:
     )
     stuck, healthy = groups[0]["of"], groups[1]["of"]
     sentence = (
-        f"{stuck} runs with a loop and {healthy} healthy runs. Ebbtide reports a loop in {ours[0]} of the "
-        f"{stuck} runs and in none of the {healthy}. Other packages that compare calls report a loop in "
-        f"{min(found)} to {max(found)} of the {stuck} and in {min(accused)} to {max(accused)} of the "
-        f"{healthy}"
+        f"{stuck} stuck runs and {healthy} healthy runs. Ebbtide raises an alarm in {ours[0]} of the {stuck} "
+        f"stuck runs and in none of the healthy runs. Other packages that compare calls raise an alarm in "
+        f"{min(found)} to {max(found)} of the stuck runs and in {min(accused)} to {max(accused)} of the "
+        f"healthy runs"
     )
     assert ours[1] == "0"
     assert sentence in " ".join((project / "README.md").read_text(encoding="utf-8").split())
