@@ -116,8 +116,8 @@ def test_the_numbers_of_the_comparison(project: Path) -> None:
     accused = [row["accused"]["count"] for row in others]
     stuck, healthy = ours["told"]["of"], ours["accused"]["of"]
     sentence = (
-        f"{stuck} stuck runs and {healthy} healthy runs. Ebbtide raises an alarm in {ours['told']['count']} of "
-        f"the {stuck} stuck runs and in none of the healthy runs. Other packages that compare calls raise an "
+        f"{stuck} stuck runs and {healthy} healthy runs. Ebbtide raises an alarm in "
+        f"{ours['told']['count']} of the {stuck} stuck runs and in none of the healthy runs. Other packages that compare calls raise an "
         f"alarm in {min(found)} to {max(found)} of the stuck runs and in {min(accused)} to {max(accused)} of "
         f"the healthy runs"
     )
