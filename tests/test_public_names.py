@@ -117,9 +117,9 @@ def test_the_numbers_of_the_comparison(project: Path) -> None:
     stuck, healthy = ours["told"]["of"], ours["accused"]["of"]
     sentence = (
         f"{stuck} stuck runs and {healthy} healthy runs. Ebbtide raises an alarm in "
-        f"{ours['told']['count']} of the {stuck} stuck runs and in none of the healthy runs. Other packages that compare calls raise an "
-        f"alarm in {min(found)} to {max(found)} of the stuck runs and in {min(accused)} to {max(accused)} of "
-        f"the healthy runs"
+        f"{ours['told']['count']} of the {stuck} stuck runs and in none of the healthy runs. Other packages "
+        f"that compare calls raise an alarm in {min(found)} to {max(found)} of the stuck runs and in "
+        f"{min(accused)} to {max(accused)} of the healthy runs"
     )
     assert ours["accused"]["count"] == 0
     assert sentence in " ".join((project / "README.md").read_text(encoding="utf-8").split())
