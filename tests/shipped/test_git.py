@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from ebbtide.errors import ConfigError
-from ebbtide.shipped.fates import Fate
 from ebbtide.shipped.git import Repository
+from ebbtide.supervision.summary.run_shipped import Fate
 from tests.shipped.conftest import Project, Session, code
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from ebbtide.budget.ledger.call_ledger import CallSums
 from ebbtide.budget.tally import UNITS, usd
-from ebbtide.shipped.fates import Fate
-from ebbtide.shipped.outcome import Known, SessionOutcome
+from ebbtide.shipped.outcome import SessionOutcome
+from ebbtide.supervision.summary.run_shipped import Fate, Known
 
 
 @dataclass(slots=True)

@@ -142,15 +142,14 @@ def check(
                 raise ConfigError("--git and FILE: give one of them")
             traces = [sessions_of(git, money.cache_folder)]
         if repo is not None:
-            if (
-                money.by is not None
-                or html is not None
-                or fail_on
-                or form is not None
-                or baseline is not None
-            ):
-                raise ConfigError("--repo prints a screen, or JSON with --json; leave out the other outputs")
-            result = show_shipped(traces, repo, selection, options, money, everything=everything)
+            if money.by is not None or fail_on or form is not None or baseline is not None:
+                raise ConfigError(
+                    "--repo prints a screen, JSON with --json, and a page with --html; leave out the other "
+                    "outputs"
+                )
+            result = show_shipped(
+                traces, repo, selection, options, money, everything=everything, html=html, jobs=jobs
+            )
             result.print(as_json=as_json)
             return
     is_report = form is not None and form.is_report

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import dataclasses
 import hashlib
 import os
 import shutil
@@ -24,22 +25,23 @@ from ebbtide.cli.runs.money_options import MoneyOptions
 from ebbtide.cli.runs.money_screen import ROWS, UNKNOWN, short
 from ebbtide.cli.runs.named_money import read_named_money
 from ebbtide.cli.runs.session_filter import SessionFilter
+from ebbtide.cli.runs.trace_files import TraceFiles
 from ebbtide.cli.table import Table, more_rows
 from ebbtide.cli.terminal import Line, cell_width, plain, warn
+from ebbtide.codec import to_wire
 from ebbtide.errors import ConfigError, TranscriptError
-from ebbtide.events.event import Event
 from ebbtide.report.plurals import count
 from ebbtide.shipped.checkpoints import write_sessions
-from ebbtide.shipped.fates import Fate
 from ebbtide.shipped.git import Repository
-from ebbtide.shipped.outcome import Known, SessionOutcome, outcomes
-from ebbtide.shipped.session_work import SessionWork
+from ebbtide.shipped.outcome import SessionOutcome, outcomes
+from ebbtide.shipped.recorded_work import WorkFile, recorded_work
+from ebbtide.shipped.shipped_runs import with_shipped
 from ebbtide.shipped.sums import ShippedSums, grouped
 from ebbtide.supervision.run_options import RunOptions
+from ebbtide.supervision.summary.run_shipped import Fate, RunShipped
 from ebbtide.text.redaction import redacted
 from ebbtide.traces.money.file_cache import program_mark
 from ebbtide.traces.money.money_cache import MoneyCache
-from ebbtide.traces.reading import open_trace
 
 _NAMES = {agent.value: name for agent, name in AGENT_NAMES.items()}
 _LAST = 24  # columns of the terminal for the name of a row
@@ -90,6 +92,8 @@ def show_shipped(
     wanted: MoneyOptions,
     *,
     everything: bool,
+    html: Path | None = None,
+    jobs: int | None = None,
 ) -> Result:
     """Returns what sessions shipped into a repository.
 
@@ -100,9 +104,11 @@ def show_shipped(
         options: By what they are priced, and whether secrets are masked.
         wanted: Where what files gave is kept.
         everything: Show every row.
+        html: Write the page of the sessions into this file, each with its commits; None writes none.
+        jobs: Processes that judge the sessions for it; None takes one a core where they are worth it.
 
     Raises:
-        ConfigError: There is no such repository, or git cannot be asked.
+        ConfigError: There is no such repository, git cannot be asked, or the page cannot be written.
         TranscriptError: No session can be read.
     """
     repository = Repository(repo)
@@ -112,7 +118,9 @@ def show_shipped(
         machine = MachineSessions.of(selection, cache.origin)
         parts = _inside(machine.parts.values(), repository.roots())
         money = SessionMoney.read([part.file for part in parts], prices, cache)
-        files = [(part.file.path, part.session, part.project, part.file.agent.value) for part in parts]
+        files = [
+            WorkFile(part.file.path, part.session, part.project, part.file.agent.value) for part in parts
+        ]
         if not files:
             raise TranscriptError(
                 f"no session {selection.period or 'of this machine'} worked in {_label(repo)}",
@@ -124,11 +132,16 @@ def show_shipped(
         wanted.refuse_beside_trace()
         named = read_named_money(names, options)
         money = named.money
-        files = [(place.path, place.session, place.project, place.agent) for place in named.places]
+        files = [WorkFile(place.path, place.session, place.project, place.agent) for place in named.places]
         unread = len(named.unread)
         for item in named.unread:
             warn(f"{item.source}: UNREADABLE: {item.what.splitlines()[0]}")
-    report = _Report(outcomes(repository, _works(files)), money.trees(), _label(repo), options)
+    works, errors = recorded_work(files)
+    for error in errors:
+        warn(f"{error.source}: {error.what.splitlines()[0]}")
+    report = _Report(outcomes(repository, works), money.trees(), _label(repo), options)
+    if html is not None:
+        _write_page(html, files, report, options, jobs)
     return Result(
         json=report.wire,
         text=lambda width: report.screen(width, everything=everything),
@@ -150,19 +163,20 @@ def _inside(parts: Iterable[SessionPart], roots: Sequence[str]) -> list[SessionP
     ]
 
 
-def _works(files: Iterable[tuple[str, str, str | None, str]]) -> list[SessionWork]:
-    """The work of each session, of its own file and those of its sub-agents."""
-    works: dict[str, SessionWork] = {}
-    for path, session, project, agent in files:
-        work = works.setdefault(session, SessionWork(session, project, agent))
-        reader = work.reader()
-        try:
-            for item in open_trace(path, is_growing=True):
-                if isinstance(item, Event):
-                    reader.see(item)
-        except TranscriptError as error:
-            warn(f"{path}: {error.what.splitlines()[0]}")
-    return list(works.values())
+def _write_page(
+    file: Path, files: Sequence[WorkFile], report: _Report, options: RunOptions, jobs: int | None
+) -> None:
+    # The engines take a while to load, and only the page needs them.
+    from ebbtide.cli.runs.checking import check_files, write_page
+
+    options = dataclasses.replace(options, timeline=True)
+    paths = tuple(item.path for item in files)
+    traces = TraceFiles(
+        files=paths, from_arguments=frozenset(), refusals=(), several=len(paths) > 1, are_growing=True
+    )
+    summaries, skipped_files = check_files(traces, options, jobs=jobs)
+    sessions = {item.path: item.session for item in files}
+    write_page(file, with_shipped(summaries, sessions, report.shipped()), options, skipped_files)
 
 
 class _Report:
@@ -205,30 +219,18 @@ class _Report:
         }
         return redacted(wire) if self._options.redact else wire
 
+    def shipped(self) -> dict[str, RunShipped]:
+        """Returns what each session shipped, by its id."""
+        found = {item.work.session: item.shipped(*_cost_of(sums)) for item, sums in self._items}
+        return {session: redacted(part) for session, part in found.items()} if self._options.redact else found
+
     def _session(self, item: SessionOutcome, sums: CallSums | None) -> dict[str, Any]:
-        changes = [
-            {
-                "commit": each.change.hash,
-                "title": each.change.title,
-                "fate": each.change.fate.value,
-                "evidence": each.evidence.value,
-                "counts_here": each.is_own,
-                "lines_added": each.change.added,
-                "lines_surviving": each.change.surviving,
-                "reverted_by": each.change.reverted_by,
-            }
-            for each in item.changes
-        ]
-        has_price = sums is not None and (sums.cost_units or not sums.unpriced)
         return {
             "session": item.work.session,
             "agent": item.work.agent,
             "model": self._model(item),
             "project": item.work.project,
-            "cost_usd": usd(sums.cost_units) if sums is not None and has_price else None,
-            "known": item.known.value,
-            "missing_commits": item.missing,
-            "commits": None if item.known is Known.UNKNOWN else changes,
+            **to_wire(item.shipped(*_cost_of(sums))),
         }
 
     def screen(self, width: int, *, everything: bool) -> Iterator[Line]:
@@ -247,6 +249,13 @@ class _Report:
         with_commits = [(session, group) for session, group in rows.items() if group.sessions]
         yield Line()
         yield from _table("session", with_commits, width, everything=everything)
+
+
+def _cost_of(sums: CallSums | None) -> tuple[float | None, int]:
+    """Returns the dollars of a session, None where no price is known, and its calls without a price."""
+    if sums is None:
+        return None, 0
+    return (usd(sums.cost_units) if sums.cost_units or not sums.unpriced else None), sums.unpriced
 
 
 def _sentences(total: ShippedSums, repo: str) -> Iterator[Line]:
