@@ -8,7 +8,7 @@ from typing import Annotated
 import click
 
 from ebbtide import __version__
-from ebbtide.cli.declaration import FILE, FORMAT, Argument, Command, Jobs, Option, Page
+from ebbtide.cli.declaration import FILE, FORMAT, Argument, Command, Jobs, Option, Page, Repo
 from ebbtide.cli.exits import Exit
 from ebbtide.cli.runs.ci.check_format import CheckFormat
 from ebbtide.cli.runs.machine_sessions import MachineSessions
@@ -104,15 +104,7 @@ def check(
             section=_OUTPUT,
         ),
     ] = False,
-    repo: Annotated[
-        Path | None,
-        Option(
-            "--repo",
-            metavar="DIR",
-            help="Print what became of the sessions' commits in this git repository, and what each cost.",
-            section=_OUTPUT,
-        ),
-    ] = None,
+    repo: Repo = None,
     git: Annotated[
         Path | None,
         Option(

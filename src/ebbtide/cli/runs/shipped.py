@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from ebbtide import __version__
-from ebbtide.budget.ledger.call_ledger import CallSums
 from ebbtide.budget.prices import Prices
 from ebbtide.budget.tally import dollars, usd
 from ebbtide.cli.exits import Exit
 from ebbtide.cli.result import Result
+from ebbtide.cli.runs.checking import check_files, write_page
 from ebbtide.cli.runs.ignoring import run_patterns
 from ebbtide.cli.runs.machine_sessions import AGENT_NAMES, MachineSessions, SessionPart
 from ebbtide.cli.runs.money import SessionMoney, TreeMoney
@@ -35,6 +35,7 @@ from ebbtide.shipped.checkpoints import write_sessions
 from ebbtide.shipped.git import Repository
 from ebbtide.shipped.outcome import SessionOutcome, outcomes
 from ebbtide.shipped.recorded_work import WorkFile, recorded_work
+from ebbtide.shipped.session_work import SessionWork
 from ebbtide.shipped.shipped_runs import with_shipped
 from ebbtide.shipped.sums import ShippedSums, grouped
 from ebbtide.supervision.run_options import RunOptions
@@ -166,9 +167,6 @@ def _inside(parts: Iterable[SessionPart], roots: Sequence[str]) -> list[SessionP
 def _write_page(
     file: Path, files: Sequence[WorkFile], report: _Report, options: RunOptions, jobs: int | None
 ) -> None:
-    # The engines take a while to load, and only the page needs them.
-    from ebbtide.cli.runs.checking import check_files, write_page
-
     options = dataclasses.replace(options, timeline=True)
     paths = tuple(item.path for item in files)
     traces = TraceFiles(
@@ -188,73 +186,76 @@ class _Report:
         self._repo = repo
         self._trees = trees
         self._options = options
-        self._items: list[tuple[SessionOutcome, CallSums | None]] = [
-            (item, trees[item.work.session].sums if item.work.session in trees else None) for item in found
-        ]
+        self._items = [(item.work, item.shipped(*_cost_of(trees.get(item.work.session)))) for item in found]
 
-    def _model(self, item: SessionOutcome) -> str:
-        tree = self._trees.get(item.work.session)
+    def _model(self, work: SessionWork) -> str:
+        tree = self._trees.get(work.session)
         return (tree and tree.model) or "unknown"
 
-    def _keys(self) -> dict[str, Callable[[SessionOutcome], str]]:
-        return {
-            "agent": lambda item: item.work.agent or "unknown",
+    def _groups(self) -> dict[str, dict[str, ShippedSums]]:
+        keys: dict[str, Callable[[SessionWork], str]] = {
+            "agent": lambda work: work.agent or "unknown",
             "model": self._model,
-            "project": lambda item: item.work.project or "unknown",
+            "project": lambda work: work.project or "unknown",
         }
+        return {
+            name: grouped((key(work), shipped) for work, shipped in self._items) for name, key in keys.items()
+        }
+
+    def _total(self) -> ShippedSums:
+        return ShippedSums.of(shipped for _, shipped in self._items)
 
     def wire(self) -> dict[str, Any]:
         """The wire form; a number that is not known is None."""
-        tables = {name: grouped(self._items, key) for name, key in self._keys().items()}
         wire = {
             "schema": 1,
             "type": "shipped",
             "repository": self._repo,
-            **ShippedSums.of(self._items).to_dict(),
+            **self._total().to_dict(),
             **{
                 f"by_{name}": [{name: key, **group.to_dict()} for key, group in groups.items()]
-                for name, groups in tables.items()
+                for name, groups in self._groups().items()
             },
-            "by_session": [self._session(item, sums) for item, sums in self._items],
+            "by_session": [
+                {
+                    "session": work.session,
+                    "agent": work.agent,
+                    "model": self._model(work),
+                    "project": work.project,
+                    **to_wire(shipped),
+                }
+                for work, shipped in self._items
+            ],
         }
         return redacted(wire) if self._options.redact else wire
 
     def shipped(self) -> dict[str, RunShipped]:
         """Returns what each session shipped, by its id."""
-        found = {item.work.session: item.shipped(*_cost_of(sums)) for item, sums in self._items}
+        found = {work.session: shipped for work, shipped in self._items}
         return {session: redacted(part) for session, part in found.items()} if self._options.redact else found
-
-    def _session(self, item: SessionOutcome, sums: CallSums | None) -> dict[str, Any]:
-        return {
-            "session": item.work.session,
-            "agent": item.work.agent,
-            "model": self._model(item),
-            "project": item.work.project,
-            **to_wire(item.shipped(*_cost_of(sums))),
-        }
 
     def screen(self, width: int, *, everything: bool) -> Iterator[Line]:
         """The lines for a terminal."""
-        total = ShippedSums.of(self._items)
+        total = self._total()
         for line in _sentences(total, self._repo):
             yield from line.wrap(width)
         if not total.sessions:
             return
-        for name, key in self._keys().items():
-            groups = grouped(self._items, key)
+        for name, groups in self._groups().items():
             if len(groups) > 1:
                 yield Line()
                 yield from _table(name, list(groups.items()), width, everything=everything)
-        rows = grouped(self._items, lambda item: item.work.session)
+        rows = grouped((work.session, shipped) for work, shipped in self._items)
         with_commits = [(session, group) for session, group in rows.items() if group.sessions]
         yield Line()
         yield from _table("session", with_commits, width, everything=everything)
 
 
-def _cost_of(sums: CallSums | None) -> tuple[float | None, int]:
+def _cost_of(tree: TreeMoney | None) -> tuple[float | None, int]:
     """Returns the dollars of a session, None where no price is known, and its calls without a price."""
-    if sums is None:
+    if tree is None or not tree.sums.calls:
         return None, 0
+    sums = tree.sums
     return (usd(sums.cost_units) if sums.cost_units or not sums.unpriced else None), sums.unpriced
 
 
@@ -325,7 +326,7 @@ def _cells(group: ShippedSums) -> dict[str, str]:
 def _cost(group: ShippedSums) -> str:
     if group.cost_usd is None:
         return UNKNOWN
-    return f"{dollars(group.cost_usd)}{'+' * (group.sums.unpriced > 0)}"
+    return f"{dollars(group.cost_usd)}{'+' * (group.unpriced > 0)}"
 
 
 def _amount(value: float | None) -> str:

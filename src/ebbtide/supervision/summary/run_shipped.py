@@ -1,4 +1,4 @@
-"""What became of the commits of a run, as a repository of git says it."""
+"""The commits of a run, and their fates in a repository of git."""
 
 from __future__ import annotations
 
