@@ -194,6 +194,11 @@ class Repository:
         """Returns the names of the refs that match some patterns or lie below them."""
         return self._ask("for-each-ref", "--format=%(refname)", *patterns).split()
 
+    def state(self) -> str:
+        """Returns a text that changes when a branch or a tag does, or another commit is checked out."""
+        head = self._ask("rev-parse", "--verify", "--quiet", "HEAD", missing=True)
+        return head + self._ask("for-each-ref", "--format=%(objectname) %(refname)")
+
     def blobs(self, tip: str) -> dict[str, str]:
         """Returns the objects of the files of a commit by their paths."""
         rows = self._ask("ls-tree", "-r", "-z", "--full-tree", tip).split("\0")
