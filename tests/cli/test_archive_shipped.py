@@ -84,6 +84,19 @@ def test_the_report_has_the_cost_of_a_landed_change(here: Here, results: Path, t
         assert "1 session changed files that no commit there has: unknown" in words
 
 
+def test_the_question_of_the_page_has_the_numbers_of_the_report(
+    results: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(results.parent)
+    page = (Path(__file__).parents[2] / "docs" / "archives.md").read_text(encoding="utf-8")
+    (question,) = [block for block in page.split("```sql\n")[1:] if "shipped.landed" in block]
+    rows = duckdb.sql(question.partition("```")[0]).fetchall()
+    assert rows == [
+        ("claude-haiku-4-5", 0, 1, None),
+        ("claude-sonnet-4-5", 1, 0, pytest.approx(0.3)),
+    ]
+
+
 def test_an_ending_that_was_reverted_counts_against_it(here: Here, results: Path) -> None:
     """Without a table of outcomes git says how the runs came out; what is not settled is no witness."""
     wire = json.loads(here("archive", "calibrate", results, "--json").output)
