@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 import ebbtide
+from ebbtide import Candidate, DecisionLog
 from ebbtide.advice.applied_advice import AppliedAdvices
 from ebbtide.advice.applying import apply
 from ebbtide.advice.estimate import Estimate
@@ -26,6 +27,7 @@ from ebbtide.service.hooks import hook_client
 from ebbtide.service.hooks.hook_client import exchange
 from ebbtide.service.hooks.install.hook_places import PLACES
 from ebbtide.traces.sessions.agent_homes import CodingAgent
+from tests.shipped.conftest import Project
 
 PROJECT = Path(__file__).parents[3]
 
@@ -67,6 +69,7 @@ class ScriptedModel:
     orders: list[str] = field(default_factory=list)  # of agents that it starts, one in each answer
     verdict: str = "That is all."  # what it says where it gets no tools: a judge of a goal is asked so
     requests: list[str] = field(default_factory=list)
+    tools: dict[int, dict[str, Any]] = field(default_factory=dict)  # other tools, by the number of the answer
     started: int = 0
     pause_s: float = 0.0  # before each answer, as a model takes it
     server: ThreadingHTTPServer | None = None
@@ -99,6 +102,8 @@ class ScriptedModel:
             commands = self.script[number - 1] if number <= len(self.script) else []
         if "/messages" in path:
             blocks = [shell_call(number, place, command, body) for place, command in enumerate(commands)]
+            if number in self.tools:
+                blocks = [{"type": "tool_use", "id": f"toolu_{number}_0", **self.tools[number]}]
             return "".join(anthropic(number, blocks, body)), "text/event-stream"
         form = openai if "/responses" in path else google
         return "".join(form(number, commands, body)), "text/event-stream"
@@ -700,6 +705,31 @@ def test_decisions_are_handed_back_to_a_resumed_session(agent: str, model, home:
     output = run(agent, scripted, home, "Go on.", "--continue", *STREAM)
     assert scripted.requests[before].count(TOLD) == 1, output
     assert "The model got 1 decision of this session back: about " in output
+
+
+@pytest.mark.parametrize("agent", [pytest.param("claude", marks=needs("claude"))])
+def test_an_edit_that_a_decision_ruled_out_is_named_to_the_model(
+    agent: str, model, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the request after the edit, once, and the file is written all the same."""
+    project = Project(home / "work")
+    log = project.path / "decisions.db"
+    monkeypatch.setenv("EBBTIDE_LOG", str(log))
+    with DecisionLog.open(log, agent="user") as opened:
+        opened.add(
+            Candidate(description="Use SQLite instead of Redis.", options=("SQLite", "Redis")), at=1.79e9
+        )
+    scripted = model([["cat page-1.txt"], ["sleep 2"], ["cat page-2.txt"], ["cat page-3.txt"]])
+    for number in (3, 4):
+        content = {"file_path": str(project.path / f"store{number}.py"), "content": "import redis\n"}
+        scripted.tools[number] = {"name": "Write", "input": content}
+    install(agent, "--decisions")
+    output = run(agent, scripted, home, "Cache it.", "--permission-mode", "acceptEdits", *STREAM)
+    told = "adds Redis, which a decision of 2026-09-21 by the person ruled out"
+    print(agent, "was told in the requests", [told in request for request in scripted.requests])
+    assert [request.count(told) for request in scripted.requests] == [0, 0, 0, 1, 1], output
+    assert (project.path / "store3.py").read_text() == "import redis\n"
+    assert "The model was told that its edit adds Redis" in output
 
 
 WRAPPER = [sys.executable, "-m", "ebbtide", "run", "--stop", "--"]

@@ -27,7 +27,8 @@ from ebbtide.errors import StoreError, error_text
 from ebbtide.events.event import Event, Message, ModelCall, ToolCall
 from ebbtide.events.identity import MARK
 from ebbtide.events.usage import Usage
-from ebbtide.service.hooks.decision_keeper import DecisionKeeper, SessionPause, SessionReading
+from ebbtide.service.hooks.contradiction import contradictions
+from ebbtide.service.hooks.decision_keeper import DecisionKeeper, RulingsReading, SessionPause, SessionReading
 from ebbtide.service.hooks.growing_session import GrowingSession, SessionCalls, last_report
 from ebbtide.service.hooks.hook_session import HookSession
 from ebbtide.service.hooks.hook_store import HookStore
@@ -130,7 +131,7 @@ class HookService:
         self.latest: dict[str, tuple[float, str]] = {}
         self._files: Bounded[tuple[str, str], GrowingSession] = Bounded(_MOST_FILES)
         self._calls: Bounded[str, SessionCalls] = Bounded(_MOST_FILES)  # by run
-        self._keeper = DecisionKeeper(self.note_fault)
+        self._keeper = DecisionKeeper(self.note_fault, self._folder_of)
         self._lock = threading.Lock()
 
     def take(
@@ -274,6 +275,8 @@ class HookService:
             if log is None or session.is_off or step.agent != MAIN:
                 return reply
             reading = self._read_decisions(codec, step, session, run_id, log)
+            if not shadow:
+                self._hold_against_decisions(step, session, run_id, log)
             is_silent = shadow or is_late or reply != HookReply() or step.kind not in _READ_BY_MODEL
             return reply if is_silent else self._decisions(step, session, reading)
 
@@ -287,13 +290,34 @@ class HookService:
         if pause is None or codec.reader is None or step.transcript is None or not is_due:
             return reading
         if reading is None or step.kind in (StepKind.COMPACT, StepKind.START, StepKind.END):
-            if "://" not in log and session.folder is not None:
-                log = str(Path(session.folder) / log)
             reading = SessionReading(
-                run_id=run_id, path=step.transcript, reader=codec.reader, pause=pause, log=log
+                run_id=run_id,
+                path=step.transcript,
+                reader=codec.reader,
+                pause=pause,
+                log=_log_of(session, log),
             )
             self._keeper.read(reading)
         return reading
+
+    def _hold_against_decisions(self, step: HookStep, session: HookSession, run_id: str, log: str) -> None:
+        """Names, for the model, a decision that an edit of this step contradicts: each once a session."""
+        rulings = self._keeper.rulings(run_id)
+        is_due = step.kind is StepKind.START or rulings is None
+        if is_due and session.folder is not None:
+            place = _log_of(session, log)
+            self._keeper.read_rulings(RulingsReading(run_id=run_id, folder=session.folder, log=place))
+        is_busy = session.owes_decisions or session.decisions.is_pending
+        if step.kind is not StepKind.TOOLS or not rulings or is_busy:
+            return
+        for found in contradictions((item.call for item in step.calls), rulings):
+            key = f"contradicts {found.decision.id}"
+            if session.is_news(key):
+                session.decisions.add_word(key, found.note, found.message)
+                return
+
+    def _folder_of(self, run_id: str) -> str | None:
+        return self._store.folder(run_id)
 
     def _decisions(self, step: HookStep, session: HookSession, reading: SessionReading | None) -> HookReply:
         """Returns what was decided, for a model whose context is new, as soon as it is read."""
@@ -486,6 +510,11 @@ def _object(body: bytes) -> dict[str, Any]:
     if not isinstance(event, dict):
         raise TypeError(f"a hook event that is no object: {body[:40]!r}")
     return event
+
+
+def _log_of(session: HookSession, log: str) -> str:
+    """Returns the place of a log; a relative path is one in the folder of the agent."""
+    return log if "://" in log or session.folder is None else str(Path(session.folder) / log)
 
 
 def _run_id(codec: HookCodec, step: HookStep) -> str:
