@@ -464,7 +464,6 @@ DETECTORS: Final = (
         name="injections",
         make=Injections,
         sees=Sees.TALK,
-        forgets=(Restart.TASK,),
         loops=(
             LoopRow(
                 kind=LoopKind.INJECTION,
@@ -485,7 +484,7 @@ DETECTORS: Final = (
         loops=(
             LoopRow(
                 kind=LoopKind.COMPLAINT,
-                settings=("complaints",),
+                settings=("complaints", "scores"),
                 sentence="{tools} complained {n} times in the same words, whatever was changed",
                 nudge="No change satisfies it: see what it checks, and take out what nobody here can mend.",
                 known_loop=known_complaint,

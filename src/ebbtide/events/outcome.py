@@ -227,7 +227,8 @@ def outcome_of(answer: str, args: object = "", *, failed: bool = False) -> CallO
 
 
 _DOWN: Final = re.compile(
-    r"\b(?:connection (?:was )?(?:refused|reset)|(?:could not|couldn't|failed to|can't) connect|"
+    r"\b(?:connection (?:was )?(?:refused|reset)|(?:could not|couldn't|failed to|can't) connect(?! to "
+    r"[\w.-]{1,60}: (?:wrong|invalid|bad|unknown|permission|password|auth|access|no such))|"
     r"timed? ?out|temporarily|unavailable|"
     r"try again|throttl\w+|too many requests|rate limit\w*|50[234]|529|429|not ready|starting up|unreachable|"
     r"bad gateway|overloaded)\b",

@@ -64,7 +64,8 @@ class LoopRules:
         injections: Equal texts that the harness puts in, with nothing done between: three are a check that
             is not passed yet.
         complaints: Equal complaints of the harness in a row, each after another call: what is half done is
-            complained of a few times.
+            complained of a few times. Those that keep the model from its end count where it has little to do.
+        scores: Scores of a hook in a row that come no nearer to the one that it wants.
         idle_agents: Agents in a row that were to change something and answer that they did not; some of them
             started when that was known.
         failed_agents: Agents in a row that answer that they failed, and no more.
@@ -145,11 +146,12 @@ class LoopRules:
     chains: int | None = 3
     injections: int | None = 4
     complaints: int | None = 5
+    scores: int | None = 8
     idle_agents: int | None = 6
     failed_agents: int | None = 8
     relays: int | None = 5
     unread_agents: int | None = 20
-    closed_agents: int | None = 5
+    closed_agents: int | None = 4
     refusals: int | None = 5
     failed_answers: int | None = 8
     failed_turns: int | None = 3
