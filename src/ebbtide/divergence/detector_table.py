@@ -24,7 +24,7 @@ from ebbtide.divergence.detectors.errands import (
     known_unread_agent,
 )
 from ebbtide.divergence.detectors.failing import FailingTools, known_failing_tool, known_same_error
-from ebbtide.divergence.detectors.forgotten import Forgotten, known_forgotten
+from ebbtide.divergence.detectors.forgotten import Contexts, Forgotten, known_forgotten, known_reread
 from ebbtide.divergence.detectors.hand_offs import HandOffs, known_hand_off
 from ebbtide.divergence.detectors.idle_answers import IdleAnswers, known_idle_answer
 from ebbtide.divergence.detectors.injections import Injections, known_injection
@@ -55,6 +55,7 @@ from ebbtide.divergence.detectors.spend import (
 from ebbtide.divergence.detectors.stagnation import Stagnation, known_stagnation
 from ebbtide.divergence.detectors.stated import Stated, known_ground, known_order
 from ebbtide.divergence.detectors.sweep import Sweeps, known_covered_range, known_sweep
+from ebbtide.divergence.detectors.thoughts import Thoughts, known_thought
 from ebbtide.divergence.detectors.turns import Turns, known_cycle, known_repeat
 from ebbtide.divergence.detectors.undone import Undone, known_undone_change
 from ebbtide.divergence.detectors.waiting import Waits, known_vain_wait, known_wait
@@ -380,6 +381,21 @@ DETECTORS: Final = (
         ),
     ),
     DetectorRow(
+        name="thoughts",
+        make=Thoughts,
+        sees=Sees.CALL,
+        forgets=(Restart.TASK,),
+        loops=(
+            LoopRow(
+                kind=LoopKind.THOUGHTS,
+                settings=("thoughts",),
+                sentence="{tools} {n} times in a row, and nothing was done",
+                nudge="Thoughts alone bring nothing new any more: act on one of them, or ask.",
+                known_loop=known_thought,
+            ),
+        ),
+    ),
+    DetectorRow(
         name="undone",
         make=Undone,
         sees=Sees.CALL,
@@ -632,6 +648,22 @@ DETECTORS: Final = (
                 sentence="the context was condensed {n} times in a row, nothing done in between",
                 nudge="The context is condensed again and again with nothing done in between.",
                 known_loop=known_condensation,
+            ),
+        ),
+    ),
+    DetectorRow(
+        name="contexts",
+        make=Contexts,
+        sees=Sees.TALK,
+        forgets=(Restart.TASK,),
+        loops=(
+            LoopRow(
+                kind=LoopKind.REREAD,
+                settings=("reread",),
+                sentence="{n} contexts in a row looked again at what was known, and nothing was changed",
+                nudge="The context was condensed before the reading was of use: write down what matters as "
+                "you read, and read less at a time.",
+                known_loop=known_reread,
             ),
         ),
     ),

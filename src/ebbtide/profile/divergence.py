@@ -29,6 +29,7 @@ class LoopRules:
         nothing_new: Calls in a row whose answers hold no new word, whatever is asked.
         unseen_changes: Looks at a thing that show what they showed before, each after another change of it.
         rewrites: Versions of one file in a row, with nothing but looks between them.
+        thoughts: Calls in a row that only note what the model thinks.
         undone_changes: Times that a change is turned round, or made again, after it had been undone.
         known_ground: Steps in a row over known ground, as the agents narrate it: no new search, site or file.
         same_orders: Nearly the same order to an agent in a row, and nothing new comes of it.
@@ -83,6 +84,7 @@ class LoopRules:
         spawned_alike: Agents of a session with one order, in however many turns: the best of a few is fewer.
         wake_up_late_s: Seconds after its time from which a wake-up is missed.
         forgotten: Contexts, each a condensation apart, in which one call fails with one answer.
+        reread: Contexts in a row in which most calls look at what is known, and nothing is changed.
         condensations: Condensations of the context in a row.
         messages: Equal messages or thoughts in a row.
         chant_copies: Copies of a block of words at the end of a text.
@@ -119,6 +121,7 @@ class LoopRules:
     nothing_new: int | None = 10
     unseen_changes: int | None = 5
     rewrites: int | None = 5
+    thoughts: int | None = 20
     undone_changes: int | None = 3
     known_ground: int | None = 5
     same_orders: int | None = 4
@@ -162,6 +165,7 @@ class LoopRules:
     spawned_alike: int | None = 9
     wake_up_late_s: float | None = 1_800.0
     forgotten: int | None = 3
+    reread: int | None = 2
     condensations: int | None = 10
     messages: int | None = 3
     chant_copies: int | None = 4

@@ -109,7 +109,8 @@ class Complaints(Detector):
     def _take(self, text: str, number: int, *, answers_call: bool) -> None:
         words, tallies, place = words_of(text), tallies_of(text), self._memory.repetition.calls
         before, self._tallies = self._tallies, tallies
-        same = bool(words) and share(words, self._words) >= _SAME
+        least = _SAME if answers_call else 1.0  # what it is about is one word among many
+        same = bool(words) and share(words, self._words) >= least
         is_better = any(tallies.get(word, 0) < amount for word, amount in before.items() if amount > 0)
         calls = place - self._place
         has_acted = calls > 0
