@@ -64,5 +64,5 @@ class Thoughts(Detector):
 
 def known_thought(number: int) -> ToolCall:
     """An event of a run that thinks, and does nothing."""
-    thought = f"Thought {number}: {chr(97 + number % 26) * 4} may be the cause."
+    thought = f"Thought {number}: the lock {chr(97 + number % 26) * 4} may be the cause of it."
     return ToolCall(name="sequentialthinking", args={"thought": thought}, result="noted")
