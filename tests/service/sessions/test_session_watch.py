@@ -247,6 +247,24 @@ def test_every_agent_is_read(machine, tmp_path: Path, sample: str, place: str, a
     assert machine.look()[0]["events"] == run["events"]
 
 
+def test_a_session_of_many_files_grows(machine, tmp_path: Path) -> None:
+    """Its last answer ends in a file that was there, while the file of the session stays as it is."""
+    recorded = SAMPLES.parent / "opencode/files.jsonl"
+    for line in recorded.read_text(encoding="utf-8").splitlines():
+        entry = json.loads(line)
+        path = tmp_path / "data/opencode" / entry["path"]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(entry["content"], encoding="utf-8")
+    last = max((tmp_path / "data/opencode/storage/message/ses_df6a7af24ffe24AluEPRGKIIDS").iterdir())
+    whole = json.loads(last.read_text(encoding="utf-8"))
+    times = {"created": whole["time"]["created"]}
+    last.write_text(json.dumps({**whole, "time": times}), encoding="utf-8")
+    before = sum(run["events"] for run in machine.look())
+    last.write_text(json.dumps(whole), encoding="utf-8")
+    assert sum(run["events"] for run in machine.look()) == before + 1
+    assert sum(run["events"] for run in machine.look()) == before + 1
+
+
 def test_what_cannot_be_read_stops_nothing(machine) -> None:
     machine.claude("broken").write_bytes(b"\xff\xfe{\x00" * 10)
     machine.claude("gone").symlink_to("nothing")

@@ -22,7 +22,8 @@ from ebbtide.service.runs.run_origin import RunOrigin
 from ebbtide.service.runs.run_source import RunSource
 from ebbtide.service.sessions.followed_session import FollowedSession
 from ebbtide.service.sessions.session_books import SessionBooks
-from ebbtide.traces.agents.opencode_storage import is_in_database
+from ebbtide.traces.agents.opencode_storage import is_in_database, message_folder
+from ebbtide.traces.input.opencode_names import is_session_file
 from ebbtide.traces.sessions.agent_homes import CodingAgent
 from ebbtide.traces.sessions.session_files import SessionFile, SessionSearch
 from ebbtide.traces.sessions.session_origin import SessionOrigin, origin_of, root_session
@@ -200,9 +201,14 @@ def _state(file: SessionFile) -> str:
     """Returns a text that changes when a file does."""
     try:
         status = os.stat(file.path)  # noqa: PTH116 - a Path of each of many files takes long
-    except OSError:  # in a database, or gone
+        state = f"{status.st_size} {status.st_mtime_ns}"
+        if is_session_file(file.path):  # its messages have files of their own
+            folder = message_folder(file.path)
+            latest = max(os.listdir(folder))  # noqa: PTH208 - likewise
+            state += f" {latest} {(folder / latest).stat().st_mtime_ns}"
+    except (OSError, ValueError):  # in a database, without a message, or gone
         return str(file.modified)
-    return f"{status.st_size} {status.st_mtime_ns}"
+    return state
 
 
 def _size(file: SessionFile) -> int:

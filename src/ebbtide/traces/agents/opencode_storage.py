@@ -167,6 +167,33 @@ def only_session(path: str | os.PathLike[str]) -> str:
     return sessions[0].path
 
 
+def message_folder(path: str | os.PathLike[str]) -> Path:
+    """The folder with a file for each message of a session; the order of their names is that of time.
+
+    Args:
+        path: As for `is_session_file`.
+    """
+    file = Path(path)
+    return file.parents[2] / "message" / file.stem
+
+
+def message_lines(file: Path) -> Iterator[bytes]:
+    """A message in folders with its parts as a line; before it what is no JSON.
+
+    Args:
+        file: One in a `message_folder`.
+
+    Raises:
+        TranscriptError: It cannot be read.
+    """
+    info = _text_of(file)
+    parts = [_text_of(part) for part in _files(file.parents[2] / "part" / file.stem)]
+    broken = [part for part in parts if not _is_json(part)]
+    yield from map(_flat, broken)
+    whole = ",".join(part for part in parts if part not in broken)
+    yield _flat(f'{{"info": {info}, "parts": [{whole}]}}')
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageRow:
     """A message in a database.
@@ -235,14 +262,8 @@ def _database_lines(path: Path) -> Iterator[bytes]:
 
 
 def _folder_lines(path: Path) -> Iterator[bytes]:
-    storage, session = path.parents[2], stored_session(path).id
-    for message in _files(storage / "message" / session):
-        info = _text_of(message)
-        parts = [_text_of(part) for part in _files(storage / "part" / message.stem)]
-        broken = [part for part in parts if not _is_json(part)]
-        yield from map(_flat, broken)
-        whole = ",".join(part for part in parts if part not in broken)
-        yield _flat(f'{{"info": {info}, "parts": [{whole}]}}')
+    for message in _files(message_folder(path)):
+        yield from message_lines(message)
 
 
 def _files(folder: Path) -> list[Path]:
