@@ -20,13 +20,8 @@ from ebbtide.events.event import Event, Message, ModelCall, Notice, NoticeKind, 
 from ebbtide.events.usage import Usage
 from ebbtide.traces.agents.opencode import SessionTail
 from ebbtide.traces.agents.opencode_folder_tail import FolderTail
-from ebbtide.traces.agents.opencode_storage import (
-    is_database,
-    is_stored,
-    sessions_at,
-    stored_session,
-    stored_sessions,
-)
+from ebbtide.traces.agents.session_database import is_database
+from ebbtide.traces.agents.session_storage import sessions_at, stored_lines, stored_session, stored_sessions
 from ebbtide.traces.reading import Trace, open_trace
 
 MAIN, SUB = "ses_df6ac2601ffeCZAh6DEAPufnRP", "ses_df6ac1521ffe3KonsXd3CuMb79"
@@ -332,7 +327,7 @@ def test_what_is_not_there(database: Path, tmp_path: Path) -> None:
     """No such session, and no such file."""
     with pytest.raises(TranscriptError, match="no such session"):
         list(open_trace(database / "ses_nowhere"))
-    assert not is_stored(tmp_path / "nowhere.db")
+    assert stored_lines(tmp_path / "nowhere.db") is None
     with pytest.raises(TranscriptError, match="no such file"):
         list(open_trace(tmp_path / "nowhere.db"))
 

@@ -40,7 +40,8 @@ from ebbtide.supervision.summary.run_title import LONGEST
 from ebbtide.supervision.verdict import Verdict
 from ebbtide.text.excerpt import one_line
 from ebbtide.text.redaction import redact, redacted
-from ebbtide.traces.agents.opencode_storage import is_database, is_in_database, only_session
+from ebbtide.traces.agents.session_database import is_database, is_in_database
+from ebbtide.traces.agents.session_storage import only_session
 from ebbtide.traces.input.lines import Tail
 from ebbtide.traces.input.opencode_names import is_session_file
 from ebbtide.traces.input.source import STDIN, source_name
@@ -350,8 +351,8 @@ def pieces(
     """Yields the input as it comes, with an empty piece at every look that found nothing.
 
     Args:
-        name: The file, a session in the storage of OpenCode, or ``-`` for standard input, whose end is the
-            end.
+        name: The file, a session in a database or in many files, or ``-`` for standard input, whose end is
+            the end.
         poll_s: Seconds between two looks.
         until_end: End where a file ends now, and do not wait for more.
         idle_s: End when nothing came for so many seconds; None waits for ever.
@@ -385,7 +386,7 @@ def _file_looks(name: str, poll_s: float) -> Generator[Piece, None, None]:
 
 
 def _session_looks(name: str, poll_s: float) -> Generator[Piece, None, None]:
-    from ebbtide.traces.agents.opencode_folder_tail import stored_tail
+    from ebbtide.traces.agents.session_tail import stored_tail
 
     tail = stored_tail(name)
     while True:

@@ -9,10 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from ebbtide.errors import TranscriptError
-from ebbtide.traces.agents.opencode import SessionTail
 from ebbtide.traces.agents.opencode_storage import message_folder, message_lines, session_head
 from ebbtide.traces.input.json_value import json_value
-from ebbtide.traces.input.opencode_names import is_session_file
 from ebbtide.traces.records.fields import mapping, seconds
 
 _PARTS_S: Final = 0.5  # after which no more parts of a person's words come
@@ -41,11 +39,15 @@ class FolderTail:
     Args:
         path: As for `is_session_file`.
 
+    Attributes:
+        is_waiting: True if something is there that was not given out yet.
+
     Raises:
         TranscriptError: It cannot be read.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.is_waiting = False
         self._head = session_head(path)
         self._folder = message_folder(path)
         self._lines_of: set[str] = set()  # messages whose lines were given out
@@ -66,9 +68,11 @@ class FolderTail:
             and (message := self._open_message(self._folder / name, is_last=name == last)) is not None
         ]
         lines: list[bytes] = []
+        self.is_waiting = False
         # By the end of each: whoever reads the session anew gets the same order.
         for message in sorted(waiting, key=lambda message: (message.at, message.file.name)):
             if not message.is_whole:
+                self.is_waiting = True
                 break
             self._lines_of.add(message.file.name)
             lines += message_lines(message.file)
@@ -101,12 +105,3 @@ class FolderTail:
             return None
         is_old = not is_last or time.time() - status.st_mtime > _PARTS_S
         return _OpenMessage(file=file, at=at, is_whole=not is_question or is_old)
-
-
-def stored_tail(path: str | os.PathLike[str]) -> SessionTail | FolderTail:
-    """Returns the tail of a session in the storage of OpenCode, a database or folders.
-
-    Raises:
-        TranscriptError: It cannot be read.
-    """
-    return FolderTail(path) if is_session_file(path) else SessionTail(path)
