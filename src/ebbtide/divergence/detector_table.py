@@ -24,7 +24,7 @@ from ebbtide.divergence.detectors.errands import (
     known_unread_agent,
 )
 from ebbtide.divergence.detectors.failing import FailingTools, known_failing_tool, known_same_error
-from ebbtide.divergence.detectors.forgotten import Contexts, Forgotten, known_forgotten, known_reread
+from ebbtide.divergence.detectors.forgotten import Forgotten, RereadContexts, known_forgotten, known_reread
 from ebbtide.divergence.detectors.hand_offs import HandOffs, known_hand_off
 from ebbtide.divergence.detectors.idle_answers import IdleAnswers, known_idle_answer
 from ebbtide.divergence.detectors.injections import Injections, known_injection
@@ -653,7 +653,7 @@ DETECTORS: Final = (
     ),
     DetectorRow(
         name="contexts",
-        make=Contexts,
+        make=RereadContexts,
         sees=Sees.TALK,
         forgets=(Restart.TASK,),
         loops=(

@@ -67,7 +67,7 @@ class Forgotten(Detector):
         )
 
 
-class Contexts(Detector):
+class RereadContexts(Detector):
     """Counts contexts in a row that are spent on what was known, up to each condensation."""
 
     __slots__ = ("_calls", "_changes", "_count", "_first", "_known")
