@@ -480,6 +480,7 @@ DETECTORS: Final = (
         name="injections",
         make=Injections,
         sees=Sees.TALK,
+        forgets=(Restart.RUN,),
         loops=(
             LoopRow(
                 kind=LoopKind.INJECTION,

@@ -14,9 +14,7 @@ EDIT = ToolCall(name="Edit", args={"file_path": "a.go", "old_string": "x", "new_
 
 
 def thought(number: int) -> ToolCall:
-    args = {
-        "thought": f"Would the lock {chr(97 + number % 26) * 3} hurt the latency at the far end, {number}?"
-    }
+    args = {"thought": f"Would the lock {chr(97 + number % 26) * 3} hurt the latency far away, {number}?"}
     return ToolCall(name="mcp__thinking__sequentialthinking", args=args, result=f"{{'n': {number}}}")
 
 

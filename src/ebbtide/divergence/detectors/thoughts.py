@@ -1,11 +1,13 @@
 """Thoughts in a row: calls of a tool that only notes what the model says, with hardly a look between.
 
 Each thought is new, so that no call repeats, and no answer brings anything. Of 1,000 recorded runs none has
-more than eleven such calls in a row.
+more than eleven such calls in a row. Where the first thought says how many there will be, so many are work
+that was planned: account by account, or step by step.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from ebbtide.divergence.chain_memory import ChainMemory, Detector
@@ -23,9 +25,10 @@ _LOOKS: Final = 4  # thoughts for each look: with more looks the thoughts are ab
 class Thoughts(Detector):
     """Counts calls in a row whose answer only acknowledges."""
 
-    __slots__ = ("_count", "_first", "_looks")
+    __slots__ = ("_count", "_first", "_looks", "_planned")
 
     _count: int
+    _planned: int  # as the first of them says
     _looks: int
     _first: int
 
@@ -35,7 +38,7 @@ class Thoughts(Detector):
 
     def reset(self) -> None:
         """Begin afresh: something was done, or a person said something new."""
-        self._count = self._first = self._looks = 0
+        self._count = self._first = self._looks = self._planned = 0
 
     def see(self, moment: Moment) -> Finding | None:
         """Take a call."""
@@ -47,9 +50,9 @@ class Thoughts(Detector):
             return None
         self._count += 1
         if self._count == 1:
-            self._first = moment.number
+            self._first, self._planned = moment.number, _planned(moment.args)
         least = self._rules.thoughts
-        if least is None or self._count < least:
+        if least is None or self._count < max(least, self._planned + 1):
             return None
         return self._registry.streak(
             LoopKind.THOUGHTS,
@@ -60,6 +63,12 @@ class Thoughts(Detector):
             first=self._first,
             is_proof=False,
         )
+
+
+def _planned(args: object) -> int:
+    """Returns the number of thoughts that the arguments of a thought announce; 0 where they announce none."""
+    planned = args.get("totalThoughts") if isinstance(args, Mapping) else None
+    return planned if type(planned) is int else 0
 
 
 def known_thought(number: int) -> ToolCall:
