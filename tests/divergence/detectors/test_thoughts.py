@@ -13,8 +13,9 @@ LEAST = Profile.DEFAULT.divergence.thoughts or 0
 EDIT = ToolCall(name="Edit", args={"file_path": "a.go", "old_string": "x", "new_string": "y"}, result="Done.")
 
 
-def thought(number: int) -> ToolCall:
-    args = {"thought": f"Would the lock {chr(97 + number % 26) * 3} hurt the latency far away, {number}?"}
+def thought(number: int, **more: object) -> ToolCall:
+    question = f"Would the lock {chr(97 + number % 26) * 3} hurt the latency far away, {number}?"
+    args = {**more, "thought": question}
     return ToolCall(name="mcp__thinking__sequentialthinking", args=args, result=f"{{'n': {number}}}")
 
 
@@ -31,7 +32,8 @@ def found(events: list[Event]) -> list[int]:
 
 
 def test_thoughts_in_a_row() -> None:
-    """A look now and then changes nothing."""
+    """A look now and then changes nothing, nor does a plan that is long past."""
+    assert found([thought(n, totalThoughts=8 + n) for n in range(30)])[0] == LEAST
     assert found([thought(n) for n in range(30)])[0] == LEAST
     assert found([e for n in range(40) for e in ((thought(n), look(n)) if n % 8 == 7 else (thought(n),))])
 
@@ -40,6 +42,7 @@ def test_thoughts_in_a_row() -> None:
     "events",
     [
         pytest.param([thought(n) for n in range(LEAST - 1)], id="fewer"),
+        pytest.param([thought(n, totalThoughts=60) for n in range(60)], id="as many as were planned"),
         pytest.param([e for n in range(40) for e in (thought(n), look(n))], id="each about a look"),
         pytest.param(with_each_ninth(lambda _: EDIT), id="deeds"),
         pytest.param(with_each_ninth(lambda n: Message(text=f"{n}?")), id="a person asks"),
