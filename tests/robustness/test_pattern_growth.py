@@ -13,6 +13,8 @@ BOUNDED = {
     "events.outcome._EMPTY": "a line of the ends of an answer: `_CUT`",
     "events.outcome._COUNT": "the telling lines of an answer: `_CUT`, `_TOP`, `_BOTTOM`",
     "events.outcome._DEEDS": "`_TOP_READ`",
+    "decisions.contradictions.added_text._MODULES": "a line of an edit: `_LINE`",
+    "decisions.contradictions.added_text._PACKAGES": "the same",
     "text.pattern_words._TOKEN": "patterns of the package",
     "service.hooks.install.opencode_plugin._SPAWN": "the plugin file that the package writes",
 }

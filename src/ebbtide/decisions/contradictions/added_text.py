@@ -39,6 +39,7 @@ _PACKAGES: Final[Mapping[str, re.Pattern[str]]] = {
     ".yaml": re.compile(r"\s*image:\s*[\"']?(?:[\w.-]+/)*([\w-]+)"),
 }
 _PARTS: Final = re.compile(r"[/.:,\s]+")
+_LINE: Final = 400  # characters of a line that a person writes
 _FIRST: Final = 4  # parts of the name of a module that are looked at
 
 
@@ -71,7 +72,7 @@ class EditText:
 
     def _code_lines(self) -> Iterator[str]:
         for line in self.added[:_MOST].splitlines():
-            if _COMMENT.match(line) is None:
+            if len(line) <= _LINE and _COMMENT.match(line) is None:
                 yield _REMARK.sub("", line)
 
     def _modules(self) -> Iterator[str]:
