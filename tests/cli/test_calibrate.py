@@ -91,7 +91,7 @@ def test_too_few_labels_write_nothing(tmp_path: Path) -> None:
     [
         (["PAIRS"], "pairs.jsonl:1: a: the pair has no such key. It has 'one', 'two', 'equal', 'topic'"),
         (["PAIRS", "--fields", "one"], "fields 'one': cannot read 'one'"),
-        (["PAIRS", *FIELDS, "--precision-at-least", "2"], "2 is too large: at most 1 is expected"),
+        (["PAIRS", *FIELDS, "--precision-at-least", "2"], "2 is too large; the maximum is 1"),
         (["PAIRS", *FIELDS, "--profile", "mine"], "no profile 'mine'"),
         (["PAIRS", *FIELDS, "--embedder", "word2vec"], "embedder 'word2vec'"),
         (

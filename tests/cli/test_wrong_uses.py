@@ -45,19 +45,19 @@ WRONG: list[tuple[str, str]] = [
     (f"loops {STUCK} {STUCK}", f"'{STUCK}' is too much: `ebbtide loops` takes FILE."),
     (
         "stop --round trun -",
-        "Invalid value for '--round': 'trun' is none of turn, circle; did you mean turn?",
+        "Invalid value for '--round': 'trun' is not one of turn, circle; did you mean turn?",
     ),
     (
         "check --format saref runs",
         (
-            "Invalid value for '--format': 'saref' is none of text, json, csv, github, junit, sarif, "
+            "Invalid value for '--format': 'saref' is not one of text, json, csv, github, junit, sarif, "
             "markdown; did you mean sarif?"
         ),
     ),
     (
         "check --agent cladue",
         (
-            "Invalid value for '--agent' / '-a': 'cladue' is none of claude, codex, gemini, opencode, mini, "
+            "Invalid value for '--agent' / '-a': 'cladue' is not one of claude, codex, gemini, opencode, mini, "
             "copilot, pi, qwen, kimi, antigravity, cursor, droid, openclaw, cline, roo, goose, grok, hermes, "
             "iflow, kiro, gptme; did you mean claude?"
         ),
@@ -65,31 +65,31 @@ WRONG: list[tuple[str, str]] = [
     (
         "decisions review 01 sucess",
         (
-            "Invalid value for 'OUTCOME': 'sucess' is none of success, partial, failure, not_a_decision, "
+            "Invalid value for 'OUTCOME': 'sucess' is not one of success, partial, failure, not_a_decision, "
             "unknown; did you mean success?"
         ),
     ),
     (
         f"check --format sraif {STUCK}",
         (
-            "Invalid value for '--format': 'sraif' is none of text, json, csv, github, junit, sarif, "
+            "Invalid value for '--format': 'sraif' is not one of text, json, csv, github, junit, sarif, "
             "markdown; did you mean sarif?"
         ),
     ),
-    (f"check --max-cost much {STUCK}", "Invalid value for '--max-cost': 'much' is no number"),
+    (f"check --max-cost much {STUCK}", "Invalid value for '--max-cost': 'much' is not a number"),
     (
         f"check --max-cost=-1 {STUCK}",
-        "Invalid value for '--max-cost': -1 is too small: at least 0 is expected",
+        "Invalid value for '--max-cost': -1 is too small; the minimum is 0",
     ),
-    (f"check --max-steps 1.5 {STUCK}", "Invalid value for '--max-steps': '1.5' is no whole number"),
-    ("check --jobs 0 runs", "Invalid value for '--jobs': 0 is too small: at least 1 is expected"),
+    (f"check --max-steps 1.5 {STUCK}", "Invalid value for '--max-steps': '1.5' is not a whole number"),
+    ("check --jobs 0 runs", "Invalid value for '--jobs': 0 is too small; the minimum is 1"),
     (
         "decisions list --limit 200000",
-        "Invalid value for '--limit' / '-n': 200000 is too large: at most 100,000 is expected",
+        "Invalid value for '--limit' / '-n': 200000 is too large; the maximum is 100,000",
     ),
     (
         "calibrate --precision-at-least 2 -",
-        "Invalid value for '--precision-at-least': 2 is too large: at most 1 is expected",
+        "Invalid value for '--precision-at-least': 2 is too large; the maximum is 1",
     ),
     ("check absent.jsonl", "absent.jsonl: no such file"),
     (

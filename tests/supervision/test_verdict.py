@@ -152,12 +152,12 @@ def test_several_matters_are_one_text_for_the_model():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"action": "halt"}, "action: 'halt' is none of allow"),
-        ({"cause": "luck"}, "cause: 'luck' is none of"),
+        ({"action": "halt"}, "action: 'halt' is not one of allow"),
+        ({"cause": "luck"}, "cause: 'luck' is not one of"),
         ({"facts": {"about": "weather"}}, "weather"),
         (
             {"facts": {**BURN, "measure": {"quantity": "miles"}}},
-            r"facts\.measure\.quantity: 'miles' is none of usd, tokens",
+            r"facts\.measure\.quantity: 'miles' is not one of usd, tokens",
         ),
         ({"facts": {**BURN, "calls": "many"}}, r"facts\.calls: expected a whole number, found 'many'"),
         ({"more": [{"about": "rounds", "ready": True}]}, r"more\[0]: the key 'rounds' is missing"),

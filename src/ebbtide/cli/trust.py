@@ -17,15 +17,17 @@ from ebbtide.errors import ConfigError
 
 @click.command(cls=Command)
 def trust(
-    folder: Annotated[str, Argument(metavar="FOLDER", help="A folder; the one that you are in.")] = ".",
-    undo: Annotated[bool, Option("--undo", help="Trust it no longer.")] = False,
-    shows: Annotated[bool, Option("--list", help="List what is trusted.")] = False,
+    folder: Annotated[
+        str, Argument(metavar="FOLDER", help="The folder; the default is the current folder.")
+    ] = ".",
+    undo: Annotated[bool, Option("--undo", help="Stop trusting the folder.")] = False,
+    shows: Annotated[bool, Option("--list", help="List the trusted folders.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Trust the settings of a folder.
 
-    A file of settings that is only found may name no store, no command, no address and no file outside its
-    folder. After this it may, until it or a file that it names changes.
+    Settings that the program finds by itself may not name a store, a command, an address, or a file outside
+    their folder. In a trusted folder they may, until the settings or a file that they name changes.
     """
     if undo and shows:
         raise ConfigError("--undo and --list: say one of them")

@@ -67,42 +67,43 @@ def calibrate(
     sources: Sources,
     outcomes: Annotated[
         Path,
-        Option("--outcomes", metavar="FILE", help="Table of how the runs came out: Parquet, CSV or JSON."),
+        Option("--outcomes", metavar="FILE", help="Table of run outcomes: Parquet, CSV or JSON."),
     ],
     outcome: Annotated[
-        str, Option("--outcome", metavar="COLUMN", help="The column that says whether the run succeeded.")
+        str, Option("--outcome", metavar="COLUMN", help="Column of the outcomes that records success.")
     ],
     outcome_run: Annotated[
-        str, Option("--outcome-run", metavar="COLUMN", help="The column of the outcomes that names the run.")
+        str, Option("--outcome-run", metavar="COLUMN", help="Column of the outcomes that names the run.")
     ] = "run_id",
     sweep: Annotated[
         list[str] | None,
         Option(
             "--sweep",
             metavar="NAME=V,...",
-            help="Try these values of a setting of the profile, such as divergence.copies=3,4. Repeatable: "
-            "all combinations.",
+            help="Try these values of a profile setting, such as divergence.copies=3,4. Repeatable; all "
+            "combinations are tried.",
         ),
     ] = None,
     end_at: Annotated[
-        str, Option("--end-at", type=WordChoice(_ENDINGS), help="The mildest verdict that ends a run.")
+        str, Option("--end-at", type=WordChoice(_ENDINGS), help="Mildest verdict that ends a run.")
     ] = _ENDINGS[0],
     lose_at_most: Annotated[
         str | None,
         Option(
             "--lose-at-most",
             metavar="P",
-            help="Name the setting that saves most and surely loses no more successes, such as 2%.",
+            help="Select the setting that saves most and loses at most this share of successes, such as 2%.",
         ),
     ] = None,
     output: Output = None,
     jobs: Jobs = None,
     run_timeout: RunTimeout = 300.0,
 ) -> Result:
-    """Measure what ending runs at their verdicts would have saved, and which successes it would have cost.
+    """Measure what stopping runs at their verdicts would have saved.
 
-    Of traces: by verdict, and under other settings, each with intervals; without --sweep, those that matter.
-    --output writes the profile that --lose-at-most names. Of results of `archive check`: by kind of finding.
+    The table also shows the successes that this would have cost, with intervals. Traces are also judged under
+    other settings: those of --sweep, or by default the settings that matter most. --output writes the profile
+    that --lose-at-most selects. Results of `archive check` are listed by kind of finding.
     """
     if output is not None and lose_at_most is None:
         raise ConfigError("--output writes the setting that --lose-at-most names: say that, too")
@@ -118,7 +119,9 @@ def calibrate(
     start = time.monotonic()
     settings = named_settings(options, sweep) if sweep else default_settings(options)
     if output is not None and any(setting.options.limits != options.limits for setting in settings):
-        raise ConfigError("--output writes a profile, and limits are no part of it: sweep them by themselves")
+        raise ConfigError(
+            "--output writes a profile, and which cannot contain limits: sweep limits without --output"
+        )
     counter = SweepCounter(settings=settings, outcomes=known_outcomes)
     task = SweepTask(options=tuple(setting.options for setting in settings), most_seconds=run_timeout or None)
     if columns is None:

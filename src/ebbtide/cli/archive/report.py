@@ -30,9 +30,9 @@ def report(
         bool, Option("--all", help="Show everything, not just one screen.", section="Output")
     ] = False,
 ) -> Result:
-    """Show what the runs of an archive cost, what of that bought nothing, and on which tools.
+    """Report what the runs cost, what was wasted, and where.
 
-    By kind of waste, tool, agent, model and week, with the hundred worst runs.
+    The tables list waste by kind, tool, agent, model and week, and the hundred worst runs.
     """
     summary = ArchiveSummary.load(results)
     if html is not None:

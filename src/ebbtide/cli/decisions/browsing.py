@@ -38,7 +38,8 @@ _EMPTY = "No decisions."
 
 
 Statuses = Annotated[
-    list[Status] | None, Option("--status", metavar="STATUS", help="Only these. Repeatable.")
+    list[Status] | None,
+    Option("--status", metavar="STATUS", help="Only decisions with this status. Repeatable."),
 ]
 
 
@@ -47,27 +48,30 @@ Statuses = Annotated[
 def list_decisions(
     place: Place,
     words: Annotated[
-        str | None, Argument(metavar="[WORDS]", help="Words to look for; the best hits come first.")
+        str | None, Argument(metavar="[WORDS]", help="Words to search for; the best matches come first.")
     ] = None,
     meaning: Annotated[
-        bool, Option("--meaning", help="Find what says the same in other words, too; extra semantic.")
+        bool, Option("--meaning", help="Also match texts with the same meaning; needs the semantic extra.")
     ] = False,
     overdue: Annotated[
-        bool, Option("--overdue", help="Those whose review date has passed, and that nobody reviewed.")
+        bool, Option("--overdue", help="Only decisions whose review date passed without a review.")
     ] = False,
     status: Statuses = None,
     category: Annotated[
-        str | None, Option("--category", "-c", metavar="NAME", help="Of this category.")
+        str | None, Option("--category", "-c", metavar="NAME", help="Only decisions of this category.")
     ] = None,
     since: Since = None,
     until: Until = None,
     limit: Limit = 50,
     cursor: Annotated[
-        str | None, Option("--cursor", metavar="CURSOR", help="Where the page before ended.")
+        str | None, Option("--cursor", metavar="CURSOR", help="Continue where the previous page ended.")
     ] = None,
     redact: Redact = True,
 ) -> Result:
-    """List decisions, the newest first, or find them by words; with --status quarantined what was refused."""
+    """List or search decisions, newest first.
+
+    --status quarantined lists what the gate refused.
+    """
     states = tuple(status) if status else None
     filters = {"--category": category, "--since": since, "--until": until, "--cursor": cursor}
     others = [name for name, value in filters.items() if value is not None]
@@ -150,10 +154,10 @@ def _embedder(place: Place) -> Embedder | None:
 def show(
     place: Place,
     decision: Identifier,
-    events: Annotated[bool, Option("--events", help="With everything that happened to it.")] = False,
+    events: Annotated[bool, Option("--events", help="Also show every event of the decision.")] = False,
     redact: Redact = True,
 ) -> Result:
-    """Show everything that is known of a decision."""
+    """Show everything known about a decision."""
     with place.open() as log:
         decision_id = log.resolve(decision)
         found = log.get(decision_id)
@@ -179,7 +183,9 @@ def show(
 @with_log(session=False)
 def stats(
     place: Place,
-    prometheus: Annotated[bool, Option("--prometheus", help="Print metrics for Prometheus.")] = False,
+    prometheus: Annotated[
+        bool, Option("--prometheus", help="Print the counts as Prometheus metrics.")
+    ] = False,
     sample: Annotated[
         int | None,
         Option(
@@ -187,11 +193,11 @@ def stats(
             metavar="N",
             at_least=1,
             at_most=10_000,
-            help="Draw so many kept and refused ones to look at, with the rates of those reviewed.",
+            help="Draw N kept and N refused candidates for review, with the error rates so far.",
         ),
     ] = None,
 ) -> Result | None:
-    """Count what was kept and what was refused, by rule."""
+    """Count what was kept and refused, by rule."""
     if sample is not None:
         return _sample(place, size=sample)
     with place.open() as log:
@@ -253,13 +259,15 @@ def verify(
     place: Place,
     heads: Annotated[
         Path | None,
-        Option("--heads", metavar="FILE", help="Heads that --write-heads noted; they must be in the log."),
+        Option(
+            "--heads", metavar="FILE", help="File that --write-heads wrote; its heads must be in the log."
+        ),
     ] = None,
     write_heads: Annotated[
-        Path | None, Option("--write-heads", metavar="FILE", help="Note the heads of the chains in FILE.")
+        Path | None, Option("--write-heads", metavar="FILE", help="Write the heads of the chains to FILE.")
     ] = None,
 ) -> Result:
-    """Check the chain of hashes over all events."""
+    """Check the hash chain over all events."""
     heads_before = None if heads is None else _noted(heads)
     with place.open() as log:
         verification = log.verify(heads=heads_before)

@@ -18,7 +18,10 @@ from ebbtide.decision_log.calibration.calibrate import Calibration, GroupScores,
 @click.command(cls=Command)
 @with_log(session=False)
 def calibration(place: Place) -> Result:
-    """Say how right the stated confidence was: Brier score, and reliability by bin, category and agent."""
+    """Measure how accurate the stated confidence was.
+
+    The screen shows the Brier score, and the reliability by bin, category and agent.
+    """
     with place.open() as log:
         result = calibrate_decisions(log.iterate())
     return Result(result.to_dict, partial(_lines, result))

@@ -30,7 +30,7 @@ _LISTED = 20  # decisions that came back
 _PURGED = (Status.QUARANTINED, Status.ABANDONED)
 
 
-_PLAN = Option("--plan", metavar="FILE", help="A plan that audit wrote.")
+_PLAN = Option("--plan", metavar="FILE", help="Plan file that `decisions audit` wrote.")
 
 
 @click.command(cls=Command)
@@ -41,16 +41,16 @@ def audit(
     plan: Annotated[Path | None, _PLAN] = None,
     yes: Yes = False,
     leave: Annotated[
-        list[str] | None, Option("--except", metavar="ID", help="Id of a row that stays. Repeatable.")
+        list[str] | None, Option("--except", metavar="ID", help="Id of a row to keep. Repeatable.")
     ] = None,
     by: By = "clean-up",
     profile: ProfileName = "default",
     limit: Limit = 50,
 ) -> Result:
-    """Say which rows of the log are noise or duplicates, and write that as a plan; or do what a plan says.
+    """Find noise and duplicates in the log, and write a plan.
 
-    With --plan and --yes the rows of the plan go to quarantine, unless one of them changed since; restore
-    undoes it. Without --yes nothing is changed.
+    With --plan and --yes the rows of the plan move to quarantine, unless a row has changed since; `decisions
+    restore` reverts this. Without --yes nothing changes.
     """
     if plan is not None:
         return _apply(place, plan, leave=tuple(leave or ()), by=by, really=yes)
@@ -104,13 +104,16 @@ def _apply(place: Place, path: Path, *, leave: Sequence[str], by: str, really: b
 def restore(
     place: Place,
     decisions: Annotated[
-        list[str] | None, Argument(metavar="[ID...]", help="Ids, or their beginnings.")
+        list[str] | None, Argument(metavar="[ID...]", help="Ids of decisions, or the beginnings of ids.")
     ] = None,
     plan: Annotated[Path | None, _PLAN] = None,
     by: By = "a person",
     why: Why = "",
 ) -> Result:
-    """Bring decisions back from quarantine: those named, or all that a plan put there."""
+    """Bring decisions back from quarantine.
+
+    The ids name the decisions, or --plan names all decisions that a plan moved there.
+    """
     if bool(decisions) == (plan is not None):
         raise ConfigError("what is to come back? Name decisions by their ids, or give --plan FILE")
     with place.open() as log:
@@ -135,15 +138,20 @@ def restore(
 def purge(
     place: Place,
     before: Annotated[
-        str, Option("--before", metavar="WHEN", help="Settled before: 2026-03-01, or 90d ago.")
+        str,
+        Option(
+            "--before",
+            metavar="WHEN",
+            help="Only decisions settled before this time: 2026-03-01, or 90d ago.",
+        ),
     ],
     yes: Yes = False,
     by: By = "retention",
     why: Why = "",
 ) -> Result:
-    """Erase the texts of quarantined and abandoned decisions, which cannot be undone.
+    """Erase the texts of quarantined and abandoned decisions.
 
-    That they were there stays on record.
+    This cannot be undone. The log still records that the decisions existed.
     """
     end = past_moment_of(before, "--before") or 0.0
     with place.open() as log:
@@ -168,7 +176,7 @@ def _read_plan(path: Path) -> Plan:
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"{path}: not JSON: {error}") from error
     if not isinstance(table, dict):
-        raise ConfigError(f"{path}: this is no plan of a clean-up")
+        raise ConfigError(f"{path}: this is not a clean-up plan")
     try:
         return Plan.from_dict(table)
     except ConfigError as error:

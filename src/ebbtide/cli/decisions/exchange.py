@@ -48,15 +48,18 @@ def export(
     place: Place,
     to: Annotated[
         Path | None,
-        Argument(metavar="[FILE|DIR]", help="Folder for pages, file for JSON; none prints JSON."),
+        Argument(
+            metavar="[FILE|DIR]", help="Folder for pages, or file for JSON; without it, JSON is printed."
+        ),
     ] = None,
     kind: Annotated[WriteFormat | None, Option("--format", metavar="FORMAT", help=FORMAT)] = None,
     status: Statuses = None,
     redact: Redact = True,
 ) -> Result | None:
-    """Write decisions as markdown records, one a page, or as JSON that import reads back.
+    """Export decisions as markdown records or JSON.
 
-    The name decides the format: madr for a folder, jsonl or json for a file. Keys and passwords are masked.
+    The name selects the format: madr for a folder (one record per page), jsonl or json for a file, which
+    `decisions import` reads. Keys and passwords are masked.
     """
     kind = kind or _kind_of(to)
     states = tuple(status or ()) or (_IN_FORCE if kind is WriteFormat.MADR else _WITH_TEXT)
@@ -93,11 +96,14 @@ def import_files(
     ],
     kind: Annotated[FileFormat | None, Option("--format", metavar="FORMAT", help=FORMAT)] = None,
     fields: Fields = None,
-    dry_run: Annotated[bool, Option("--dry-run", help="Read only, and say what there is.")] = False,
+    dry_run: Annotated[
+        bool, Option("--dry-run", help="Only read the files, and report what they contain.")
+    ] = False,
 ) -> Result:
-    """Read decisions of another log. Importing the same file again is safe.
+    """Import decisions from another log.
 
-    The format is recognised by the content. In tables, --fields description=COLUMN,time=COLUMN names columns.
+    Importing the same file again is safe. The content identifies the format. For tables, --fields
+    description=COLUMN,time=COLUMN names the columns.
     """
     keys = None if fields is None else RowFields.parse(fields)
     paths = [path for name in files for path in _expanded(name)]

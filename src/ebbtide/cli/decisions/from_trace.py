@@ -56,12 +56,17 @@ def from_trace(
     place: Place,
     file: Annotated[str, Argument(metavar="FILE", help="A conversation, or - for standard input.")],
     everyone: Users = False,
-    save: Annotated[bool, Option("--save", help="Record what is kept in the log.")] = False,
-    refused: Annotated[bool, Option("--refused/--no-refused", help="List what is refused.")] = True,
+    save: Annotated[bool, Option("--save", help="Record the kept decisions in the log.")] = False,
+    refused: Annotated[
+        bool, Option("--refused/--no-refused", help="List the refused candidates; the default is yes.")
+    ] = True,
     profile: ProfileName = "default",
     redact: Redact = True,
 ) -> Result:
-    """Run a conversation through the gate: what would be kept, what not, and why."""
+    """Run a conversation through the gate.
+
+    The screen lists what the gate would keep, what it would refuse, and why.
+    """
     name = single_file(file, "Name one of its files.")
     rules = Profile.load(profile)
     trace = open_trace(name)

@@ -96,7 +96,8 @@ Labels = Annotated[
     Option(
         "--labels",
         metavar="FILE",
-        help="The labels; without it decision-labels.jsonl beside the settings of the project, or here.",
+        help="File of the labels; the default is decision-labels.jsonl beside the project settings, or in "
+        "the current folder.",
     ),
 ]
 
@@ -106,21 +107,23 @@ Labels = Annotated[
 def label(
     place: Place,
     traces: Annotated[
-        list[str] | None, Argument(metavar="[FILE...]", help="Traces; without them what is in the log.")
+        list[str] | None,
+        Argument(metavar="[FILE...]", help="Traces; without a FILE, the candidates in the log."),
     ] = None,
     labels: Labels = None,
     come_with: Annotated[
-        Path | None, Option("--from", metavar="FILE", help="Add labels from a JSONL file: text and label.")
+        Path | None,
+        Option("--from", metavar="FILE", help="Add labels from a JSONL file with text and label."),
     ] = None,
     everyone: Users = False,
     profile: ProfileName = "default",
     as_json: AsJson = False,
 ) -> None:
-    """Say of candidates whether they are decisions, a key each; train makes a model of it.
+    """Label candidates as decisions or not, one key each.
 
-    Half of them are drawn by lot, half because the gate is least sure. Keys: y decision, n none, s skip,
-    u undo, q quit. Without a terminal each line of standard input is a key. Labels are kept at once, so that
-    the next call goes on where this one stopped.
+    Half of the candidates are drawn at random; for the other half the gate is least sure. Keys: y decision,
+    n not a decision, s skip, u undo, q quit. Without a terminal, each line of standard input is a key. Each
+    label is saved at once, and the next call continues there. `decisions train` trains a model on the labels.
     """
     path = labels_file(labels)
     if come_with is not None:

@@ -28,12 +28,14 @@ from ebbtide.text.redaction import redact, redacted
 
 _STYLES = {DecisionVerdict.OPENED: "bold cyan", DecisionVerdict.KEPT: "bold green"}
 
-_Text = Annotated[str | None, Argument(metavar="[TEXT]", help="What is decided; - for standard input.")]
+_Text = Annotated[
+    str | None, Argument(metavar="[TEXT]", help="Text of the decision, or - for standard input.")
+]
 
 
 @click.command(
     cls=Command,
-    exits={Exit.REFUSED: "the gate refuses it, or it is a duplicate, or its frame is not captured"},
+    exits={Exit.REFUSED: "the gate refuses the decision, it is a duplicate, or its frame is not captured"},
 )
 @with_log(session=True)
 def record(
@@ -42,32 +44,37 @@ def record(
     file: TextFile = None,
     reasons: Annotated[
         list[str] | None,
-        Option("--reason", "-r", metavar="TEXT", help="Why, such as 'analysis: it is faster'. Repeatable."),
+        Option(
+            "--reason", "-r", metavar="TEXT", help="Reason, such as 'analysis: it is faster'. Repeatable."
+        ),
     ] = None,
     options: Annotated[
-        list[str] | None, Option("--option", metavar="TEXT", help="What was weighed. Repeatable.")
+        list[str] | None, Option("--option", metavar="TEXT", help="Option that was considered. Repeatable.")
     ] = None,
     confidence: Annotated[
-        float | None, Option("--confidence", metavar="P", help="How sure it is to turn out right, 0 to 1.")
+        float | None,
+        Option("--confidence", metavar="P", help="Probability that the decision turns out right, 0 to 1."),
     ] = None,
     review_by: Annotated[
         str | None,
-        Option("--review-by", metavar="WHEN", help="When to look how it turned out: 2026-03-01, or 30d."),
+        Option("--review-by", metavar="WHEN", help="Date to review the outcome: 2026-03-01, or 30d."),
     ] = None,
     fields: Fields = None,
     link: Links = None,
-    opens: Annotated[bool, Option("--open", help="Only open it, and print its id.")] = False,
-    of: Annotated[str | None, Option("--of", metavar="ID", help="Take the decision that was opened.")] = None,
-    force: Annotated[bool, Option("--force", help="Record it over the objection of the gate.")] = False,
-    mode: Annotated[
-        Mode, Option("--mode", help="What the gate may do: shadow, advise or enforce.")
-    ] = Mode.ENFORCE,
+    opens: Annotated[bool, Option("--open", help="Only open the decision, and print its id.")] = False,
+    of: Annotated[
+        str | None, Option("--of", metavar="ID", help="Id of an open decision, which is now taken.")
+    ] = None,
+    force: Annotated[
+        bool, Option("--force", help="Record the decision even if the gate refuses it.")
+    ] = False,
+    mode: Annotated[Mode, Option("--mode", help="What the gate may do.")] = Mode.ENFORCE,
     profile: ProfileName = "default",
 ) -> Result:
-    """Record a decision on purpose; where the gate refuses it, with the reason.
+    """Record a decision.
 
-    In two steps it is opened with --open, and taken with --of. A file states any field: front matter with
-    the text below it, or JSON.
+    If the gate refuses it, the reason is printed. A decision may take two steps: --open opens it, and --of ID
+    takes it. A file may set any field, as front matter with the text below it, or as JSON.
     """
     if confidence is not None and not 0 <= confidence <= 1:
         raise ConfigError(f"--confidence {confidence}: expected a number from 0 to 1")
@@ -104,12 +111,15 @@ def record(
 def think(
     place: Place,
     decision: Identifier,
-    text: Annotated[str | None, Argument(metavar="[TEXT]", help="The thought; - for standard input.")] = None,
+    text: Annotated[
+        str | None, Argument(metavar="[TEXT]", help="Text of the thought, or - for standard input.")
+    ] = None,
     file: Annotated[
-        Path | None, Option("--file", "-f", metavar="FILE", help="Read it from FILE, - for standard input.")
+        Path | None,
+        Option("--file", "-f", metavar="FILE", help="Read the text from FILE, or - for standard input."),
     ] = None,
 ) -> Result:
-    """Add a thought to a decision that is open."""
+    """Add a thought to an open decision."""
     thought = typed_text(text, file, "thought")
     with place.open(new=True) as log:
         decision_id = log.resolve(decision)
@@ -124,18 +134,21 @@ def review(
     decision: Identifier,
     outcome: Annotated[
         DecisionOutcome,
-        Argument(
-            metavar="OUTCOME", help="How it turned out: success, partial, failure, not_a_decision or unknown."
-        ),
+        Argument(metavar="OUTCOME", help="Outcome: success, partial, failure, not_a_decision or unknown."),
     ],
     by: By = "a person",
-    evidence: Annotated[str, Option("--evidence", "-e", metavar="TEXT", help="What that rests on.")] = "",
+    evidence: Annotated[
+        str, Option("--evidence", "-e", metavar="TEXT", help="Evidence for the outcome.")
+    ] = "",
     observed: Annotated[
         bool,
-        Option("--observed", help="A machine measured it, and is named by --by; needs --evidence."),
+        Option("--observed", help="The machine that --by names measured the outcome; needs --evidence."),
     ] = False,
 ) -> Result:
-    """Say how a decision turned out. Reviews are added; the latest one counts."""
+    """Record how a decision turned out.
+
+    Earlier reviews stay in the log; the latest review counts.
+    """
     if observed and not evidence.strip():
         raise ConfigError("--observed says that a machine measured it: --evidence names what it measured")
     if observed and not by.startswith(SIGNAL):
@@ -152,7 +165,8 @@ def amend(
     place: Place,
     decision: Identifier,
     status: Annotated[
-        RecordStatus | None, Option("--status", help="What the team says of it; it stays in the log.")
+        RecordStatus | None,
+        Option("--status", help="Status of the decision in the team; it stays in the log."),
     ] = None,
     link: Links = None,
     fields: Fields = None,
@@ -160,13 +174,17 @@ def amend(
     why: Why = "",
     version: Annotated[
         int | None,
-        Option("--at-version", metavar="N", help="Only if it has this version still; `show --json` has it."),
+        Option(
+            "--at-version",
+            metavar="N",
+            help="Amend only if the decision still has this version, which `show --json` prints.",
+        ),
     ] = None,
 ) -> Result:
-    """Change what the record of a decision says, or how it stands to others.
+    """Change the record of a decision, or its links to others.
 
-    A context and a choice take the place of those before; the rest is added. What another decision is to
-    replace is linked from that one: --link supersedes=ID.
+    A new context or choice replaces the old one; other fields are added. The decision that replaces another
+    links to it: --link supersedes=ID.
     """
     typed = typed_decision(None, file, fields, needs_text=False, standing=status)
     other = [name for name in typed.words if name not in ("particulars", "options")]

@@ -47,10 +47,10 @@ def train(
     output: Output = None,
     profile: ProfileName = "default",
 ) -> Result:
-    """Make a model of your labels and of the reviews in the log, and say what it brings.
+    """Train a model on your labels and the reviews in the log.
 
-    It is weighed beside the rules of the gate where a profile names it as model under [decisions]. It needs
-    the extra semantic.
+    The screen reports what the model improves. The gate uses the model together with its rules if a profile
+    names it as `model` under [decisions]. Training needs the semantic extra.
     """
     file = labels_file(labels)
     rules = Profile.load(profile)

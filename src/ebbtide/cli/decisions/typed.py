@@ -32,7 +32,7 @@ TextFile = Annotated[
         "--file",
         "-f",
         metavar="FILE",
-        help="Read it from FILE, - for standard input.",
+        help="Read the text from FILE, or - for standard input.",
     ),
 ]
 Fields = Annotated[
@@ -40,7 +40,7 @@ Fields = Annotated[
     Option(
         "--set",
         metavar="NAME=TEXT",
-        help=f"State a field: {', '.join(name for name in _FIELDS if name != 'description')}. Repeatable.",
+        help=f"Set a field: {', '.join(name for name in _FIELDS if name != 'description')}. Repeatable.",
     ),
 ]
 Links = Annotated[
@@ -48,7 +48,7 @@ Links = Annotated[
     Option(
         "--link",
         metavar="KIND=ID",
-        help=f"How it stands to another one: {', '.join(_LINKS)}. Repeatable.",
+        help=f"Link to another decision: {', '.join(_LINKS)}. Repeatable.",
     ),
 ]
 

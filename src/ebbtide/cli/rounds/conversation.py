@@ -90,7 +90,7 @@ def score_rounds(
     """Scores rounds that were read; the arguments and errors are those of `score_conversation`."""
     if not source.rounds:
         raise TranscriptError(
-            "nobody says anything that no call of a tool follows, so there are no rounds",
+            "every message is followed by a tool call, so there are no rounds",
             source=source.title,
             hint="`ebbtide check` judges a run by its calls.",
         )

@@ -97,7 +97,7 @@ class JudgeBill(Record):
             amounts.append(f"{total} ({usage.input_tokens:,} in, {usage.output_tokens:,} out)")
         if self.unanswered:
             amounts.append(f"{count(self.unanswered, 'question')} without a reply")
-        lines = [Line(f"Asking the judge: {', '.join(amounts)}. It is no part of what the run spent.")]
+        lines = [Line(f"Asking the judge: {', '.join(amounts)}. This is not part of the cost of the run.")]
         if self.failures:
             times = f"{count(len(self.failures), 'answer')} missing or of no use, so the rules stand in"
             lines.append(Line(f"{times}: {plain(str(self.failures[0]), _REASON)}", "yellow"))

@@ -62,7 +62,9 @@ _SUFFIXES = (".json", ".jsonl", ".ndjson", ".txt", ".md", ".gz", ".traj", ".eval
 
 @click.command(
     cls=Command,
-    exits={Exit.BAD_INPUT: "wrong usage, or a file that cannot be used, also one of many or in a folder"},
+    exits={
+        Exit.BAD_INPUT: "wrong usage, or a file that cannot be used, including one of many or one in a folder"
+    },
 )
 @with_scoring
 def score(
@@ -81,9 +83,10 @@ def score(
     follow: Follow = False,
     as_json: AsJson = False,
 ) -> None:
-    """Score a conversation round by round: has it converged, and why?
+    """Score a conversation round by round.
 
-    Several files or a folder give a table; with --json, one object per line.
+    The screen shows whether the conversation has converged, and why. Several files or a folder print a table;
+    with --json, one object per line.
     """
     model = None if judge is None else open_judge(judge, read_prices(prices))
     options = dataclasses.replace(options, explain=explain, judge=model)

@@ -47,18 +47,20 @@ _A_PROCESS: Final = 20 << 20  # bytes of sessions that take longer to read than 
 def advice(
     to_apply: Annotated[
         str | None,
-        Option("--apply", metavar="NAME", help="Make the change of this advice, which --undo takes back."),
+        Option(
+            "--apply", metavar="NAME", help="Make the change that this advice proposes; --undo reverts it."
+        ),
     ] = None,
     to_undo: Annotated[
         str | None,
-        Option("--undo", metavar="NAME", help="Put back what stood there before this advice was applied."),
+        Option("--undo", metavar="NAME", help="Restore the setting that was there before --apply."),
     ] = None,
     prices: PricesFile = None,
 ) -> Result:
-    """List changes of settings that would have saved money, and what those that were made have saved.
+    """List settings that would have saved money.
 
-    The sessions of Claude Code and Codex of the last 30 days say what a change would have saved. Nothing is
-    changed without --apply. After it, the sessions that come are held against those before.
+    The estimates come from the Claude Code and Codex sessions of the last 30 days. Nothing changes without
+    --apply. After --apply, newer sessions are compared with the sessions before the change.
     """
     if to_apply is not None and to_undo is not None:
         raise ConfigError("--apply and --undo: one after the other, please")

@@ -197,7 +197,7 @@ def _table(title: str, rows: Sequence[tuple[str, MoneySums]], width: int, *, eve
     visible = rows if everything else rows[:ROWS]
     cells = [{**_amounts(sums), title: name} for name, sums in visible]
     if not cells:
-        return [Line("There are no calls of models.")]
+        return [Line("There are no model calls.")]
     *amounts, _ = names = list(cells[0])
     table = Table.fitting(
         {name: [row[name] for row in cells] for name in names},

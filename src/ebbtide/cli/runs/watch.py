@@ -58,7 +58,7 @@ _LATEST = 120
 @click.command(
     cls=Command,
     exits={
-        Exit.DONE: "the watch ended, also by Ctrl-C",
+        Exit.DONE: "the watch ended, including by Ctrl-C",
         Exit.INTERRUPTED: "interrupted by Ctrl-C before anything was read",
     },
 )
@@ -88,9 +88,10 @@ def watch(
     idle: Idle = None,
     as_json: AsJson = False,
 ) -> None:
-    """Watch a run while it is recorded, and report each change of its verdict.
+    """Watch a run while it is recorded.
 
-    Without a FILE, the newest session of a coding agent on this machine is watched.
+    Each change of the verdict is printed. Without a FILE, the newest session of a coding agent on this
+    machine is watched.
 
     Ctrl-C stops the watch and prints a summary.
     """

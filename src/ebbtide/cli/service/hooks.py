@@ -33,7 +33,7 @@ from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.runs.run_store import RunStanding, SQLiteRunStore
 from ebbtide.traces.sessions.agent_homes import user_folder
 
-hooks = CommandGroup(name="hooks", help="Watch Claude Code, Codex, Gemini CLI or OpenCode while it works.")
+hooks = CommandGroup(name="hooks", help="Watch coding agents through their hooks.")
 
 
 class HookAgent(StrEnum):
@@ -47,7 +47,8 @@ class HookAgent(StrEnum):
 
 Agent = Annotated[HookAgent, Argument(metavar="AGENT", help="claude, codex, gemini or opencode.")]
 InProject = Annotated[
-    bool, Option("--project/--global", help="For the project in this folder, or for all your projects.")
+    bool,
+    Option("--project/--global", help="Install for the project in this folder, or for all your projects."),
 ]
 
 
@@ -55,17 +56,17 @@ InProject = Annotated[
 def install(
     agent: Agent,
     in_project: InProject = False,
-    shadow: Annotated[bool, Option("--shadow", help="Record only: the agent hears nothing.")] = False,
+    shadow: Annotated[bool, Option("--shadow", help="Record only; the agent receives no messages.")] = False,
     stop: Annotated[bool, Option("--stop", help=STOP)] = False,
     with_statusline: Annotated[
-        bool, Option("--statusline", help="Show cost and verdict in the status line of Claude Code.")
+        bool, Option("--statusline", help="Show cost and verdict in the Claude Code status line.")
     ] = False,
     decisions: Annotated[
         bool,
-        Option("--decisions", help="Give Claude Code back what was decided when its context is compacted."),
+        Option("--decisions", help="Remind Claude Code of the decisions after its context is compacted."),
     ] = False,
 ) -> Result:
-    """Put hooks into the settings of a coding agent.
+    """Add hooks to the settings of a coding agent.
 
     AGENT is claude, codex, gemini or opencode. What others have put there stays; a copy of the file is kept
     beside it. Saying it again changes the options.
@@ -78,14 +79,14 @@ def install(
     lines = [Line.safe(f"installed in {_shown_path(path)}")]
     if place is not None and place.advice:
         lines.append(Line(place.advice))
-    lines.append(Line("Start the agent anew, then see `ebbtide hooks status`."))
+    lines.append(Line("Restart the agent, then run `ebbtide hooks status`."))
     wire = {"agent": agent.value, "path": str(path), "flags": list(options.flags)}
     return Result(lambda: wire, lambda _: lines)
 
 
 @hooks.command()
 def uninstall(agent: Agent, in_project: InProject = False) -> Result:
-    """Take the hooks out of the settings of a coding agent.
+    """Remove the hooks from the settings of a coding agent.
 
     AGENT is claude, codex, gemini or opencode. A file that nobody else has changed is as it was before.
     """
@@ -97,9 +98,9 @@ def uninstall(agent: Agent, in_project: InProject = False) -> Result:
 
 @hooks.command()
 def status() -> Result:
-    """Show which agents are watched, and when each was last heard of.
+    """Show which agents are watched, and the last event of each.
 
-    The time of the last event proves that the hooks of an agent work.
+    A recent event proves that the hooks of an agent work.
     """
     report = HookStatus.of(list(HookAgent), Path.cwd())
     return Result(report.to_dict, partial(_status_lines, report))

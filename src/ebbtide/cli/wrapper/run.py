@@ -30,23 +30,23 @@ if TYPE_CHECKING:
 @click.command(
     cls=Command,
     exits={
-        Exit.DONE: "CMD ended with 0; any other code of CMD is passed on, 128 and its number for a signal",
-        Exit.ENDED: "the run was ended by --stop, or by you after --pause",
+        Exit.DONE: "CMD ended with 0; any other code of CMD is passed on (a signal: 128 + its number)",
+        Exit.ENDED: "--stop ended the run, or you ended it after --pause",
     },
 )
 @with_run_options
 def run(
     options: RunOptions,
-    command: Annotated[list[str], Argument(metavar="CMD...", help="An agent with its arguments.")],
+    command: Annotated[list[str], Argument(metavar="CMD...", help="Command line of the agent.")],
     stop: Annotated[bool, Option("--stop", help=STOP)] = False,
     pause: Annotated[
-        bool, Option("--pause", help="Pause a run that is stuck, and let a key say whether it goes on.")
+        bool, Option("--pause", help="Pause a run that is stuck, and ask for a key to continue or end it.")
     ] = False,
 ) -> None:
-    """Run a coding agent in its terminal, and watch the session that it writes.
+    """Run a coding agent and watch its session.
 
     Keys, colours, signals, pipes and the exit code pass through. The title of the terminal shows the verdict
-    and the cost so far; the last line says how the run ended, what it cost, and where its session is.
+    and the cost so far. The last line reports how the run ended, what it cost, and where its session is.
     """
     refuse_command(command, "ebbtide run -- claude", "pseudo-terminals")
     if pause and stop:
