@@ -167,7 +167,7 @@ def test_a_setting_that_is_there_already_is_no_advice(here, project: Path) -> No
     user.write_text("{")
     (advice,) = listed(here)
     assert advice["before"] is None
-    assert "is not JSON" in advice["problem"]
+    assert "is no JSON" in advice["problem"]
 
 
 def test_few_sessions_are_no_reason(here, project: Path) -> None:

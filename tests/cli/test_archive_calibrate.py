@@ -142,7 +142,7 @@ def test_rows_and_files_and_results_say_the_same(
         (["--outcome-run", "id"], "there is no column 'id' among task, passed"),
         (["--outcome-run", "passed"], "an outcome for none of the runs"),
         (["results.parquet"], "name one kind"),
-        (["--end-at", "allow"], "is none of stop, escalate, finalize, nudge"),
+        (["--end-at", "allow"], "is not one of stop, escalate, finalize, nudge"),
     ],
 )
 def test_what_cannot_be_done_says_why(

@@ -258,7 +258,7 @@ BAD_USES = [
     (["record", "x", "--file", "y"], "no such file"),
     (["record", "--open", CHOICE, "--reason", "it is there"], "--open takes a text and a frame"),
     (["record", CHOICE, "--set", "stake=high"], "did you mean stakes?"),
-    (["record", CHOICE, "--set", "stakes=huge"], "'huge' is none of low"),
+    (["record", CHOICE, "--set", "stakes=huge"], "'huge' is not one of low"),
     (["record", CHOICE, "--set", "stakes"], "expected NAME=TEXT"),
     (["list", "--meaning"], "--meaning needs WORDS"),
     (["list", "writer", "--category", "tooling"], "--category goes with the whole list"),

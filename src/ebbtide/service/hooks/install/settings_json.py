@@ -36,7 +36,7 @@ class SettingsJson:
         try:
             value = _value(self._text or "")
         except ValueError as error:
-            raise ConfigError(f"{path} is not JSON: {error}. Mend it first; nothing was changed") from error
+            raise ConfigError(f"{path} is no JSON: {error}. Mend it first; nothing was changed") from error
         if not isinstance(value, dict):
             raise ConfigError(f"{path} holds no JSON object. Mend it first; nothing was changed")
         self.value: dict[str, Any] = value
