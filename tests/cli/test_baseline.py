@@ -78,7 +78,7 @@ def test_a_new_finding_fails_and_is_named(folder: Path) -> None:
     path.write_text(path.read_text() + lines(*[LOOP] * 8))
     process = ebbtide(folder, "check", "--fail-on", "stop", "--baseline", "base.json", "runs/stuck.jsonl")
     assert process.returncode == 50
-    assert "--fail-on stop: STUCK: ls 8 times in a row, same arguments, same answer." in process.stderr
+    assert "--fail-on stop: STUCK: ls 8 times in a row, same arguments, same result." in process.stderr
     assert process.stdout.count(" (known)") == 3
 
 

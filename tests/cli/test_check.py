@@ -36,12 +36,12 @@ def test_the_first_screen_of_a_stuck_run() -> None:
     printed = process.stdout.decode().splitlines()
     assert process.returncode == 0
     assert printed[0].startswith("STUCK")
-    assert "web_search and web_fetch in turn, 11 times, same answers" in printed[1]
+    assert "web_search and web_fetch in turn, 11 times, same results" in printed[1]
     assert len(printed) <= 30
     text = " ".join(" ".join(printed).split())
-    for part in ("$1.60, 87,800 tokens", "25 tool calls", "would have been stopped after event", "saves"):
+    for part in ("$1.60, 87,800 tokens", "25 tool calls", "A stop after event", "would have saved"):
         assert part in text
-    assert "STOP calls 4-25: web_search and web_fetch in turn, 11 times, same answers, $1.54" in text
+    assert "STOP calls 4-25: web_search and web_fetch in turn, 11 times, same results, $1.54" in text
 
 
 def test_the_first_screen_answers_in_order(tmp_path: Path) -> None:
@@ -124,7 +124,7 @@ def test_standard_input_and_json() -> None:
 
 def test_everything_shows_the_evidence() -> None:
     """--all has what one screen leaves out."""
-    measure = "$1.03 since the last new answer, above $1.00"
+    measure = "$1.03 since the last new result, above $1.00"
     assert measure not in ebbtide("check", STUCK).stdout.decode()
     assert measure in ebbtide("check", "--all", STUCK).stdout.decode()
 

@@ -23,7 +23,7 @@ def test_a_loop_is_told_with_its_events_and_its_cost() -> None:
     printed = process.stdout.decode()
     assert process.returncode == 30
     assert "cycle, events 4-25" in printed
-    assert "web_search and web_fetch in turn, 11 times, same answers, $1.54" in printed
+    assert "web_search and web_fetch in turn, 11 times, same results, $1.54" in printed
     assert "ABC" in printed
 
 

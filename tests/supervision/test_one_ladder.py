@@ -64,21 +64,21 @@ CASES = {
         events=[LS] * 7,
         actions="allow allow nudge stop",
         kind="repeat",
-        reason="ls 7 times in a row, same arguments, same answer (calls 1-7).",
+        reason="ls 7 times in a row, same arguments, same result (calls 1-7).",
         nudge="The same call gave the same answer again",
     ),
     "a cycle of two calls": Case(
         events=[SEARCH, OPEN] * 6,
         actions="allow allow allow allow allow nudge allow stop",
         kind="cycle",
-        reason="web_search and web_fetch in turn, 6 times, same answers (calls 1-12).",
+        reason="web_search and web_fetch in turn, 6 times, same results (calls 1-12).",
         nudge="The same calls gave the same answers in turn",
     ),
     "a call that fails": Case(
         events=[FAIL] * 7,
         actions="allow allow nudge stop",
         kind="repeat",
-        reason="fetch 7 times in a row, same arguments, same answer (calls 1-7).",
+        reason="fetch 7 times in a row, same arguments, same result (calls 1-7).",
         nudge="The same call gave the same answer again",
     ),
     "a call that fails in other words": Case(
@@ -88,7 +88,7 @@ CASES = {
         ],
         actions="allow allow nudge allow stop",
         kind="failing_call",
-        reason="fetch sent 7 times unchanged, failing every time (calls 3-7).",
+        reason="fetch sent 7 times unchanged, and failed every time (calls 3-7).",
         nudge="This call keeps failing",
     ),
     "a stream that chants": Case(
@@ -103,7 +103,7 @@ CASES = {
         actions=f"{'allow ' * 10}nudge allow allow allow escalate",
         kind="spend_without_news",
         reason="spending continued without new results (calls 11-20, $2.00).",
-        nudge="Spending goes on and nothing new has come.",
+        nudge="Spending continues without new results.",
         after="escalate",
     ),
     "a limit of model calls": Case(
@@ -263,7 +263,7 @@ def test_six_equal_calls() -> None:
         ls(path=".")
         nudges.append(run.take_nudges())
     assert [len(texts) for texts in nudges] == [0, 0, 1, 0]
-    with pytest.raises(RunStopped, match="it continued past the first warning point"):
+    with pytest.raises(RunStopped, match="; the loop continued after the first warning"):
         ls(path=".")
     supervisor = Supervisor()
     actions = [supervisor.record(LS).action.value for _ in range(6)]

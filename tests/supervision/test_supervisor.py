@@ -72,7 +72,7 @@ def test_a_loop_is_a_nudge_first_and_a_stop_where_it_goes_on():
     verdict = supervisor.verdict()
     assert (verdict.cause, verdict.kind, verdict.chain_id) == (Cause.DIVERGENCE, "repeat", "")
     assert verdict.reason == (
-        "ls 4 times in a row, same arguments, same answer: it continued past the first warning point."
+        "ls 4 times in a row, same arguments, same result; the loop continued after the first warning."
     )
     assert run(supervisor, LS, LS) == ["stop", "stop"]
 
@@ -260,7 +260,7 @@ def test_answers_that_are_not_known_are_not_the_same():
     supervisor = Supervisor()
     verdicts = [supervisor.record(ToolCall(name="ls", args={"path": "."})) for _ in range(4)]
     assert verdicts[-2].action is Action.ALLOW
-    assert verdicts[-1].reason == "ls 4 times in a row, same arguments, no answers known."
+    assert verdicts[-1].reason == "ls 4 times in a row, same arguments, results unknown."
     assert verdicts[-1].nudge is not None
     assert "answer" not in verdicts[-1].nudge
 

@@ -281,7 +281,7 @@ def test_a_loop_is_ended(editor) -> None:
     assert shown.turn(session, "loop 5000") == "cancelled"
     (reason,) = shown.said()
     assert reason.startswith("[ebbtide] This run was ended: search ")
-    assert "times in a row, same arguments, same answer" in reason
+    assert "times in a row, same arguments, same result" in reason
     assert shown.turn(session, "work 30; say All is listed.") == "end_turn"
     said = shown.close()
     cancels = [message for message in shown.received() if message["method"] == "session/cancel"]
@@ -309,8 +309,8 @@ def test_without_the_option_a_note_goes_with_the_next_prompt(editor) -> None:
     first, second, third = shown.notes()[before:]
     assert (first, third) == ("", "")
     assert second == (
-        "[ebbtide] search 6 times in a row, same arguments, same answer: it continued past the first "
-        "warning point. The same call gave the same answer again: it will not change by asking. "
+        "[ebbtide] search 6 times in a row, same arguments, same result: it continued past the first "
+        "warning point. The same call returned the same result again. Repeating it will not change it. "
         "Try something else, or say what is missing and finish."
     )
     sent = [json.loads(line) for line in shown.sent.splitlines()]

@@ -166,7 +166,7 @@ def test_a_loop_is_ended(piped, what: str) -> None:
     assert process.returncode == 60, process.stderr
     said = process.stderr.decode()
     assert "the run was ended: " in said
-    assert "same arguments, same answer" in said
+    assert "same arguments, same result" in said
     assert b"done" not in process.stdout
     assert time.monotonic() - begin < 45
 

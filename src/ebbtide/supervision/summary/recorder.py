@@ -94,7 +94,7 @@ class RunRecorder:
     >>> for name in ("web_search", "web_fetch") * 11:
     ...     _ = run.record(ToolCall(name=name, args={}, result="nothing", usage=Usage(cost_usd=0.25)))
     >>> run.summary("run.jsonl", "ebbtide").reason
-    'web_search and web_fetch in turn, 11 times, same answers (calls 1-22, $5.50).'
+    'web_search and web_fetch in turn, 11 times, same results (calls 1-22, $5.50).'
     """
 
     def __init__(
