@@ -99,7 +99,7 @@ def test_a_table_fits_the_terminal_and_cuts_nothing(columns: str, tmp_path: Path
     assert max(map(len, table.splitlines())) <= int(columns)
     letters = "".join(table.split())
     assert name in letters
-    assert "web_searchandweb_fetchinturn,11times,sameanswers(calls4-25,$1.54)." in letters
+    assert "web_searchandweb_fetchinturn,11times,sameresults(calls4-25,$1.54)." in letters
     assert "\u2026" not in letters
 
 

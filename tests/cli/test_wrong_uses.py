@@ -58,8 +58,8 @@ WRONG: list[tuple[str, str]] = [
         "check --agent cladue",
         (
             "Invalid value for '--agent' / '-a': 'cladue' is not one of claude, codex, gemini, opencode, "
-            "mini, copilot, pi, qwen, kimi, antigravity, cursor, droid, openclaw, cline, roo, goose, grok, hermes, "
-            "iflow, kiro, gptme; did you mean claude?"
+            "mini, copilot, pi, qwen, kimi, antigravity, cursor, droid, openclaw, cline, roo, goose, grok, "
+            "hermes, iflow, kiro, gptme; did you mean claude?"
         ),
     ),
     (

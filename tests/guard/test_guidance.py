@@ -180,7 +180,7 @@ def test_before_the_end_tools_are_refused_and_the_model_answers_once() -> None:
             look("cellar")
         assert refusal.value.verdict.action is Action.FINALIZE
         assert str(refusal.value) == refusal.value.verdict.nudge
-        assert str(refusal.value).startswith("This is the last call: answer now, without tools")
+        assert str(refusal.value).startswith("This is the last call. Answer now, without tools")
     assert run.report().halted is None
     assert run.take_nudges() == [str(refusal.value)]
     assert ask(3) == "This is answer number 3."
@@ -203,7 +203,7 @@ def test_a_result_that_is_ready_leaves_one_call_of_the_model() -> None:
     look = run.wrap_tool_call(lambda: "nothing", name="look")
     ask = run.wrap_llm_call(lambda: "A lock in the scheduler starves the writers every night.", name="ask")
     assert ask().startswith("A lock")
-    with pytest.raises(CallRefused, match="This is the last call: give the result as it stands"):
+    with pytest.raises(CallRefused, match="This is the last call. Give the result as it is"):
         look()
     for _ in range(2):
         with pytest.raises(RunStopped) as halt:

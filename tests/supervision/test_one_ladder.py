@@ -65,21 +65,21 @@ CASES = {
         actions="allow allow nudge stop",
         kind="repeat",
         reason="ls 7 times in a row, same arguments, same result (calls 1-7).",
-        nudge="The same call gave the same answer again",
+        nudge="The same call returned the same result again",
     ),
     "a cycle of two calls": Case(
         events=[SEARCH, OPEN] * 6,
         actions="allow allow allow allow allow nudge allow stop",
         kind="cycle",
         reason="web_search and web_fetch in turn, 6 times, same results (calls 1-12).",
-        nudge="The same calls gave the same answers in turn",
+        nudge="The same calls returned the same results in turn",
     ),
     "a call that fails": Case(
         events=[FAIL] * 7,
         actions="allow allow nudge stop",
         kind="repeat",
         reason="fetch 7 times in a row, same arguments, same result (calls 1-7).",
-        nudge="The same call gave the same answer again",
+        nudge="The same call returned the same result again",
     ),
     "a call that fails in other words": Case(
         events=[
@@ -95,14 +95,14 @@ CASES = {
         events=CHANT * 3,
         actions="allow allow allow nudge allow stop",
         kind="chanting",
-        reason="a text that ends in 216 copies of itself (events 4-38).",
+        reason="A text that ends in 216 copies of itself (events 4-38).",
         nudge="The text ends in copies of itself.",
     ),
     "spending without news": Case(
         events=IDLE,
         actions=f"{'allow ' * 10}nudge allow allow allow escalate",
         kind="spend_without_news",
-        reason="spending continued without new results (calls 11-20, $2.00).",
+        reason="Spending continued without new results (calls 11-20, $2.00).",
         nudge="Spending continues without new results.",
         after="escalate",
     ),
@@ -111,8 +111,8 @@ CASES = {
         limits=Limits(llm_calls=10),
         actions=f"{'allow ' * 6}nudge allow finalize stop",
         kind="limit",
-        reason="model call limit reached (10 of 10).",
-        nudge="70% of the model call limit used (7 of 10). Come to a result",
+        reason="Model call limit reached (10 of 10).",
+        nudge="70% of the model call limit used (7 of 10). Finish with a result",
     ),
     "a limit of money": Case(
         events=[
@@ -122,8 +122,8 @@ CASES = {
         limits=Limits(cost_usd=1.0),
         actions=f"{'allow ' * 6}nudge allow allow stop",
         kind="limit",
-        reason="cost limit reached ($1.00 of $1.00).",
-        nudge="70% of the cost limit used ($0.70 of $1.00). Come to a result",
+        reason="Cost limit reached ($1.00 of $1.00).",
+        nudge="70% of the cost limit used ($0.70 of $1.00). Finish with a result",
     ),
 }
 ALL_CASES = pytest.mark.parametrize("case", CASES.values(), ids=CASES)

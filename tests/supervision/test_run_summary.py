@@ -492,7 +492,7 @@ def test_a_run_whose_record_states_too_little_output_cost_more() -> None:
     )
     assert summary.bill.sentence.startswith("At least ")
     assert (summary.bill.is_least, summary.spent.is_least) == (True, True)
-    assert "less output than its words" in (missing_cost(summary.spent) or "")
+    assert "less output than its texts" in (missing_cost(summary.spent) or "")
 
 
 def test_a_sum_of_runs_is_a_lower_bound_where_one_of_them_is() -> None:

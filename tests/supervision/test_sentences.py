@@ -34,6 +34,7 @@ FINDING = RunFinding(
     action=Action.STOP,
     cause=Cause.DIVERGENCE,
     sentence="ls 3 times in a row",
+    tools=("ls",),
     first_event=1,
     last_event=3,
     cost_usd=0.5,
@@ -52,9 +53,10 @@ def test_every_loop_has_a_sentence_with_its_size_and_a_text_for_the_model(kind):
     is_for_the_model = LOOPS[kind].mender is Mender.MODEL
     assert advice.endswith(". Try something else, or say what is missing and finish.") is is_for_the_model
     went_on = wording.reason(LoopFacts(signal=signal, goes_on=True))
-    assert went_on.endswith("; the loop continued after the first warning")
+    what = "spending" if kind in SPENDING else "loop"
+    assert went_on.endswith(f"; the {what} continued after the first warning")
     came_back = wording.reason(LoopFacts(signal=replace(signal, relapses=1), goes_on=True))
-    assert came_back.endswith("; the loop came back after the first warning")
+    assert came_back.endswith(f"; the {what} came back after the first warning")
 
 
 def test_every_kind_is_advised_in_its_own_words():
@@ -122,7 +124,7 @@ def test_a_finding_says_an_amount_once_and_numbers_with_commas():
     assert sentences.price(None, 200_312) == "200,312 tokens"
 
 
-SAMES = [kind for kind in LoopKind if "same answer" in wording.loop(replace(SIGNAL, kind=kind), 3)]
+SAMES = [kind for kind in LoopKind if "same result" in wording.loop(replace(SIGNAL, kind=kind), 3)]
 
 
 @pytest.mark.parametrize("kind", SAMES)

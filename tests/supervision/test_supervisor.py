@@ -108,7 +108,7 @@ def test_a_nudge_is_handed_over_once():
     verdict = supervisor.check_before_model()
     assert verdict.action is Action.NUDGE
     assert verdict.nudge is not None
-    assert verdict.nudge.startswith("The same call gave the same answer again")
+    assert verdict.nudge.startswith("The same call returned the same result again")
     assert supervisor.check_before_model().action is Action.ALLOW
     assert supervisor.verdict().action is Action.ALLOW
 
@@ -120,7 +120,7 @@ def test_two_nudges_are_handed_over_together():
     for verdict in (supervisor.record(LS), supervisor.check_before_model()):
         assert verdict.action is Action.NUDGE
         assert verdict.nudge is not None
-        assert "same answer" in verdict.nudge
+        assert "same result" in verdict.nudge
         assert "75% of the tool call limit used (3 of 4)." in verdict.nudge
         assert len(verdict.more) == 1
         assert Verdict.from_dict(verdict.to_dict()) == verdict

@@ -309,8 +309,8 @@ def test_without_the_option_a_note_goes_with_the_next_prompt(editor) -> None:
     first, second, third = shown.notes()[before:]
     assert (first, third) == ("", "")
     assert second == (
-        "[ebbtide] search 6 times in a row, same arguments, same result: it continued past the first "
-        "warning point. The same call returned the same result again. Repeating it will not change it. "
+        "[ebbtide] search 6 times in a row, same arguments, same result; the loop continued after the "
+        "first warning. The same call returned the same result again. Repeating it will not change it. "
         "Try something else, or say what is missing and finish."
     )
     sent = [json.loads(line) for line in shown.sent.splitlines()]
