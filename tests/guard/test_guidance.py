@@ -203,7 +203,7 @@ def test_a_result_that_is_ready_leaves_one_call_of_the_model() -> None:
     look = run.wrap_tool_call(lambda: "nothing", name="look")
     ask = run.wrap_llm_call(lambda: "A lock in the scheduler starves the writers every night.", name="ask")
     assert ask().startswith("A lock")
-    with pytest.raises(CallRefused, match="This is the last call. Give the result as it is"):
+    with pytest.raises(CallRefused, match=r"This is the last call\. Give the result as it is"):
         look()
     for _ in range(2):
         with pytest.raises(RunStopped) as halt:

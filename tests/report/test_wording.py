@@ -96,7 +96,8 @@ def test_a_run_that_came_back(make_stuck) -> None:
     run = make_stuck(60, latest=Verdict(), recovered=True)
     assert at_end(run) == "It recovered."
     assert saved(run) == (
-        "It would have been stopped after event 20. It took another 40 events, $2.00, 80,000 tokens to recover."
+        "It would have been stopped after event 20. It took another 40 events, $2.00, 80,000 tokens to "
+        "recover."
     )
     assert at_end(make_stuck(60, latest=Verdict(), recovered=False)) == "It continued."
     noisy = Verdict(action=Action.NUDGE, cause=Cause.CONVERGENCE, facts=DryRoundFacts(rounds=3, ready=True))

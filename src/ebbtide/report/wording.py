@@ -394,7 +394,7 @@ def _failures(failures: FailedCalls, tool_calls: int) -> str | None:
     sentence += f" ({failures.refused:,} refused)" if failures.refused else ""
     sentence += f": {_counts(failures.by_tool)}"
     if failures.message and failures.message_count >= _OFTEN:
-        sentence += f"; {failures.message_count:,} times with \u201c{failures.message}\u201d"
+        sentence += f"; {failures.message_count:,} times with a message like \u201c{failures.message}\u201d"
     return sentence
 
 
