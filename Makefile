@@ -6,7 +6,7 @@ BASE := $(VENV)/.base
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: prices release help demo site test lint types layers wheel tests test-sdks test-spark test-adapters test-exporters test-agents test-pythons campaign
+.PHONY: prices release help demo site mcp test lint types layers wheel tests test-sdks test-spark test-adapters test-exporters test-agents test-pythons campaign
 
 help:
 	@echo "make demo   install the package without its extras, and check a sample of runs: takes seconds"
@@ -17,6 +17,7 @@ help:
 	@echo "make test-spark   check archives and streams on a real Spark, installed for it"
 	@echo "make test-pythons   run the tests on each version of Python, through uv (PYTHONS='3.12 3.14' TESTS=tests/guard)"
 	@echo "make release   build the package, and check it as PyPI and its users will"
+	@echo "make mcp   write the bundle of the tools for models, and the entry for the MCP registry"
 	@echo "make campaign   attack the product with seeds of its own, bounded in time (SEEDS='1 2 3')"
 	@echo "make site   show the docs as a site, on this machine"
 	@echo "make prices   take over the newest public prices"
@@ -70,6 +71,10 @@ test-pythons: $(READY)
 	    $(VENV)-$$version/bin/python -m pytest -n auto $(TESTS) || exit 1; \
 	done
 
+# PROJECT_URL=https://github.com/OWNER/ebbtide names the project in the registry.
+mcp: $(READY)
+	$(BIN)/python plugins/mcp/write_bundle.py
+
 # The same for what exports spans of OpenTelemetry.
 test-exporters: $(READY)
 	$(BIN)/python tests/service/otlp/record_exports.py --minutes $(MINUTES)
@@ -100,7 +105,7 @@ test-spark: $(READY)
 	$(BIN)/python -m pytest -n 0 tests/batch/spark
 
 # Programs of others, about 1 GB, against a scripted model on this machine: nothing is asked of a provider.
-AGENTS ?= .agents
+AGENTS ?= .real-agents
 test-agents: $(READY)
 	npm install --silent --no-fund --no-audit --prefix $(AGENTS) \
 	    @anthropic-ai/claude-code@2.1.330 @openai/codex@0.169.0 @google/gemini-cli@0.61.0 \

@@ -13,6 +13,14 @@ from hatchling.metadata.plugin.interface import MetadataHookInterface
 _LINK = re.compile(r"(!?)(\[[^\]]*\])\((?![a-z]+:|#)([^)\s]+)\)")
 
 
+def _registry_name(address: str) -> str:
+    """Returns the name in the MCP registry, which looks for it in the README on PyPI."""
+    host, _, path = address.partition("://")[2].partition("/")
+    if host == "github.com":
+        return f"io.github.{path.partition('/')[0]}/ebbtide"
+    return f"{'.'.join(reversed(host.split('.')))}/ebbtide"
+
+
 class ProjectAddress(MetadataHookInterface):
     """Fills in the fields ``readme`` and ``urls``."""
 
@@ -33,4 +41,5 @@ class ProjectAddress(MetadataHookInterface):
                 lambda link: f"{link[1]}{link[2]}({address}/{'raw' if link[1] else 'blob'}/{at}/{link[3]})",
                 text,
             )
+            text += f"\n<!-- mcp-name: {_registry_name(address)} -->\n"
         metadata["readme"] = {"content-type": "text/markdown", "text": text}

@@ -42,15 +42,16 @@ AT_MOST = {
     # the log would make every service start 0.17 s later, and few ask for it.
     "imports inside functions": 161,
     # Three are of `ebbtide trust`: for whoever works in folders that others wrote. Three show the raw text of
-    # decisions that are listed, shown or exported: for whoever needs it whole, as a copy. `check --repo` is
-    # for whoever asks what the money of sessions brought. `run` has those by which `watch` judges, and one to
-    # end the agent. `hooks install --decisions` is for whoever works on after a compaction.
+    # decisions that are listed, shown or exported: for whoever needs it whole, as a copy. `--repo` of `check`
+    # and `archive check` are for whoever asks what the money of sessions brought. `run` has those by which
+    # `watch` judges, and one to end the agent. `hooks install --decisions` is for whoever
+    # works on after a compaction.
     # `run --pause` is for whoever sits at the terminal, and would rather look than lose the run.
     # `check --git`: sessions that lie beside the code. `serve --otlp-grpc`: exporters that have gRPC alone.
     # `advice` is for whoever wants settings that cost less: one makes a change, one takes it back, and its
     # prices and JSON are as elsewhere. `acp` has the options of `run` but for `--pause`, for whoever works in
     # an editor.
-    "options of the command line": 352,
+    "options of the command line": 353,
 }
 # Public names that tests and benchmarks alone use: none may be added.
 UNUSED = {

@@ -114,10 +114,12 @@ def test_the_numbers_of_the_comparison(project: Path) -> None:
     others = [rows[name] for name, version in exam["entrants"].items() if version]
     found = [row["told"]["count"] for row in others]
     accused = [row["accused"]["count"] for row in others]
+    stuck, healthy = ours["told"]["of"], ours["accused"]["of"]
     sentence = (
-        f"Of {ours['told']['of']} stuck runs Ebbtide finds {ours['told']['count']}, and of "
-        f"{ours['accused']['of']} healthy runs it accuses none. Packages that compare calls find "
-        f"{min(found)} to {max(found)} and accuse {min(accused)} to {max(accused)}"
+        f"{stuck} stuck runs and {healthy} healthy runs. Ebbtide raises an alarm in "
+        f"{ours['told']['count']} of the {stuck} stuck runs and in none of the healthy runs. Other packages "
+        f"that compare calls raise an alarm in {min(found)} to {max(found)} of the stuck runs and in "
+        f"{min(accused)} to {max(accused)} of the healthy runs"
     )
     assert ours["accused"]["count"] == 0
     assert sentence in " ".join((project / "README.md").read_text(encoding="utf-8").split())

@@ -68,7 +68,8 @@ def check_contents(sdist: Path, wheel: Path) -> None:
     assert all(name.startswith(("ebbtide/", "ebbtide-")) for name in inside), inside
     with tarfile.open(sdist) as source:
         names = [name.partition("/")[2] for name in source.getnames()]
-    folders = ("src/ebbtide/", "conformance/", "tests/", "docs/", "examples/", "plugins/", ".claude-plugin/")
+    folders = ("src/ebbtide/", "conformance/", "tests/", "docs/", "examples/", "plugins/", ".agents/")
+    folders += (".claude-plugin/",)
     junk = [name for name in names if name not in IN_SDIST and not name.startswith(folders)]
     junk += [name for name in names if "__pycache__" in name or "_cache/" in name]
     assert not junk, f"in the sdist: {junk}"

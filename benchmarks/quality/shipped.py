@@ -24,8 +24,9 @@ from benchmarks.measure import add_data_option, data_folder, setup, wilson, writ
 from benchmarks.quality.run_sets import session_files
 from ebbtide.events.event import Event
 from ebbtide.shipped.commit import Commit
-from ebbtide.shipped.joining import CommitIndex, Evidence, join
+from ebbtide.shipped.joining import CommitIndex, join
 from ebbtide.shipped.session_work import SessionWork
+from ebbtide.supervision.summary.run_shipped import Evidence
 from ebbtide.traces.reading import open_trace
 
 _LATER_S = 2 * 86_400

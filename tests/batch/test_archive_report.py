@@ -175,7 +175,11 @@ def test_the_sql_of_the_page_of_archives_runs(
     """Each block answers, and the first names the tool that the report names."""
     monkeypatch.chdir(results.parent)
     blocks = SQL.findall((project / "docs" / "archives.md").read_text(encoding="utf-8"))
-    answers = [duckdb.sql(block).fetchall() for block in blocks if "results.parquet" in block]
+    answers = [
+        duckdb.sql(block).fetchall()
+        for block in blocks
+        if "results.parquet" in block and "shipped" not in block
+    ]
     tool, wasted_usd, wasted_tokens, runs = answers[0][0]
     best = summary.tools[0]
     assert (tool, wasted_tokens, runs) == (best.name, best.wasted_tokens, best.runs)

@@ -1,6 +1,7 @@
 """`ebbtide hooks`: what the screen says of agents, hooks and the service."""
 
 import json
+import sys
 import time
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from ebbtide.supervision.runs.run_store import SQLiteRunStore
 @pytest.fixture(autouse=True)
 def own_folders(monkeypatch: pytest.MonkeyPatch) -> None:
     """No variable moves the settings of an agent."""
-    for name in ("CODEX_HOME", "CLAUDE_CONFIG_DIR", "GEMINI_CLI_HOME", "XDG_CONFIG_HOME"):
+    for name in ("CODEX_HOME", "CLAUDE_CONFIG_DIR", "COPILOT_HOME", "GEMINI_CLI_HOME", "XDG_CONFIG_HOME"):
         monkeypatch.delenv(name, raising=False)
 
 
@@ -49,6 +50,44 @@ def test_from_nothing_to_guarded(here) -> None:
 
 def test_codex_is_to_be_trusted(here) -> None:
     assert "trust" in here("hooks", "install", "codex").output
+
+
+def test_what_nobody_has_tried_says_so(here) -> None:
+    """Until its first event comes: that is the proof."""
+    assert "nobody has tried them with Cursor itself" in here("hooks", "install", "cursor").output
+    assert "by the documentation, tried by nobody; no event came yet" in here("hooks", "status").output
+
+
+def test_doctor_fires_each_installed_hook(here, tmp_path: Path) -> None:
+    """The note of a known loop comes back through the command in the settings, and nothing of it is kept."""
+    agents = ("claude", "codex", "copilot", "cursor", "gemini", "opencode")
+    for agent in agents:
+        here("hooks", "install", agent, *(["--shadow"] if agent == "gemini" else []))
+    before = sorted((tmp_path / "home").rglob("*"))
+    done = here("doctor", "--json")
+    assert done.code == 0, done.message
+    hooks = {item["agent"]: item for item in json.loads(done.output) if "agent" in item}
+    assert {agent: hooks[agent]["wiring"] for agent in agents} == dict.fromkeys(agents, "fires")
+    assert {item["agent"] for item in hooks.values() if item["problem"]} == {"cursor"}
+    assert sorted((tmp_path / "home").rglob("*")) == before
+
+
+def test_doctor_names_a_hook_that_cannot_work(here, tmp_path: Path, monkeypatch) -> None:
+    """Its program is gone, or its settings cannot be read; a program that a project names is not started."""
+    path = tmp_path / "home" / ".codex" / "hooks.json"
+    here("hooks", "install", "codex")
+    gone = str(tmp_path / "gone" / "python")
+    path.write_text(path.read_text().replace(sys.executable, gone))
+    (tmp_path / "home" / ".gemini").mkdir()
+    (tmp_path / "home" / ".gemini" / "settings.json").write_text("{")
+    monkeypatch.chdir(tmp_path)
+    here("hooks", "install", "claude", "--project")
+    assert (tmp_path / ".claude" / "settings.json").exists()
+    done = here("doctor")
+    assert done.code == 30
+    assert f"hooks of codex      broken  {gone} is gone" in done.output
+    assert "hooks of gemini     broken" in done.output
+    assert "hooks of claude" not in done.output
 
 
 def test_a_broken_file_is_refused(here, tmp_path: Path) -> None:

@@ -106,6 +106,50 @@ def test_sessions_of_this_machine_are_those_of_the_repository(
     assert (refused.code, "not a git repository" in refused.message) == (2, True)
 
 
+def test_the_page_has_the_commits_of_each_session(here: Here, project: Project, tmp_path: Path) -> None:
+    """A column of the table, and a line a commit; what is not known says so."""
+    runs = tmp_path / "runs"
+    session(project, runs, "a", edits="cart.py")
+    project.commit("Add the cart")
+    landed = project.head()
+    session(project, runs, "b", edits="order.py")
+    project.commit("Add orders")
+    project.git("revert", "--no-edit", "HEAD")
+    session(project, runs, "gone", edits="gone.py")
+    (project.path / "gone.py").unlink()
+    session(project, runs, "talk", edits=None)
+    page = tmp_path / "page.html"
+    done = here("check", runs, "--repo", project.path, "--html", page)
+    assert (done.code, "2 sessions with commits" in done.output) == (0, True)
+    html = page.read_text()
+    assert 'data-column="shipped"' in html
+    for words in (">1 landed<", ">1 reverted<", ">unknown<", ">no change<"):
+        assert words in html, words
+    assert f">{landed[:10]}<" in html
+    assert f"reverted by {project.head()[:10]}" in html
+    assert "1 change: 1 landed. 10 of 10 lines that landed remain. A landed change cost $0.30." in html
+    assert "Unknown: it changed files, and no commit in this clone has the changes." in html
+    here("check", runs, "--html", page)
+    assert 'data-column="shipped"' not in page.read_text()
+
+
+def test_json_has_the_sums_of_each_session(here: Here, project: Project, tmp_path: Path) -> None:
+    runs = tmp_path / "runs"
+    session(project, runs, "a", edits="cart.py")
+    project.commit("Add the cart")
+    session(project, runs, "b", edits="order.py")
+    project.commit("Add orders")
+    project.git("revert", "--no-edit", "HEAD")
+    session(project, runs, "gone", edits="gone.py")
+    (project.path / "gone.py").unlink()
+    rows = {row["session"]: row for row in shipped(here, runs, "--repo", project.path)["by_session"]}
+    sums = ("known", "landed", "reverted", "lines_added", "lines_surviving")
+    assert [rows["a"][name] for name in sums] == ["commits", 1, 0, 10, 10]
+    assert [rows["b"][name] for name in sums] == ["commits", 0, 1, 0, 0]
+    assert [rows["gone"][name] for name in sums] == ["unknown", None, None, None, None]
+    assert rows["b"]["commits"][0]["reverted_by"] == project.head()
+
+
 @pytest.mark.parametrize("other", [["--by", "model"], ["--format", "csv"], ["--fail-on", "stuck"]])
 def test_other_outputs_are_refused(here: Here, project: Project, other: list[str]) -> None:
     done = here("check", "runs", "--repo", project.path, *other)

@@ -2,9 +2,9 @@
 
 import pytest
 
-from ebbtide.shipped.fates import Fate, ShippedChange
-from ebbtide.shipped.joining import Evidence
-from ebbtide.shipped.outcome import Known, SessionOutcome
+from ebbtide.shipped.fates import ShippedChange
+from ebbtide.shipped.outcome import SessionOutcome
+from ebbtide.supervision.summary.run_shipped import Evidence, Fate, Known
 from tests.shipped.conftest import Project, Session, code
 
 

@@ -1,13 +1,14 @@
 """What a repository names is not run, and what git cannot answer is an error in words."""
 
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from ebbtide.errors import ConfigError
-from ebbtide.shipped.fates import Fate
-from ebbtide.shipped.git import Repository
+from ebbtide.shipped.git import GitError, Repository
+from ebbtide.supervision.summary.run_shipped import Fate
 from tests.shipped.conftest import Project, Session, code
 
 
@@ -72,6 +73,8 @@ def test_no_program_that_a_repository_names_is_run(project: Project, tmp_path: P
     outcome = session.outcome()
     assert [item.change.fate for item in outcome.changes] == [Fate.REVERTED, Fate.LANDED]
     assert outcome.changes[1].change.surviving == 10
+    assert Repository(project.path).words_here(["order_1"]) == {"order_1"}
+    assert Repository(project.path).state()
     assert not mark.exists(), mark.read_text()
 
 
@@ -118,3 +121,18 @@ def test_lines_that_git_cannot_count_are_unknown(project: Project) -> None:
     project.git("config", "blame.ignoreRevsFile", "/nowhere")
     change = session.outcome().changes[0].change
     assert (change.fate, change.surviving) == (Fate.LANDED, None)
+
+
+def test_words_of_the_commit_are_found_whole_and_in_any_case(project: Project) -> None:
+    """Pages of words and what is not committed do not count; a repository without a commit cannot say."""
+    project.write("store.py", ["import Redis", "path = 'docs/diagrams/'"])
+    project.write("notes.md", ["We use no kafka."])
+    project.commit("Add the store")
+    project.write("later.py", ["import celery"])
+    words = ["redis", "docs/diagrams/", "kafka", "celery", "red", "-e", "--help"]
+    assert Repository(project.path).words_here(words) == {"redis", "docs/diagrams/"}
+    assert Repository(project.path).words_here([]) == set()
+    empty = project.path.parent / "empty"
+    subprocess.run(["git", "init", "-q", str(empty)], check=True)
+    with pytest.raises(GitError):
+        Repository(empty).words_here(["redis"])

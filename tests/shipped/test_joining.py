@@ -1,7 +1,6 @@
 """The join of sessions and commits by what git printed, and by files and times."""
 
-from ebbtide.shipped.joining import Evidence
-from ebbtide.shipped.outcome import Known
+from ebbtide.supervision.summary.run_shipped import Evidence, Known
 from tests.shipped.conftest import Project, Session, code
 
 

@@ -8,7 +8,6 @@ PAIRS = {
     "temp": ("see /var/folders/ab12/log", "see /var/folders/cd34/log"),
     "uuid": ("id 123e4567-e89b-42d3-a456-426614174000", "id 223e4567-e89b-42d3-a456-426614174999"),
     "process": ("worker pid 4711 is up", "worker pid 4712 is up"),
-    "seed": ("Randomized with seed 30412", "Randomized with seed 881"),
     "port": ("refused by 127.0.0.1:53122", "refused by 127.0.0.1:60418"),
     "load": ("load average: 0.10, 0.72, 1.24", "load average: 3.10, 1.72, 1.30"),
     "memory": ("Time: 00:07.246, Memory: 47.00 MB", "Time: 00:08.747, Memory: 49.50 MB"),
@@ -18,7 +17,6 @@ PAIRS = {
     "counter": ("12 steps left", "11 steps left"),
     "time": ("at 2026-11-22T10:00:01Z", "at 2026-11-23T11:30:59Z"),
     "address": ("object at 0x7f3a2b1c", "object at 0x7f3a2b9d"),
-    "rate": ("40 files, 3.31it/s", "40 files, 3.02it/s"),
     "duration": ("4 passed in 1.94s", "4 passed in 2.10s"),
 }
 
@@ -47,6 +45,7 @@ def test_known_noise_is_taken_out(rule: str) -> None:
         ("src/tmp.py", "src/tmq.py"),
         ("5 stars", "6 stars"),
         ("ratio 16:9", "ratio 4:3"),
+        ("seed 30412", "seed 881"),
         ("leaves at 12:30", "leaves at 13:15"),
         ("localhost:3000", "localhost:3001"),
         ("12,345 rows", "12,346 rows"),

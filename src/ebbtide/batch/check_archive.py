@@ -10,6 +10,7 @@ from typing import Final
 
 from ebbtide.batch.archive.archive_files import ArchiveFile
 from ebbtide.batch.archive.archive_pool import Chunk, PartWriter, RunChunk, check_chunks
+from ebbtide.batch.archive.archive_shipped import JOINED, archive_shipped
 from ebbtide.batch.results.archive_counts import ArchiveCounts
 from ebbtide.batch.results.archived_run import FileRun
 from ebbtide.batch.results.result_parts import ResultParts
@@ -33,6 +34,7 @@ class ArchiveTask:
         settings: The same in words: what was begun with other settings is not gone on with.
         most_seconds: How long a run may take; None does not bound it.
         jobs: Processes; None takes one a core where they are worth it.
+        repository: A folder of the repository of git that is asked what the sessions shipped; None asks none.
     """
 
     output: Path
@@ -40,6 +42,7 @@ class ArchiveTask:
     settings: str = ""
     most_seconds: float | None = None
     jobs: int | None = None
+    repository: Path | None = None
 
     @property
     def writer(self) -> PartWriter:
@@ -128,7 +131,11 @@ def check_into(
     for more in check_chunks(chunks, task.writer, parts.next_path, jobs=jobs):
         counts.add(more)
         progress(more.total)
-    parts.join()
+    shipped = None
+    if task.repository is not None:
+        rows = parts.rows(JOINED)
+        shipped = archive_shipped(rows, task.repository, redact=task.options.redact, jobs=jobs)
+    parts.join(shipped)
     return counts
 
 

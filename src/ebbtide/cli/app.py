@@ -109,7 +109,7 @@ root = _Ebbtide(
         "acp": "ebbtide.cli.wrapper.acp:acp",
         "demo": "ebbtide.cli.runs.demo:demo",
         "loops": "ebbtide.cli.runs.loops:loops",
-        "doctor": "ebbtide.cli.runs.loops:doctor",
+        "doctor": "ebbtide.cli.runs.doctor:doctor",
         "hooks": "ebbtide.cli.service.hooks:hooks",
         "serve": "ebbtide.cli.service.serve:serve",
         "mcp": "ebbtide.cli.service.serve:mcp",

@@ -364,6 +364,15 @@ Page = Annotated[
     Path | None,
     Option("--html", metavar="FILE", help="Write an HTML report to FILE.", section="Output"),
 ]
+Repo = Annotated[
+    Path | None,
+    Option(
+        "--repo",
+        metavar="DIR",
+        help="Show what became of the sessions' commits in this git repository, and what each cost.",
+        section="Output",
+    ),
+]
 Fields = Annotated[
     str | None,
     Option("--fields", metavar="NAME=KEY,...", help="Names of keys that differ from the standard names."),

@@ -14,7 +14,7 @@ class Exit(IntEnum):
     BAD_INPUT = 2  #: input, usage or a log that cannot be used
     SHIP = 10  #: ``stop``
     ESCALATE = 20  #: ``stop``
-    LOOP = 30  #: ``loops`` found one, or a detector of ``doctor`` is silent
+    LOOP = 30  #: ``loops`` found one, or a detector or hook of ``doctor`` is silent
     REFUSED = 40  #: ``decisions``: the gate refused it, it is a duplicate, or its frame is not captured
     NOT_VERIFIED = 41  #: ``decisions verify``: something was changed or is missing
     CHECK_FAILED = 50  #: ``check --fail-on``: a run meets a condition

@@ -8,6 +8,7 @@ from ebbtide.report import sections
 from ebbtide.report.bill import bill_details, bill_part
 from ebbtide.report.markup import Markup, element, joined
 from ebbtide.report.projection import Projection
+from ebbtide.report.shipped import shipped_part
 from ebbtide.report.wording import amounts, convergence
 from ebbtide.supervision.summary.run_summary import RunSummary
 
@@ -45,6 +46,7 @@ def article(
         _section("Calls", _timeline(number)) if summary.timeline else None,
         _section(f"Findings ({len(summary.findings):,})", sections.findings(summary)),
         _section("Said against done", sections.claims(summary)) if summary.claims else None,
+        None if summary.shipped is None else _section("What it shipped", shipped_part(summary.shipped)),
         None if details is None else _section("Where the money went", details),
         sections.calls(summary),
         None if curve else converged,

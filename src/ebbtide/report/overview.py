@@ -8,6 +8,7 @@ from typing import NamedTuple
 from ebbtide.report.dates import began_at, day
 from ebbtide.report.markup import Markup, element
 from ebbtide.report.plurals import count
+from ebbtide.report.shipped import shipped_words
 from ebbtide.report.wording import UNKNOWN, about, cost, duration, folder_of, money, severity
 from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.summary.headline import Headline
@@ -31,11 +32,13 @@ def overview(runs: Sequence[RunSummary], linked: Collection[int]) -> Markup:
         linked: Numbers, from 1, of those that have a part of their own.
     """
     folder = folder_of([run.source for run in runs])
+    has_shipped = any(run.shipped is not None for run in runs)
+    columns = [[*_columns(run), *([_shipped(run)] if has_shipped else [])] for run in runs]
     rows = [
-        _row(run, number, run.source.removeprefix(folder), is_linked=number in linked)
-        for number, run in enumerate(runs, start=1)
+        _row(run, number, run.source.removeprefix(folder), cells, is_linked=number in linked)
+        for number, (run, cells) in enumerate(zip(runs, columns, strict=True), start=1)
     ]
-    names = ["verdict", "run, and why", *(column.name for column in _columns(runs[0]))]
+    names = ["verdict", "run, and why", *(column.name for column in columns[0])]
     return element(
         "section",
         element("h1", count(len(runs), "run")),
@@ -116,13 +119,21 @@ def _columns(run: RunSummary) -> list[_Column]:
     ]
 
 
+def _shipped(run: RunSummary) -> _Column:
+    """Returns the column of commits, sorted by those that landed."""
+    shipped = run.shipped
+    if shipped is None:
+        return _Column("shipped", "", None)
+    return _Column("shipped", shipped_words(shipped), shipped.landed)
+
+
 def _header(name: str, index: int) -> Markup:
     return element(
         "th", name, scope="col", role="columnheader", class_="number" if index > 1 else None, data_column=name
     )
 
 
-def _row(run: RunSummary, number: int, name: str, *, is_linked: bool) -> Markup:
+def _row(run: RunSummary, number: int, name: str, columns: Sequence[_Column], *, is_linked: bool) -> Markup:
     # Of a run that nothing is wrong with there is nothing to say but where its money went.
     why = run.bill.sentence if run.verdict.action is Action.ALLOW else run.reason
     title = about(run)
@@ -147,7 +158,7 @@ def _row(run: RunSummary, number: int, name: str, *, is_linked: bool) -> Markup:
         ),
         *(
             element("td", item.text, class_=f"number {item.name}", role="cell", data_value=item.value)
-            for item in _columns(run)
+            for item in columns
         ),
         role="row",
         data_word=run.headline.value,

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Final
 
 from ebbtide.shipped.commit import Commit
 from ebbtide.shipped.git import Repository
 from ebbtide.shipped.joining import CommitIndex
+from ebbtide.supervision.summary.run_shipped import Fate
 
 _CONTAINED: Final = 0.8  # of the lines of a commit that the one that took its place has to add
 _CANDIDATES: Final = 50  # later commits of the same files that are read for that
@@ -24,16 +24,6 @@ _GENERATED: Final = re.compile(
     r"|(?:^|/)(?:package-lock\.json|npm-shrinkwrap\.json|pnpm-lock\.yaml|go\.sum|[^/]{1,100}\.lock)$"
     r"|\.min\.(?:js|css)$|\.(?:svg|map)$"
 )
-
-
-class Fate(StrEnum):
-    """Fates of a commit."""
-
-    LANDED = "landed"
-    REWRITTEN = "rewritten"
-    REVERTED = "reverted"
-    OPEN = "open"
-    LOST = "lost"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +53,7 @@ class ShippedChange:
     @property
     def is_landed(self) -> bool:
         """True if it is on the default branch and nobody took it back."""
-        return self.fate in {Fate.LANDED, Fate.REWRITTEN}
+        return self.fate.is_landed
 
 
 class Fates:

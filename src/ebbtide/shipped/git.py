@@ -25,6 +25,7 @@ from ebbtide.shipped.commit import Commit
 _SECONDS: Final = 120.0
 _BLAME_SECONDS: Final = 20.0  # for a file
 _BLAMES_SECONDS: Final = 300.0  # for all of them
+_GREP_SECONDS: Final = 5.0  # somebody waits behind it
 _LARGEST: Final = 512 << 20  # bytes of one answer
 _TIMEOUT: Final = "git took more than {:.0f} seconds"
 _SETTINGS: Final = (
@@ -194,6 +195,32 @@ class Repository:
         """Returns the names of the refs that match some patterns or lie below them."""
         return self._ask("for-each-ref", "--format=%(refname)", *patterns).split()
 
+    def state(self) -> str:
+        """Returns a text that changes when a branch or a tag does, or another commit is checked out."""
+        head = self._ask("rev-parse", "--verify", "--quiet", "HEAD", missing=True)
+        return head + self._ask("for-each-ref", "--format=%(objectname) %(refname)")
+
+    def words_here(self, words: Sequence[str]) -> set[str]:
+        """Returns those of some words that files of the commit that is checked out have, in lower case.
+
+        Pages of words do not count: they may tell why something is not there.
+
+        Args:
+            words: Each is looked for as a whole word, whatever its case.
+
+        Raises:
+            GitError: Git cannot say, as where there is no commit.
+        """
+        patterns = [part for word in words for part in ("-e", word)]
+        options = ("-I", "-h", "-o", "-w", "-i", "-F", "--no-color", "--no-textconv", "--full-name")
+        out = (":(top)", ":(top,exclude,icase)*.md", ":(top,exclude,icase)*.rst")
+        self._ask("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+        if not words:
+            return set()
+        line = ["grep", *options, *patterns, "HEAD", "--", *out]
+        answer = self._run(line, seconds=_GREP_SECONDS, none=1).decode("utf-8", "surrogateescape")
+        return {line.lower() for line in answer.splitlines()}
+
     def blobs(self, tip: str) -> dict[str, str]:
         """Returns the objects of the files of a commit by their paths."""
         rows = self._ask("ls-tree", "-r", "-z", "--full-tree", tip).split("\0")
@@ -237,7 +264,13 @@ class Repository:
         return answer.decode("utf-8", "surrogateescape")
 
     def _run(
-        self, arguments: list[str], *, given: bytes = b"", seconds: float = _SECONDS, missing: bool = False
+        self,
+        arguments: list[str],
+        *,
+        given: bytes = b"",
+        seconds: float = _SECONDS,
+        missing: bool = False,
+        none: int | None = None,
     ) -> bytes:
         """Runs git.
 
@@ -246,6 +279,7 @@ class Repository:
             given: Its input.
             seconds: For how long.
             missing: Whether a failure means that there is nothing.
+            none: The exit code that says so; None where none does.
 
         Raises:
             GitError: Git fails, or takes too long.
@@ -271,7 +305,7 @@ class Repository:
             except OSError as error:
                 raise GitError(f"{self.path}: git cannot be run: {error.strerror or error}") from error
             if process.returncode:
-                if missing:
+                if missing or process.returncode == none:
                     return b""
                 reason = process.stderr.decode("utf-8", "replace").strip() or f"exit {process.returncode}"
                 raise GitError(f"{self.path}: {reason}")

@@ -8,25 +8,17 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from enum import StrEnum
 from typing import Final, NamedTuple
 
 from ebbtide.shipped.commit import Commit
 from ebbtide.shipped.session_work import MadeCommit, SessionWork
+from ebbtide.supervision.summary.run_shipped import Evidence
 
 _NEAR_S: Final = 600  # between the call that made a commit and the time that the commit states
 _LATER_S: Final = 2 * 86_400  # from the last edit of a file to the commit of it
 _SLACK_S: Final = 1  # times of commits are whole seconds
 _SHARE: Final = 0.5  # of the files of a commit that the session has to have edited
 _SHORTEST: Final = 2  # folders and name by which a file of an unknown place is known
-
-
-class Evidence(StrEnum):
-    """Kinds of evidence that a commit is of a session, the strongest first."""
-
-    HASH = "hash"
-    TITLE = "title"
-    FILES = "files"
 
 
 class JoinedCommit(NamedTuple):

@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from enum import StrEnum
+from dataclasses import dataclass, replace
 
 from ebbtide.shipped.fates import Fates, ShippedChange
 from ebbtide.shipped.git import Repository
-from ebbtide.shipped.joining import Evidence, JoinedCommit, join
+from ebbtide.shipped.joining import JoinedCommit, join
 from ebbtide.shipped.session_work import SessionWork
+from ebbtide.supervision.summary.run_shipped import Evidence, Fate, Known, RunCommit, RunShipped
 
 _DAY_S = 86_400
-
-
-class Known(StrEnum):
-    """Kinds of knowledge of what a session shipped."""
-
-    COMMITS = "commits"  #: some of its commits are here
-    NOTHING = "no change"  #: it changed no file
-    UNKNOWN = "unknown"  #: it changed files, and no commit of them is here
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +49,41 @@ class SessionOutcome:
     def own(self) -> list[ShippedChange]:
         """The changes that count for it."""
         return [item.change for item in self.changes if item.is_own]
+
+    def shipped(self, cost_usd: float | None, unpriced: int = 0) -> RunShipped:
+        """Returns what a summary, a page and an archive keep of it.
+
+        Args:
+            cost_usd: Dollars of the session with its sub-agents; None where unknown.
+            unpriced: Their model calls without a known cost.
+        """
+        found = RunShipped(
+            known=self.known, missing_commits=self.missing, cost_usd=cost_usd, unpriced=unpriced
+        )
+        if self.known is Known.UNKNOWN:
+            return found
+        landed = [change for change in self.own if change.is_landed]
+        surviving = [change.surviving for change in landed]
+        return replace(
+            found,
+            commits=tuple(
+                RunCommit(
+                    commit=item.change.hash,
+                    title=item.change.title,
+                    fate=item.change.fate,
+                    evidence=item.evidence,
+                    counts_here=item.is_own,
+                    lines_added=item.change.added,
+                    lines_surviving=item.change.surviving,
+                    reverted_by=item.change.reverted_by,
+                )
+                for item in self.changes
+            ),
+            landed=len(landed),
+            reverted=sum(change.fate is Fate.REVERTED for change in self.own),
+            lines_added=sum(change.added for change in landed),
+            lines_surviving=None if None in surviving else sum(filter(None, surviving)),
+        )
 
 
 def outcomes(repository: Repository, works: Sequence[SessionWork]) -> list[SessionOutcome]:

@@ -64,6 +64,14 @@ class SessionWork:
         """Returns a reader of one more file of the session."""
         return WorkReader(self)
 
+    def add(self, other: SessionWork) -> None:
+        """Add the work in another file of the session."""
+        self.commits.extend(other.commits)
+        self.edits.extend(other.edits)
+        self.has_edits = self.has_edits or other.has_edits
+        times = [ts for ts in (self.first_ts, other.first_ts) if ts is not None]
+        self.first_ts = min(times, default=None)
+
 
 class WorkReader:
     """Reads the events of one file into the work of its session.

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import Any
 
-from ebbtide.budget.ledger.call_ledger import CallSums
-from ebbtide.budget.tally import UNITS, usd
-from ebbtide.shipped.fates import Fate
-from ebbtide.shipped.outcome import Known, SessionOutcome
+from ebbtide.budget.tally import UNITS, units, usd
+from ebbtide.supervision.summary.run_shipped import Fate, Known, RunShipped
 
 
 @dataclass(slots=True)
@@ -21,44 +19,44 @@ class ShippedSums:
         sessions: How many of them have commits here.
         unknown: How many changed files that no commit here has.
         unchanged: How many changed no file.
-        sums: The calls of those with commits.
+        cost_units: What those with commits cost, as far as prices are known; None where none is.
+        unpriced: Their calls without a price.
         fates: Changes by their fate.
         added: Lines of landed changes.
         surviving: Lines of them that remain; None where that is not known of one.
     """
 
-    sessions: int
-    unknown: int
-    unchanged: int
-    sums: CallSums
-    fates: Counter[Fate]
-    added: int
-    surviving: int | None
+    sessions: int = 0
+    unknown: int = 0
+    unchanged: int = 0
+    cost_units: int | None = None
+    unpriced: int = 0
+    fates: Counter[Fate] = field(default_factory=Counter)
+    added: int = 0
+    surviving: int | None = 0
 
     @classmethod
-    def of(cls, items: Iterable[tuple[SessionOutcome, CallSums | None]]) -> ShippedSums:
-        """Returns the sums of sessions with their calls; None where no call of a session is recorded."""
-        group = cls(0, 0, 0, CallSums(), Counter(), 0, 0)
-        for outcome, sums in items:
-            group.unknown += outcome.known is Known.UNKNOWN
-            group.unchanged += outcome.known is Known.NOTHING
-            if outcome.known is not Known.COMMITS:
-                continue
-            group.sessions += 1
-            if sums is not None:
-                group._add(sums)
-            for change in outcome.own:
-                group.fates[change.fate] += 1
-                if change.is_landed:
-                    group.added += change.added
-                    known = None not in (group.surviving, change.surviving)
-                    group.surviving = (group.surviving or 0) + (change.surviving or 0) if known else None
-        return group
+    def of(cls, items: Iterable[RunShipped]) -> ShippedSums:
+        """Returns the sums of sessions."""
+        sums = cls()
+        for item in items:
+            sums.add(item)
+        return sums
 
-    def _add(self, sums: CallSums) -> None:
-        self.sums.calls += sums.calls
-        self.sums.cost_units += sums.cost_units
-        self.sums.unpriced += sums.unpriced
+    def add(self, shipped: RunShipped) -> None:
+        """Add one more session."""
+        self.unknown += shipped.known is Known.UNKNOWN
+        self.unchanged += shipped.known is Known.NOTHING
+        if shipped.known is not Known.COMMITS:
+            return
+        self.sessions += 1
+        self.unpriced += shipped.unpriced
+        if shipped.cost_usd is not None:
+            self.cost_units = (self.cost_units or 0) + units(shipped.cost_usd)
+        self.fates.update(commit.fate for commit in shipped.own)
+        self.added += shipped.lines_added or 0
+        surviving = shipped.lines_surviving
+        self.surviving = None if self.surviving is None or surviving is None else self.surviving + surviving
 
     @property
     def landed(self) -> int:
@@ -68,8 +66,7 @@ class ShippedSums:
     @property
     def cost_usd(self) -> float | None:
         """Dollars of the sessions with commits, as far as prices are known; None where none is."""
-        sums = self.sums
-        return None if not sums.calls or (sums.unpriced and not sums.cost_units) else usd(sums.cost_units)
+        return None if self.cost_units is None else usd(self.cost_units)
 
     @property
     def per_landed_usd(self) -> float | None:
@@ -82,7 +79,7 @@ class ShippedSums:
         return self._per(self.surviving)
 
     def _per(self, number: int | None) -> float | None:
-        return None if self.cost_usd is None or not number else self.sums.cost_units / UNITS / number
+        return None if self.cost_units is None or not number else self.cost_units / UNITS / number
 
     def to_dict(self) -> dict[str, Any]:
         """The wire form."""
@@ -93,7 +90,7 @@ class ShippedSums:
             "unknown": self.unknown,
             "unchanged": self.unchanged,
             "cost_usd": self.cost_usd,
-            "unpriced": self.sums.unpriced,
+            "unpriced": self.unpriced,
             "changes": counts if has_any else None,
             "lines_added": self.added if has_any else None,
             "lines_surviving": self.surviving if has_any else None,
@@ -102,12 +99,9 @@ class ShippedSums:
         }
 
 
-def grouped(
-    items: Iterable[tuple[SessionOutcome, CallSums | None]], key: Callable[[SessionOutcome], str]
-) -> dict[str, ShippedSums]:
-    """Returns sums by a key, the dearest first."""
-    parts: dict[str, list[tuple[SessionOutcome, CallSums | None]]] = {}
-    for outcome, sums in items:
-        parts.setdefault(key(outcome), []).append((outcome, sums))
-    groups = {name: ShippedSums.of(part) for name, part in parts.items()}
-    return dict(sorted(groups.items(), key=lambda item: (-item[1].sums.cost_units, item[0])))
+def grouped(items: Iterable[tuple[str, RunShipped]]) -> dict[str, ShippedSums]:
+    """Returns sums of sessions by a name, the dearest first."""
+    groups: dict[str, ShippedSums] = {}
+    for name, shipped in items:
+        groups.setdefault(name, ShippedSums()).add(shipped)
+    return dict(sorted(groups.items(), key=lambda item: (-(item[1].cost_units or 0), item[0])))

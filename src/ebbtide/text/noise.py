@@ -11,6 +11,8 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
+from ebbtide.text.late_pattern import LatePattern
+
 
 class NoiseRule(NamedTuple):
     """Pattern of one kind of noise.
@@ -41,7 +43,6 @@ KNOWN_NOISE: Final = (
     NoiseRule(
         "process", ("pid", "PID", "Process ", "(node:"), r"(?:pid|PID|Process)\W{0,3}\d+|\(node:\d+(?=\))"
     ),
-    NoiseRule("seed", ("seed", "Seed", "SEED"), r"(?:[Ss]eed|SEED)(?: ?[=:])? ?\d{3,}"),
     NoiseRule(
         "port",
         ("127.0.0.1:", "localhost:", "[::1]:"),
@@ -79,18 +80,13 @@ KNOWN_NOISE: Final = (
     ),
     NoiseRule("address", ("0x",), r"0x[0-9a-fA-F]{6,16}"),
     NoiseRule(
-        "rate",
-        ("/s", "s/it"),
-        rf"{_START}[\d,]*(?:\.\d+)? ?(?:(?:[kKMGT]i?B|it|runs|assertions)/s|s/it)\b",
-    ),
-    NoiseRule(
         "duration",
         (),
         rf"{_START}\d*(?:,\d{{3}})?(?:\.\d+)?(?: ?(?:ns|[uµ]s|ms|s|secs?|seconds?|mins?|minutes?)"
         r"|d(?:\d+h)?|h(?:\d+m)?|m(?:\d+(?:\.\d+)?s)?)(?![\w(=])",
     ),
 )
-_COMPILED: Final = tuple((rule.hints, re.compile(rule.pattern), f"<{rule.id}>") for rule in KNOWN_NOISE)
+_COMPILED: Final = tuple((rule.hints, LatePattern(rule.pattern), f"<{rule.id}>") for rule in KNOWN_NOISE)
 # A word with a digit; shorter ones are not generated.
 _NAME: Final = re.compile(r"(?<![A-Za-z0-9])(?=[A-Za-z0-9]{5})[A-Za-z]*+\d[A-Za-z0-9]*")
 _SWITCH: Final = re.compile(r"[A-Za-z]\d|\d[A-Za-z]")
@@ -109,11 +105,11 @@ def without_noise(text: str) -> str:
         return text
     for hints, pattern, label in _COMPILED:
         if not hints:
-            text = pattern.sub(label, text)
+            text = pattern.compiled.sub(label, text)
             continue
         for hint in hints:
             if hint in text:
-                text = pattern.sub(label, text)
+                text = pattern.compiled.sub(label, text)
                 break
     return text
 

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 import ebbtide
+from ebbtide import Candidate, DecisionLog
 from ebbtide.advice.applied_advice import AppliedAdvices
 from ebbtide.advice.applying import apply
 from ebbtide.advice.estimate import Estimate
@@ -26,6 +27,7 @@ from ebbtide.service.hooks import hook_client
 from ebbtide.service.hooks.hook_client import exchange
 from ebbtide.service.hooks.install.hook_places import PLACES
 from ebbtide.traces.sessions.agent_homes import CodingAgent
+from tests.shipped.conftest import Project
 
 PROJECT = Path(__file__).parents[3]
 
@@ -50,9 +52,12 @@ def needs(name: str) -> pytest.MarkDecorator:
     )
 
 
-AGENTS = [pytest.param(name, marks=needs(name)) for name in ("claude", "codex", "gemini", "opencode")]
+AGENTS = [
+    pytest.param(name, marks=needs(name)) for name in ("claude", "codex", "copilot", "gemini", "opencode")
+]
 ENDING = [pytest.param(name, marks=needs(name)) for name in ("claude", "gemini", "opencode")]
-ASKING = [pytest.param(name, marks=needs(name)) for name in ("claude", "codex", "gemini")]
+ASKING = [pytest.param(name, marks=needs(name)) for name in ("claude", "codex", "copilot", "gemini")]
+NEVER_ENDED = ("codex", "copilot")  # by a hook
 USAGE = {"input_tokens": 100, "output_tokens": 10}
 
 
@@ -64,6 +69,7 @@ class ScriptedModel:
     orders: list[str] = field(default_factory=list)  # of agents that it starts, one in each answer
     verdict: str = "That is all."  # what it says where it gets no tools: a judge of a goal is asked so
     requests: list[str] = field(default_factory=list)
+    tools: dict[int, dict[str, Any]] = field(default_factory=dict)  # other tools, by the number of the answer
     started: int = 0
     pause_s: float = 0.0  # before each answer, as a model takes it
     server: ThreadingHTTPServer | None = None
@@ -96,6 +102,8 @@ class ScriptedModel:
             commands = self.script[number - 1] if number <= len(self.script) else []
         if "/messages" in path:
             blocks = [shell_call(number, place, command, body) for place, command in enumerate(commands)]
+            if number in self.tools:
+                blocks = [{"type": "tool_use", "id": f"toolu_{number}_0", **self.tools[number]}]
             return "".join(anthropic(number, blocks, body)), "text/event-stream"
         form = openai if "/responses" in path else google
         return "".join(form(number, commands, body)), "text/event-stream"
@@ -250,7 +258,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A home for an agent and for the service, which ends with the test."""
     folder = tmp_path / "home"
     folder.mkdir()
-    names = ("CODEX_HOME", "CLAUDE_CONFIG_DIR", "GEMINI_CLI_HOME", "EBBTIDE_LOG")
+    names = ("CODEX_HOME", "CLAUDE_CONFIG_DIR", "COPILOT_HOME", "GEMINI_CLI_HOME", "EBBTIDE_LOG")
     for name in (*names, "XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(folder))
@@ -394,6 +402,11 @@ def converse(command: list[str], work: Path, environment: dict[str, str], prompt
     return "".join(printed)
 
 
+def pause_of(agent: str) -> float:
+    """Seconds for an answer of the model: Copilot CLI writes its session file once a second."""
+    return 1.5 if agent == "copilot" else 0.0
+
+
 def standing(agent: str) -> dict[str, Any]:
     """What `hooks status` says of an agent."""
     command = [sys.executable, "-m", "ebbtide", "hooks", "status", "--json"]
@@ -406,6 +419,7 @@ def standing(agent: str) -> dict[str, Any]:
 def test_a_loop_is_nudged(agent: str, model, home: Path) -> None:
     """The note is in the request of the model after the third equal call, or the one after that."""
     scripted = model(LOOP)
+    scripted.pause_s = pause_of(agent)
     install(agent)
     output = run(agent, scripted, home)
     print(agent, "noted in requests", scripted.noted, "of", len(scripted.requests))
@@ -413,6 +427,29 @@ def test_a_loop_is_nudged(agent: str, model, home: Path) -> None:
     assert scripted.noted[0] in (4, 5)
     assert len(scripted.requests) == len(LOOP) + 1, output  # nothing ends it
     assert standing(agent)["last_event"] > time.time() - 300
+
+
+@needs("copilot")
+def test_the_file_of_a_repository_tells_copilot(model, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With --project, where the folder is trusted; taken out, the folder of the others is as it was."""
+    scripted = model(LOOP)
+    scripted.pause_s = pause_of("copilot")
+    configure("copilot", scripted, home)
+    monkeypatch.chdir(home / "work")
+    subprocess.run(["git", "init", "--quiet"], check=True)
+    other = home / "work" / ".github" / "hooks" / "team.json"
+    other.parent.mkdir(parents=True)
+    other.write_text('{"version": 1, "hooks": {"Stop": [{"type": "command", "command": "true"}]}}')
+    install("copilot", "--project")
+    monkeypatch.setenv("COPILOT_ALLOW_ALL", "true")  # trusts the folder
+    output = run("copilot", scripted, home)
+    print("copilot in a repository noted in requests", scripted.noted, "of", len(scripted.requests))
+    assert scripted.noted, output
+    assert scripted.noted[0] in (4, 5)
+    subprocess.run(
+        [sys.executable, "-m", "ebbtide", "hooks", "uninstall", "copilot", "--project"], check=True
+    )
+    assert list(other.parent.iterdir()) == [other]
 
 
 @pytest.mark.parametrize("agent", ENDING)
@@ -431,7 +468,7 @@ def test_a_loop_is_ended(agent: str, model, home: Path) -> None:
 def test_a_healthy_session_gets_no_word(agent: str, model, home: Path) -> None:
     """Sixty calls, each of another page."""
     scripted = model(PAGES)
-    install(agent, *(["--stop"] if agent != "codex" else []))
+    install(agent, *([] if agent in NEVER_ENDED else ["--stop"]))
     output = run(agent, scripted, home)
     assert len(scripted.requests) == len(PAGES) + 1, output
     assert scripted.noted == []
@@ -442,7 +479,7 @@ def test_a_healthy_session_gets_no_word(agent: str, model, home: Path) -> None:
 def test_a_person_switches_it_off(agent: str, model, home: Path) -> None:
     """In a line of what they say: the loop goes on, and gets not one word."""
     scripted = model(LOOP)
-    install(agent, *(["--stop"] if agent != "codex" else []))
+    install(agent, *([] if agent in NEVER_ENDED else ["--stop"]))
     output = run(agent, scripted, home, "Look for the invoice.\nebbtide off")
     assert len(scripted.requests) == len(LOOP) + 1, output
     assert scripted.noted == []
@@ -461,6 +498,7 @@ def test_the_switch_alone_is_no_prompt(agent: str, model, home: Path) -> None:
 def test_equal_calls_of_one_answer_are_no_loop(agent: str, model, home: Path) -> None:
     """A model that asks three times at once has not asked again."""
     scripted = model(PARALLEL)
+    scripted.pause_s = pause_of(agent)
     install(agent)
     output = run(agent, scripted, home)
     assert len(scripted.requests) == len(PARALLEL) + 1, output
@@ -473,6 +511,7 @@ def test_tokens_are_those_of_the_model(agent: str, model, home: Path) -> None:
     from ebbtide.supervision.runs.run_store import SQLiteRunStore
 
     scripted = model(PAGES[:6])
+    scripted.pause_s = pause_of(agent)
     install(agent)
     run(agent, scripted, home)
     time.sleep(2)  # the registry writes once a second
@@ -480,7 +519,8 @@ def test_tokens_are_those_of_the_model(agent: str, model, home: Path) -> None:
     print(
         agent, run_standing.tokens, "of", 110 * len(scripted.requests), "tokens, events", run_standing.events
     )
-    assert run_standing.tokens == 110 * 7
+    # Copilot CLI writes its last answer after its last hook.
+    assert run_standing.tokens in ((110 * 6, 110 * 7) if agent == "copilot" else (110 * 7,))
 
 
 @pytest.mark.skipif(not PREFIX or not Path(program("claude")).exists(), reason="no claude in EBBTIDE_AGENTS")
@@ -512,18 +552,65 @@ def test_the_plugin_of_claude_code(model, home: Path, monkeypatch: pytest.Monkey
     assert "ebbtide" not in settings.read_text()
 
 
-def test_the_plugin_has_the_hooks_of_the_installer() -> None:
-    """The events of the plugin are those that `ebbtide hooks install claude` takes; its version is ours."""
-    folder = PROJECT / "plugins" / "claude-code"
-    place = PLACES["claude"]
+@pytest.mark.skipif(not PREFIX or not Path(program("codex")).exists(), reason="no codex in EBBTIDE_AGENTS")
+def test_the_plugin_of_codex(model, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Installed from the marketplace of this repository it tells the model; taken out, nothing is left."""
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
+    scripted = model(LOOP)
+    configure_codex(scripted, home)
+    settings = home / ".codex" / "config.toml"
+    others = '\n[mcp_servers.other]\ncommand = "other"  # stays\nenabled = false\n'
+    settings.write_text(f"# of the team\n{settings.read_text()}{others}")
+    before = settings.read_bytes()
+
+    def codex(*arguments: str) -> str:
+        command = [program("codex"), *arguments]
+        done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=120, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    codex("plugin", "marketplace", "add", str(PROJECT))
+    codex("plugin", "add", "ebbtide@ebbtide")
+    servers = {server["name"]: server["transport"] for server in json.loads(codex("mcp", "list", "--json"))}
+    assert (servers["ebbtide"]["command"], servers["ebbtide"]["args"]) == ("ebbtide", ["mcp"])
+    output = run("codex", scripted, home)
+    print("plugin of codex noted in requests", scripted.noted, "of", len(scripted.requests))
+    assert scripted.noted, output
+    assert scripted.noted[0] in (4, 5)
+    assert "am_i_stuck" in scripted.requests[-1]  # the tools come when their server has started
+    assert "ebbtide:ebbtide" in scripted.requests[0]  # the skill
+    codex("plugin", "remove", "ebbtide@ebbtide")
+    codex("plugin", "marketplace", "remove", "ebbtide")
+    assert settings.read_bytes() == before
+    assert not [path for path in (home / ".codex" / "plugins").rglob("*") if path.is_file()]
+
+
+MANIFESTS = {
+    "claude": PROJECT / "plugins" / "claude-code" / ".claude-plugin" / "plugin.json",
+    "codex": PROJECT / "plugins" / "codex" / ".codex-plugin" / "plugin.json",
+}
+
+
+@pytest.mark.parametrize("agent", MANIFESTS)
+def test_a_plugin_has_the_hooks_of_the_installer(agent: str) -> None:
+    """The events of a plugin are those that `ebbtide hooks install` takes; its version is ours."""
+    folder = MANIFESTS[agent].parents[1]
+    place = PLACES[agent]
     hooks = json.loads((folder / "hooks" / "hooks.json").read_text())["hooks"]
-    handler = {"type": "command", "command": "ebbtide-hook claude", "timeout": place.timeout}
+    handler = {"type": "command", "command": f"ebbtide-hook {agent}", "timeout": place.timeout}
     assert hooks == {
         event: [{**({"matcher": tools} if tools else {}), "hooks": [handler]}]
         for event, tools in place.events.items()
     }
-    manifest = json.loads((folder / ".claude-plugin" / "plugin.json").read_text())
+    manifest = json.loads(MANIFESTS[agent].read_text())
     assert manifest["version"] == ebbtide.__version__
+
+
+@pytest.mark.parametrize("name", ["skills/ebbtide/SKILL.md", ".mcp.json"])
+def test_the_plugins_share_what_is_not_of_one_agent(name: str) -> None:
+    """An agent copies the folder of its plugin alone, so each has the file, and all are equal."""
+    claude, codex = (manifest.parents[1] / name for manifest in MANIFESTS.values())
+    assert claude.read_bytes() == codex.read_bytes()
 
 
 STREAM = ("--output-format", "stream-json", "--verbose")
@@ -618,6 +705,31 @@ def test_decisions_are_handed_back_to_a_resumed_session(agent: str, model, home:
     output = run(agent, scripted, home, "Go on.", "--continue", *STREAM)
     assert scripted.requests[before].count(TOLD) == 1, output
     assert "The model got 1 decision of this session back: about " in output
+
+
+@pytest.mark.parametrize("agent", [pytest.param("claude", marks=needs("claude"))])
+def test_an_edit_that_a_decision_ruled_out_is_named_to_the_model(
+    agent: str, model, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the request after the edit, once, and the file is written all the same."""
+    project = Project(home / "work")
+    log = project.path / "decisions.db"
+    monkeypatch.setenv("EBBTIDE_LOG", str(log))
+    with DecisionLog.open(log, agent="user") as opened:
+        opened.add(
+            Candidate(description="Use SQLite instead of Redis.", options=("SQLite", "Redis")), at=1.79e9
+        )
+    scripted = model([["cat page-1.txt"], ["sleep 2"], ["cat page-2.txt"], ["cat page-3.txt"]])
+    for number in (3, 4):
+        content = {"file_path": str(project.path / f"store{number}.py"), "content": "import redis\n"}
+        scripted.tools[number] = {"name": "Write", "input": content}
+    install(agent, "--decisions")
+    output = run(agent, scripted, home, "Cache it.", "--permission-mode", "acceptEdits", *STREAM)
+    told = "adds Redis, which a decision of 2026-09-21 by the person ruled out"
+    print(agent, "was told in the requests", [told in request for request in scripted.requests])
+    assert [request.count(told) for request in scripted.requests] == [0, 0, 0, 1, 1], output
+    assert (project.path / "store3.py").read_text() == "import redis\n"
+    assert "The model was told that its edit adds Redis" in output
 
 
 WRAPPER = [sys.executable, "-m", "ebbtide", "run", "--stop", "--"]

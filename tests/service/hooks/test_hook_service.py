@@ -74,6 +74,20 @@ def test_nothing_ends_before_it_was_told(service: HookService) -> None:
     assert second["continue"] is False
 
 
+def test_a_note_waits_for_an_event_that_takes_words(service: HookService) -> None:
+    """Cursor reads nothing with a call that failed: the next one that succeeds has the note."""
+
+    def cursor(number: int, name: str, **answer: str) -> bytes:
+        call = {"tool_name": "Shell", "tool_input": {"command": "ls"}, "tool_use_id": f"c{number}"}
+        return json.dumps({"conversation_id": "s", "hook_event_name": name, **call, **answer}).encode()
+
+    for number in range(3):
+        event = cursor(number, "postToolUseFailure", error_message="no such file")
+        assert take(service, "cursor", event) == {}
+    answer = take(service, "cursor", cursor(3, "postToolUse", tool_output='{"exitCode":0,"stdout":"a"}'))
+    assert answer.get("additional_context", "").startswith("[ebbtide] "), answer
+
+
 def test_a_note_that_did_not_arrive_comes_with_the_next(service: HookService) -> None:
     for number in range(2):
         assert take(service, "codex", codex(number)) == {}

@@ -34,13 +34,22 @@ OTHERS = {
     }
 }
 """,
+    "versioned": '{ "version": 1, "hooks": {} }\n',
+    "flat": """{
+  "version": 1,
+  "hooks": {
+    "PostToolUse": [{"type": "command", "command": "log.sh"}],
+    "Stop": []
+  }
+}
+""",
 }
 JSON_AGENTS = list(PLACES)
 
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for name in ("CODEX_HOME", "CLAUDE_CONFIG_DIR", "GEMINI_CLI_HOME", "XDG_CONFIG_HOME"):
+    for name in ("CODEX_HOME", "CLAUDE_CONFIG_DIR", "COPILOT_HOME", "GEMINI_CLI_HOME", "XDG_CONFIG_HOME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
     return tmp_path
@@ -219,10 +228,13 @@ def test_a_changed_text_stands_for_the_value(before: dict, after: dict, indent: 
 
 def test_the_timeouts_are_in_units_of_the_agent() -> None:
     """Seconds, and for Gemini CLI milliseconds."""
-    for agent, timeout in (("claude", 5), ("codex", 3), ("gemini", 5000)):
+    for agent, timeout in (("claude", 5), ("codex", 3), ("copilot", 5), ("cursor", 5), ("gemini", 5000)):
         value = json.loads(install_hooks(agent, HookOptions()).read_text())
         handlers = [
-            handler for groups in value["hooks"].values() for group in groups for handler in group["hooks"]
+            handler
+            for groups in value["hooks"].values()
+            for group in groups
+            for handler in group.get("hooks", [group])
         ]
         assert {handler["timeout"] for handler in handlers} == {timeout}
         assert all(handler["type"] == "command" and is_ours(handler["command"]) for handler in handlers)
@@ -242,8 +254,9 @@ def test_the_status_line() -> None:
 
 
 def test_what_an_agent_cannot_do_is_refused() -> None:
-    with pytest.raises(ConfigError, match="no hook of Codex"):
-        install_hooks("codex", HookOptions(stops=True))
+    for agent, title in (("codex", "Codex"), ("copilot", "Copilot"), ("cursor", "Cursor")):
+        with pytest.raises(ConfigError, match=f"no hook of {title} can end a run"):
+            install_hooks(agent, HookOptions(stops=True))
     with pytest.raises(ConfigError, match="Claude Code alone"):
         install_hooks("gemini", HookOptions(status_line=True))
     with pytest.raises(ConfigError, match="tells a hook of a compaction"):
@@ -271,6 +284,7 @@ def test_variables_move_the_settings(tmp_path: Path, monkeypatch: pytest.MonkeyP
     for agent, variable, name in (
         ("claude", "CLAUDE_CONFIG_DIR", "settings.json"),
         ("codex", "CODEX_HOME", "hooks.json"),
+        ("copilot", "COPILOT_HOME", "hooks/ebbtide.json"),
         ("gemini", "GEMINI_CLI_HOME", ".gemini/settings.json"),
     ):
         monkeypatch.setenv(variable, str(tmp_path / agent))

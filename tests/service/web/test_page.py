@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from ebbtide import Budgets
+from tests.shipped.conftest import Project
 
 WITHIN_MS = 1000  # that the page may be behind
 TOKEN = "a-token-of-the-tests"  # noqa: S105
@@ -427,6 +428,34 @@ def test_a_session_of_this_machine_shows_without_any_setup(service, opened) -> N
         expect(item).to_contain_text("Watched through its session file: it cannot be stopped from here.")
         assert item.get_by_role("button").count() == 0
         expect(row(page, "claude:s").locator(".cost")).to_have_text("$0.12", timeout=WITHIN_MS)
+
+
+def test_the_list_and_the_run_say_what_a_session_shipped(service, opened, tmp_path) -> None:
+    """A session that edited a file of a repository, and the commit of it that git has."""
+    project = Project(tmp_path / "shop")
+    project.now = time.time() - 600
+    at = datetime.fromtimestamp(project.now, UTC).isoformat().replace("+00:00", "Z")
+    head = {"sessionId": "s", "cwd": str(project.path), "timestamp": at}
+    words = {"file_path": str(project.path / "cart.py"), "content": "x"}
+    use = {"type": "tool_use", "id": "t", "name": "Write", "input": words}
+    message = {"id": "m", "role": "assistant", "model": "claude-sonnet-4-5", "content": [use]}
+    result = {"type": "tool_result", "tool_use_id": "t", "content": "ok"}
+    lines = [
+        {"type": "assistant", "uuid": "a", "message": message, **head},
+        {"type": "user", "uuid": "u", "message": {"role": "user", "content": [result]}, **head},
+    ]
+    path = service.home / ".claude" / "projects" / "-shop" / "s.jsonl"
+    path.parent.mkdir(parents=True)
+    project.write("cart.py", ["total = 1"])
+    project.commit("Add the cart")
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    with opened(service) as (page, _):
+        expect(row(page, "claude:s").locator(".shipped")).to_have_text("1 landed", timeout=30_000)
+    assert service.get("/v1/runs/claude:s")["shipped"] == "1 landed"
+    with opened(service, "/runs/claude:s") as (page, _):
+        expect(page.locator("#facts")).to_contain_text("shipped: 1 landed")
+        report = page.frame_locator("#report iframe")
+        expect(report.get_by_text("1 change: 1 landed.")).to_be_visible(timeout=10_000)
 
 
 def claude_turn(number: int) -> str:

@@ -14,6 +14,7 @@ from typing import Any, Final
 from ebbtide.adapters.answer_text import answer_text
 from ebbtide.adapters.hooks.step import (
     MAIN,
+    PROBE,
     HookCodec,
     HookReply,
     HookStep,
@@ -132,6 +133,12 @@ def _prompt(event: Mapping[str, Any]) -> str | None:
     return None if words is None or is_injected(words) or "wakeup" in source else words
 
 
+def _known_call(number: int) -> dict[str, Any]:
+    call = {"tool_name": "Bash", "tool_input": {"command": PROBE}, "tool_response": "none"}
+    event = {"session_id": PROBE, "hook_event_name": "PostToolBatch"}
+    return {**event, "tool_calls": [{**call, "tool_use_id": f"{PROBE} {number}"}]}
+
+
 CLAUDE: Final = HookCodec(
     name="claude",
     title="Claude Code",
@@ -139,4 +146,5 @@ CLAUDE: Final = HookCodec(
     answer=answer_claude,
     can_end=True,
     reader=ClaudeCodeReader,
+    known_call=_known_call,
 )

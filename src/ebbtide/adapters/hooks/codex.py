@@ -12,7 +12,15 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from ebbtide.adapters.answer_text import answer_text
-from ebbtide.adapters.hooks.step import HookCodec, HookReply, HookStep, IdentifiedCall, StepKind, fingerprint
+from ebbtide.adapters.hooks.step import (
+    PROBE,
+    HookCodec,
+    HookReply,
+    HookStep,
+    IdentifiedCall,
+    StepKind,
+    fingerprint,
+)
 from ebbtide.events.event import ToolCall
 from ebbtide.traces.agents.codex import CodexReader, outcome
 from ebbtide.traces.records.fields import identifier, text
@@ -73,6 +81,12 @@ def _calls(event: Mapping[str, Any], key: str) -> tuple[IdentifiedCall, ...]:
     return (IdentifiedCall(key=key, call=call),)
 
 
+def _known_call(number: int) -> dict[str, Any]:
+    call = {"tool_name": "Bash", "tool_input": {"command": PROBE}, "tool_response": "none"}
+    event = {"session_id": PROBE, "hook_event_name": "PostToolUse"}
+    return {**event, **call, "tool_use_id": f"{PROBE} {number}"}
+
+
 CODEX: Final = HookCodec(
     name="codex",
     title="Codex",
@@ -80,4 +94,5 @@ CODEX: Final = HookCodec(
     answer=answer_codex,
     can_end=False,
     reader=lambda _: CodexReader(),  # a thread has one file
+    known_call=_known_call,
 )

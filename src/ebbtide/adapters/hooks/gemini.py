@@ -13,7 +13,15 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from ebbtide.adapters.answer_text import answer_text
-from ebbtide.adapters.hooks.step import HookCodec, HookReply, HookStep, IdentifiedCall, StepKind, fingerprint
+from ebbtide.adapters.hooks.step import (
+    PROBE,
+    HookCodec,
+    HookReply,
+    HookStep,
+    IdentifiedCall,
+    StepKind,
+    fingerprint,
+)
 from ebbtide.events.event import ToolCall
 from ebbtide.traces.agents.gemini_cli import GeminiCliReader
 from ebbtide.traces.records.fields import identifier, mapping, text
@@ -89,6 +97,12 @@ def _outcome(response: object) -> tuple[str | None, bool]:
     return words, failed
 
 
+def _known_call(number: int) -> dict[str, Any]:
+    call = {"tool_name": "run_shell_command", "tool_input": {"command": PROBE}}
+    event = {"session_id": PROBE, "hook_event_name": "AfterTool", "timestamp": str(number)}
+    return {**event, **call, "tool_response": {"llmContent": "Output: none"}}
+
+
 GEMINI: Final = HookCodec(
     name="gemini",
     title="Gemini CLI",
@@ -96,4 +110,5 @@ GEMINI: Final = HookCodec(
     answer=answer_gemini,
     can_end=True,
     reader=GeminiCliReader,
+    known_call=_known_call,
 )

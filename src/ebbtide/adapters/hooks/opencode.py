@@ -10,7 +10,15 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from ebbtide.adapters.answer_text import answer_text
-from ebbtide.adapters.hooks.step import HookCodec, HookReply, HookStep, IdentifiedCall, StepKind, fingerprint
+from ebbtide.adapters.hooks.step import (
+    PROBE,
+    HookCodec,
+    HookReply,
+    HookStep,
+    IdentifiedCall,
+    StepKind,
+    fingerprint,
+)
 from ebbtide.events.event import ToolCall
 from ebbtide.events.usage import Usage
 from ebbtide.traces.records.fields import count, dollars, identifier, mapping, text
@@ -80,6 +88,11 @@ def _usage(event: Mapping[str, Any]) -> Usage:
     )
 
 
+def _known_call(number: int) -> dict[str, Any]:
+    call = {"tool": "bash", "args": {"command": PROBE}, "output": "none"}
+    return {"event": "tool", "session": PROBE, "id": str(number), "batch": str(number), **call}
+
+
 OPENCODE: Final = HookCodec(
     name="opencode",
     title="OpenCode",
@@ -87,4 +100,5 @@ OPENCODE: Final = HookCodec(
     answer=answer_opencode,
     can_end=True,
     reader=None,
+    known_call=_known_call,
 )

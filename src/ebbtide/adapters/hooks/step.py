@@ -143,6 +143,7 @@ class HookCodec:
         can_end: True if a hook can end its run.
         reader: Makes a reader of the lines of a session file, given the calls in other files of the session;
             None where events state the usage.
+        known_call: Makes an event with a call, given its number; all calls are alike, which is a loop.
     """
 
     name: str
@@ -151,6 +152,10 @@ class HookCodec:
     answer: Callable[[HookStep, HookReply], dict[str, Any]]
     can_end: bool
     reader: Callable[[CallsOnce], EventReader] | None
+    known_call: Callable[[int], dict[str, Any]]
+
+
+PROBE: Final = "ebbtide_probe"  #: the session of a known loop, and what it calls
 
 
 def fingerprint(event: Mapping[str, Any]) -> str:

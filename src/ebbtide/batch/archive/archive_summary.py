@@ -20,14 +20,17 @@ from ebbtide.batch.results.result_parts import result_batches
 from ebbtide.batch.results.run_result import ResultStatus
 from ebbtide.budget.bill.bill import WASTED
 from ebbtide.claims.sentences import GRAVE
-from ebbtide.codec import Record
+from ebbtide.codec import Record, from_wire
+from ebbtide.shipped.sums import ShippedSums
 from ebbtide.supervision.ladder import Action
+from ebbtide.supervision.summary.run_shipped import Fate, RunShipped
 
 _WORST: Final = 100
 _COLUMNS: Final = [
     *("run_id", "source", "status", "error", "error_line", "headline", "course", "action", "reason", "agent"),
     *("model", "began_s", "events", "tokens", "cost_usd", "unpriced_calls", "wasted_usd", "wasted_tokens"),
     *("avoidable_usd", "avoidable_tokens", "saved_usd", "findings", "waste", "tools", "project", "claims"),
+    *("session", "shipped"),
 ]
 
 
@@ -101,6 +104,66 @@ class ArchiveReports:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ArchiveShipped:
+    """The changes of the sessions of one agent, model or project, and what a landed one cost.
+
+    Sums are of sessions with commits. Without any, all of them are None.
+
+    Args:
+        name: Of which; None gathers what has no name.
+        sessions: Those with commits in the repository.
+        unknown: Those that changed files, and have no commit there.
+        unchanged: Those that changed no file.
+        cost_usd: Dollars of those with commits; None where no cost is known.
+        unpriced: Their calls without a known cost.
+        landed: Changes that landed, and that nobody took back.
+        reverted: Changes that were taken back.
+        open: Changes on other branches.
+        lost: Changes on no branch.
+        lines_added: Lines of landed changes.
+        lines_surviving: How many of them remain; None where that is not known of one.
+        usd_per_landed_change: Dollars for a landed change.
+        usd_per_surviving_line: Dollars for a line that remains.
+    """
+
+    name: str | None
+    sessions: int
+    unknown: int
+    unchanged: int
+    cost_usd: float | None
+    unpriced: int
+    landed: int | None
+    reverted: int | None
+    open: int | None
+    lost: int | None
+    lines_added: int | None
+    lines_surviving: int | None
+    usd_per_landed_change: float | None
+    usd_per_surviving_line: float | None
+
+    @classmethod
+    def of(cls, name: str | None, sums: ShippedSums) -> ArchiveShipped:
+        """Returns sums under a name."""
+        has_any = sums.sessions > 0
+        return cls(
+            name=name,
+            sessions=sums.sessions,
+            unknown=sums.unknown,
+            unchanged=sums.unchanged,
+            cost_usd=sums.cost_usd,
+            unpriced=sums.unpriced,
+            landed=sums.landed if has_any else None,
+            reverted=sums.fates[Fate.REVERTED] if has_any else None,
+            open=sums.fates[Fate.OPEN] if has_any else None,
+            lost=sums.fates[Fate.LOST] if has_any else None,
+            lines_added=sums.added if has_any else None,
+            lines_surviving=sums.surviving if has_any else None,
+            usd_per_landed_change=sums.per_landed_usd,
+            usd_per_surviving_line=sums.per_line_usd,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WorstRun:
     """A run of which much bought nothing.
 
@@ -160,12 +223,14 @@ class ArchiveSummary(Record):
         bad_runs: The first hundred that could not be checked.
         reports: All reports that claim something, in one line.
         reports_by: Those by ``agent``, ``model`` and ``project``, the most contradicted first.
+        shipped: The changes of all sessions, in one line; None where no repository was asked.
+        shipped_by: Those by coding ``agent``, ``model`` and ``project``, the most expensive first.
     """
 
     _SCHEMA: ClassVar = 1
     _WIRE: ClassVar = """
         runs actions headlines events first_day last_day total saved_usd unpriced_calls waste
-        findings tools agents models weeks worst reports reports_by bad_runs
+        findings tools agents models weeks worst reports reports_by shipped shipped_by bad_runs
     """
 
     runs: Mapping[str, int]
@@ -187,6 +252,8 @@ class ArchiveSummary(Record):
     bad_runs: tuple[BadRun, ...] = ()
     reports: ArchiveReports = ArchiveReports(name=None, reports=0, contradicted=0, stale=0, narrower=0)
     reports_by: Mapping[str, tuple[ArchiveReports, ...]] = field(default_factory=dict)
+    shipped: ArchiveShipped | None = None
+    shipped_by: Mapping[str, tuple[ArchiveShipped, ...]] = field(default_factory=dict)
 
     @classmethod
     def load(cls, path: Path) -> ArchiveSummary:
@@ -307,6 +374,10 @@ class _Fold:
         self._reports_by: dict[str, defaultdict[str | None, _Reports]] = {
             name: defaultdict(_Reports) for name in ("agent", "model", "project")
         }
+        self._shipped: list[ShippedSums] = []  # one, where a repository was asked
+        self._shipped_by: dict[str, defaultdict[str | None, ShippedSums]] = {
+            name: defaultdict(ShippedSums) for name in ("agent", "model", "project")
+        }
         self._worst: list[tuple[tuple[Any, ...], int, WorstRun]] = []
         self._number = 0
 
@@ -328,6 +399,7 @@ class _Fold:
             self._reports.add(claims)
             for name, lines in self._reports_by.items():
                 lines[row[name]].add(claims)
+        self._take_shipped(row)
         self._take_waste(row)
         for kind in {finding["kind"] for finding in row["findings"]}:
             self._findings[kind].runs += 1
@@ -338,6 +410,17 @@ class _Fold:
             for tool in finding["tools"][:1]:
                 part.tools[tool].add(finding["cost_usd"], finding["tokens"])
         self._rank_run(row, day)
+
+    def _take_shipped(self, row: Mapping[str, Any]) -> None:
+        wire = row.get("shipped")  # likewise
+        if wire is None:
+            return
+        shipped = from_wire(RunShipped, wire)
+        self._shipped = self._shipped or [ShippedSums()]
+        self._shipped[0].add(shipped)
+        agent = row["session"].partition(":")[0] if row["session"] else row["agent"]
+        for name, key in (("agent", agent), ("model", row["model"]), ("project", row["project"])):
+            self._shipped_by[name][key].add(shipped)
 
     def _take_waste(self, row: Mapping[str, Any]) -> None:
         tools = self._by["tool"]
@@ -405,6 +488,12 @@ class _Fold:
                 name: _gravest([part.line(key) for key, part in lines.items()])
                 for name, lines in self._reports_by.items()
             },
+            shipped=ArchiveShipped.of(None, self._shipped[0]) if self._shipped else None,
+            shipped_by={
+                name: _dearest([ArchiveShipped.of(key, sums) for key, sums in lines.items()])
+                for name, lines in self._shipped_by.items()
+                if lines
+            },
         )
 
 
@@ -416,6 +505,10 @@ def _amount(line: Mapping[str, Any]) -> tuple[float | None, int | None]:
     """Dollars and tokens of a line of a bill."""
     amount = line["amount"]
     return amount["cost_usd"], amount["tokens"]
+
+
+def _dearest(lines: Iterable[ArchiveShipped]) -> tuple[ArchiveShipped, ...]:
+    return tuple(sorted(lines, key=lambda line: (-(line.cost_usd or 0.0), -line.sessions, line.name or "")))
 
 
 def _gravest(lines: Iterable[ArchiveReports]) -> tuple[ArchiveReports, ...]:

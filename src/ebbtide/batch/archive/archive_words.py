@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from ebbtide.batch.archive.archive_summary import (
     ArchiveLine,
     ArchiveReports,
+    ArchiveShipped,
     ArchiveSummary,
     ArchiveWaste,
     WorstRun,
@@ -15,7 +16,7 @@ from ebbtide.batch.archive.archive_summary import (
 from ebbtide.batch.results.run_result import ResultStatus
 from ebbtide.report.bill_names import WASTE_NAMES
 from ebbtide.report.plurals import count
-from ebbtide.report.wording import folder_of, money
+from ebbtide.report.wording import UNKNOWN, folder_of, money
 from ebbtide.supervision.ladder import Action
 
 _NO_NAME = "not stated"
@@ -68,7 +69,25 @@ def sentences(summary: ArchiveSummary) -> list[str]:
             f"Said against done: {_part(summary.reports.contradicted, summary.reports.reports)} of "
             f"{count(summary.reports.reports, 'report')} claim what the record contradicts"
         )
+    lines += [] if summary.shipped is None else _shipped_sentences(summary.shipped)
     return lines
+
+
+def _shipped_sentences(line: ArchiveShipped) -> list[str]:
+    found = []
+    if line.sessions:
+        found.append(
+            f"Shipped by {count(line.sessions, 'session')} with commits: {line.landed:,} landed, "
+            f"{line.reverted:,} reverted, {line.open:,} open, {line.lost:,} lost; "
+            f"{money(line.usd_per_landed_change)} a landed change, "
+            f"{money(line.usd_per_surviving_line)} a surviving line"
+        )
+    if line.unknown:
+        found.append(
+            f"{count(line.unknown, 'session')} changed files that no commit there has: unknown, and not in "
+            "these sums"
+        )
+    return found
 
 
 def tables(summary: ArchiveSummary) -> list[ArchiveTable]:
@@ -84,6 +103,7 @@ def tables(summary: ArchiveSummary) -> list[ArchiveTable]:
         _line_table("Models", "model", summary.models),
         _line_table("Weeks", "week", summary.weeks),
         *(_report_table(name, lines) for name, lines in summary.reports_by.items()),
+        *(_shipped_table(name, lines) for name, lines in summary.shipped_by.items()),
         _waste_table("Findings, each from its first to its last event", summary.findings, names="finding"),
         _worst_table(summary.worst),
         ArchiveTable(
@@ -159,6 +179,35 @@ def _report_table(name: str, lines: Sequence[ArchiveReports]) -> ArchiveTable:
     )
 
 
+def _shipped_table(name: str, lines: Sequence[ArchiveShipped]) -> ArchiveTable:
+    if [line.name for line in lines] == [None]:
+        lines = ()
+    return ArchiveTable(
+        title=f"What sessions shipped, by {name}",
+        headers=(
+            *(name, "sessions", "cost", "landed", "a change", "lines", "a line"),
+            *("reverted", "open", "lost", "unknown"),
+        ),
+        words=frozenset((name,)),
+        rows=tuple(
+            (
+                line.name or _NO_NAME,
+                f"{line.sessions:,}",
+                money(line.cost_usd) + "+" * (line.unpriced > 0 and line.cost_usd is not None),
+                _number(line.landed),
+                money(line.usd_per_landed_change),
+                f"{_number(line.lines_surviving)} of {_number(line.lines_added)}"
+                if line.sessions
+                else UNKNOWN,
+                money(line.usd_per_surviving_line),
+                *map(_number, (line.reverted, line.open, line.lost)),
+                f"{line.unknown:,}",
+            )
+            for line in lines
+        ),
+    )
+
+
 def _worst_table(runs: Sequence[WorstRun]) -> ArchiveTable:
     folder = folder_of([run.run_id for run in runs])
     return ArchiveTable(
@@ -181,6 +230,14 @@ def _worst_table(runs: Sequence[WorstRun]) -> ArchiveTable:
 
 def _kind(kind: str) -> str:
     return WASTE_NAMES.get(kind, kind.replace("_", " "))
+
+
+def _lines(line: ArchiveShipped) -> str:
+    return f"{_number(line.lines_surviving)} of {line.lines_added:,}" if line.sessions else UNKNOWN
+
+
+def _number(number: int | None) -> str:
+    return UNKNOWN if number is None else f"{number:,}"
 
 
 def _money(amount: float | None) -> str:

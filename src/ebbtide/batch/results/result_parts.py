@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,8 +16,10 @@ from ebbtide.batch.results.archive_counts import COUNTED, ArchiveCounts
 from ebbtide.batch.results.arrow_types import arrow_library, parquet_library
 from ebbtide.batch.results.run_result import RESULT_VERSION, result_schema
 from ebbtide.bounded import Bounded
+from ebbtide.codec import to_wire
 from ebbtide.errors import ConfigError, error_text
 from ebbtide.regular_file import refuse_special
+from ebbtide.supervision.summary.run_shipped import RunShipped
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -67,8 +69,16 @@ class ResultParts:
         self._number += 1
         return str(self._folder / f"{self._number:08}.parquet")
 
-    def join(self) -> None:
+    def rows(self, columns: list[str]) -> Iterator[dict[str, Any]]:
+        """Yields some columns of all rows so far, in the order of the parts."""
+        for path in self._files():
+            yield from _read(path, columns).to_pylist()
+
+    def join(self, shipped: Mapping[str, RunShipped] | None = None) -> None:
         """Make one file of the parts, ordered by run, and remove them; the file appears as a whole.
+
+        Args:
+            shipped: What runs shipped, by their ids; it is known only when all runs are.
 
         Raises:
             ConfigError: It cannot be written.
@@ -80,7 +90,7 @@ class ResultParts:
         try:
             with pq.ParquetWriter(draft, schema, compression="zstd") as writer:
                 for table in self._in_order():
-                    writer.write_table(table)
+                    writer.write_table(_with_shipped(table, shipped) if shipped else table)
             draft.replace(self._output)
             shutil.rmtree(self._folder)
         except OSError as error:
@@ -119,6 +129,14 @@ class ResultParts:
                 "or remove the folder and begin anew."
             )
         return table
+
+
+def _with_shipped(table: pa.Table, shipped: Mapping[str, RunShipped]) -> pa.Table:
+    found = [shipped.get(run_id) for run_id in table["run_id"].to_pylist()]
+    place = table.schema.get_field_index("shipped")
+    field = table.schema.field(place)
+    rows = [None if item is None else to_wire(item) for item in found]
+    return table.set_column(place, field, arrow_library().array(rows, field.type))
 
 
 def _stretches(places: list[tuple[Path, int]]) -> Iterator[tuple[Path, int, int]]:

@@ -19,6 +19,7 @@ from ebbtide.claims.claim import ClaimCheck
 from ebbtide.clock import calendar_seconds
 from ebbtide.codec import to_wire
 from ebbtide.errors import TranscriptError, error_text
+from ebbtide.supervision.summary.run_shipped import RunShipped
 from ebbtide.supervision.summary.run_summary import (
     LadderStep,
     RoundPoint,
@@ -109,6 +110,8 @@ class RunResult:
             no part of `cost_usd`; None where there are none.
         project: The folder that the agent worked in.
         claims: What its last words assert, and what its record says of each.
+        shipped: What became of its commits, and of those of the sessions that it started; None where no
+            repository was asked, and of runs that another session started.
     """
 
     run_id: str | None
@@ -167,6 +170,7 @@ class RunResult:
     inherited_cost_usd: float | None = None
     project: str | None = None
     claims: tuple[ClaimCheck, ...] | None = None
+    shipped: RunShipped | None = None
 
 
 @cache
@@ -245,6 +249,7 @@ def result_of(run_id: str | None, summary: RunSummary) -> RunResult:
         inherited_cost_usd=None if summary.inherited is None else summary.inherited.cost_usd,
         project=summary.project,
         claims=summary.claims,
+        shipped=summary.shipped,
     )
 
 

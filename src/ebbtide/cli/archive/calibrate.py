@@ -23,6 +23,7 @@ from ebbtide.batch.sweep.archive_sweep import (
     sweep_rows,
 )
 from ebbtide.batch.sweep.ended_runs import ENDINGS, EndedRuns, RunOutcomes
+from ebbtide.batch.sweep.ending_outcomes import EndingLine, endings_by_results, outcomes_in_git
 from ebbtide.batch.sweep.swept_settings import SweptSetting, default_settings, named_settings
 from ebbtide.batch.sweep.verdict_outcomes import VerdictLine, ended_by_results
 from ebbtide.batch.tables.row_map import RowMap
@@ -66,12 +67,18 @@ def calibrate(
     options: RunOptions,
     sources: Sources,
     outcomes: Annotated[
-        Path,
-        Option("--outcomes", metavar="FILE", help="Table of run outcomes: Parquet, CSV or JSON."),
-    ],
+        Path | None,
+        Option(
+            "--outcomes",
+            metavar="FILE",
+            help="Table of run outcomes: Parquet, CSV or JSON. Results of `archive check --repo` need "
+            "none: their outcome is landed or reverted.",
+        ),
+    ] = None,
     outcome: Annotated[
-        str, Option("--outcome", metavar="COLUMN", help="Column of the outcomes that records success.")
-    ],
+        str | None,
+        Option("--outcome", metavar="COLUMN", help="Column of the outcomes that records success."),
+    ] = None,
     outcome_run: Annotated[
         str, Option("--outcome-run", metavar="COLUMN", help="Column of the outcomes that names the run.")
     ] = "run_id",
@@ -103,7 +110,8 @@ def calibrate(
 
     The table also shows the successes that this would have cost, with intervals. Traces are also judged under
     other settings: those of --sweep, or by default the settings that matter most. --output writes the profile
-    that --lose-at-most selects. Results of `archive check` are listed by kind of finding.
+    that --lose-at-most selects. Results of `archive check` are listed by kind of finding, and with --repo
+    also by the final messages of the runs and the fates of their changes.
     """
     if output is not None and lose_at_most is None:
         raise ConfigError("--output writes the setting that --lose-at-most names: say that, too")
@@ -113,9 +121,15 @@ def calibrate(
         raise ConfigError(f"{results[0]} holds results, and other sources are traces: name one kind")
     if results and (sweep or share is not None):
         raise ConfigError(f"{results[0]} was judged already: to try other settings, name the traces")
-    known_outcomes = RunOutcomes.load(outcomes, outcome_run, outcome)
+    if (outcomes is None) is not (outcome is None):
+        raise ConfigError("--outcomes FILE and --outcome COLUMN go together: name both")
+    known_outcomes = (
+        None if outcomes is None or outcome is None else RunOutcomes.load(outcomes, outcome_run, outcome)
+    )
     if results:
         return _of_results([Path(source) for source in results], known_outcomes)
+    if known_outcomes is None:
+        raise ConfigError("traces need --outcomes FILE, the table of run outcomes")
     start = time.monotonic()
     settings = named_settings(options, sweep) if sweep else default_settings(options)
     if output is not None and any(setting.options.limits != options.limits for setting in settings):
@@ -262,9 +276,16 @@ def _are_results(source: str) -> bool:
     return "://" not in source and (path.suffix == ".parquet" or any(path.glob("*.parquet")))
 
 
-def _of_results(results: Sequence[Path], outcomes: RunOutcomes) -> Result:
-    """Returns what verdicts would have saved, and the successes they would have cost, file by file."""
-    lines = {path: ended_by_results(path, outcomes) for path in results}
+def _of_results(results: Sequence[Path], outcomes: RunOutcomes | None) -> Result:
+    """Returns what verdicts would have saved, and the successes they would have cost, file by file.
+
+    Args:
+        results: The files.
+        outcomes: How the runs came out; None takes what git says of their changes.
+    """
+    endings = {path: endings_by_results(path) for path in results}
+    known_outcomes = outcomes_in_git(endings) if outcomes is None else outcomes
+    lines = {path: ended_by_results(path, known_outcomes) for path in results}
 
     def wire() -> dict[str, object]:
         rows = [
@@ -272,15 +293,42 @@ def _of_results(results: Sequence[Path], outcomes: RunOutcomes) -> Result:
             for of_file in lines.values()
             for line in of_file
         ]
-        return {"schema": 1, "outcomes": len(outcomes.by_run), "lines": rows}
+        words = [
+            {"results": str(path), **to_wire(line), "right": line.right.to_dict()}
+            for path, of_file in endings.items()
+            for line in of_file.lines
+        ]
+        return {"schema": 1, "outcomes": len(known_outcomes.by_run), "lines": rows, "endings": words}
 
     def text(width: int) -> Iterator[Line]:
         for path, of_file in lines.items():
             rows = [(_about(line), line.ended) for line in of_file]
             is_priced = any(ended.saved_usd is not None for _, ended in rows)
             yield from _ended_table([str(path), *rows], width, is_priced=is_priced)[1:]
+            yield from _endings_table(endings[path].lines, width)
 
     return Result(wire, text)
+
+
+def _endings_table(lines: Sequence[EndingLine], width: int) -> Iterator[Line]:
+    """The words in which runs ended, with the fates of their changes; nothing where git was not asked."""
+    if not lines:
+        return
+    yield Line()
+    yield Line("Endings, against git", "bold")
+    headers = ("landed", "reverted", "right", "95%", "not settled", "ending")
+    table = Table(*headers, right=range(len(headers) - 1))
+    for line in lines:
+        low, high = line.right.interval
+        table.add(
+            f"{line.landed:,}",
+            f"{line.reverted:,}",
+            "" if line.right.value is None else _percent(line.right.value),
+            f"{_percent(low)} to {_percent(high)}" if line.right.total else "",
+            f"{line.unsettled:,}",
+            line.headline,
+        )
+    yield from table.lines(width)
 
 
 def _about(line: VerdictLine) -> str:

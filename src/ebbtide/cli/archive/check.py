@@ -20,18 +20,20 @@ from ebbtide.batch.results.run_result import RESULT_VERSION, ResultStatus
 from ebbtide.batch.tables.row_map import RowMap
 from ebbtide.batch.tables.table_rows import open_table
 from ebbtide.cli.archive.sources import RunTimeout, Sources, with_columns
-from ebbtide.cli.declaration import OUTPUT, Command, Jobs, Option
+from ebbtide.cli.declaration import OUTPUT, Command, Jobs, Option, Repo
 from ebbtide.cli.exits import Exit
 from ebbtide.cli.result import Result
 from ebbtide.cli.runs.options import with_archive_options
 from ebbtide.cli.settings.options import current_settings
 from ebbtide.cli.terminal import Line, progress_bar
+from ebbtide.errors import ConfigError
 from ebbtide.report.plurals import count
+from ebbtide.shipped.git import Repository
 from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.run_options import RunOptions
 from ebbtide.text.redaction import redact
 
-_IRRELEVANT = frozenset(("sources", "output", "jobs", "as_json"))  # to what a run comes to
+_IRRELEVANT = frozenset(("sources", "output", "jobs", "as_json", "repo"))  # to what a run comes to
 
 
 @click.command(
@@ -49,6 +51,7 @@ def check(
     options: RunOptions,
     sources: Sources,
     output: Annotated[Path, Option("--output", "--out", "-o", metavar="FILE", help=OUTPUT)],
+    repo: Repo = None,
     jobs: Jobs = None,
     run_timeout: RunTimeout = 300.0,
 ) -> Result:
@@ -61,6 +64,10 @@ def check(
     postgresql://...#TABLE. The rows of a run may be anywhere in a table.
     """
     arrow_library()
+    if repo is not None:
+        if columns is not None:
+            raise ConfigError("--repo is about files of sessions: leave out --rows")
+        Repository(repo)  # refused before the work, not after it
     start = time.monotonic()
     task = ArchiveTask(
         output=output,
@@ -68,6 +75,7 @@ def check(
         settings=_settings_mark(),
         most_seconds=run_timeout or None,
         jobs=jobs,
+        repository=repo,
     )
     if columns is None:
         files = files_at(sources)

@@ -8,7 +8,7 @@ from typing import Annotated
 import click
 
 from ebbtide import __version__
-from ebbtide.cli.declaration import FILE, FORMAT, Argument, Command, Jobs, Option, Page
+from ebbtide.cli.declaration import FILE, FORMAT, Argument, Command, Jobs, Option, Page, Repo
 from ebbtide.cli.exits import Exit
 from ebbtide.cli.runs.ci.check_format import CheckFormat
 from ebbtide.cli.runs.machine_sessions import MachineSessions
@@ -107,15 +107,7 @@ def check(
             section=_OUTPUT,
         ),
     ] = False,
-    repo: Annotated[
-        Path | None,
-        Option(
-            "--repo",
-            metavar="DIR",
-            help="Show what became of the sessions' commits in this git repository, and what each cost.",
-            section=_OUTPUT,
-        ),
-    ] = None,
+    repo: Repo = None,
     git: Annotated[
         Path | None,
         Option(
@@ -146,15 +138,14 @@ def check(
                 raise ConfigError("--git and FILE: give one of them")
             traces = [sessions_of(git, money.cache_folder)]
         if repo is not None:
-            if (
-                money.by is not None
-                or html is not None
-                or fail_on
-                or form is not None
-                or baseline is not None
-            ):
-                raise ConfigError("--repo prints a screen, or JSON with --json; leave out the other outputs")
-            result = show_shipped(traces, repo, selection, options, money, everything=everything)
+            if money.by is not None or fail_on or form is not None or baseline is not None:
+                raise ConfigError(
+                    "--repo prints a screen, JSON with --json, and a page with --html; leave out the other "
+                    "outputs"
+                )
+            result = show_shipped(
+                traces, repo, selection, options, money, everything=everything, html=html, jobs=jobs
+            )
             result.print(as_json=as_json)
             return
     is_report = form is not None and form.is_report

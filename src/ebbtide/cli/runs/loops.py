@@ -1,4 +1,4 @@
-"""`ebbtide loops` and `ebbtide doctor`: where a run goes round in circles, and if that would be seen."""
+"""`ebbtide loops`: where a run goes round in circles."""
 
 from __future__ import annotations
 
@@ -16,9 +16,7 @@ from ebbtide.cli.result import Result
 from ebbtide.cli.runs.options import with_thresholds
 from ebbtide.cli.runs.run_screen import ACTION_STYLES
 from ebbtide.cli.single_file import single_file
-from ebbtide.cli.table import Table
 from ebbtide.cli.terminal import Line, console, plain
-from ebbtide.divergence.self_test import Wiring, self_test
 from ebbtide.report import wording
 from ebbtide.report.plurals import count
 from ebbtide.supervision.ladder import Cause
@@ -27,12 +25,6 @@ from ebbtide.supervision.summary.run_summary import Cell, RunFinding
 from ebbtide.supervision.summary.sentences import place
 
 _LOOPS = (Cause.DIVERGENCE, Cause.SPENDING)
-_WIRING_STYLES = {
-    Wiring.FIRES: "green",
-    Wiring.OFF: "dim",
-    Wiring.SILENT: "yellow",
-    Wiring.BROKEN: "bold red",
-}
 # Far enough apart to be distinguished on dark and on light ground.
 _COLOURS = (33, 208, 41, 201, 220, 51, 196, 99, 118, 173, 27, 214, 83, 135, 160, 45, 142, 205, 29, 178)
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -69,25 +61,6 @@ def loops(
             yield Line(f"{count(summary.degraded, 'event')} not read in full{first}")
 
     return Result(wire, text, Exit.LOOP if loops else Exit.DONE)
-
-
-@click.command(
-    cls=Command,
-    exits={Exit.DONE: "every detector that is on sees its loop", Exit.LOOP: "a detector is silent"},
-)
-@with_thresholds
-def doctor(options: RunOptions) -> Result:
-    """Test each loop detector on a known loop."""
-    checks = self_test(options.profile, tools=options.tools)
-    table = Table("detector", "wiring", "first at event", broken=())
-    for item in checks:
-        at = "" if item.event is None else str(item.event)
-        wiring = Line(item.wiring.value, _WIRING_STYLES[item.wiring])
-        table.add(item.kind.value.replace("_", " "), wiring, at or item.problem or "")
-    is_wired = all(item.wiring in (Wiring.FIRES, Wiring.OFF) for item in checks)
-    return Result(
-        lambda: [item.to_dict() for item in checks], table.lines, Exit.DONE if is_wired else Exit.LOOP
-    )
 
 
 def _description(loop: RunFinding) -> Iterator[Line]:

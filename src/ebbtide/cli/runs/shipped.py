@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import dataclasses
 import hashlib
 import os
 import shutil
@@ -12,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from ebbtide import __version__
-from ebbtide.budget.ledger.call_ledger import CallSums
 from ebbtide.budget.prices import Prices
 from ebbtide.budget.tally import dollars, usd
 from ebbtide.cli.exits import Exit
 from ebbtide.cli.result import Result
+from ebbtide.cli.runs.checking import check_files, write_page
 from ebbtide.cli.runs.ignoring import run_patterns
 from ebbtide.cli.runs.machine_sessions import AGENT_NAMES, MachineSessions, SessionPart
 from ebbtide.cli.runs.money import SessionMoney, TreeMoney
@@ -24,22 +25,24 @@ from ebbtide.cli.runs.money_options import MoneyOptions
 from ebbtide.cli.runs.money_screen import ROWS, UNKNOWN, short
 from ebbtide.cli.runs.named_money import read_named_money
 from ebbtide.cli.runs.session_filter import SessionFilter
+from ebbtide.cli.runs.trace_files import TraceFiles
 from ebbtide.cli.table import Table, more_rows
 from ebbtide.cli.terminal import Line, cell_width, plain, warn
+from ebbtide.codec import to_wire
 from ebbtide.errors import ConfigError, TranscriptError
-from ebbtide.events.event import Event
 from ebbtide.report.plurals import count
 from ebbtide.shipped.checkpoints import write_sessions
-from ebbtide.shipped.fates import Fate
 from ebbtide.shipped.git import Repository
-from ebbtide.shipped.outcome import Known, SessionOutcome, outcomes
+from ebbtide.shipped.outcome import SessionOutcome, outcomes
+from ebbtide.shipped.recorded_work import WorkFile, recorded_work
 from ebbtide.shipped.session_work import SessionWork
+from ebbtide.shipped.shipped_runs import with_shipped
 from ebbtide.shipped.sums import ShippedSums, grouped
 from ebbtide.supervision.run_options import RunOptions
+from ebbtide.supervision.summary.run_shipped import Fate, RunShipped
 from ebbtide.text.redaction import redacted
 from ebbtide.traces.money.file_cache import program_mark
 from ebbtide.traces.money.money_cache import MoneyCache
-from ebbtide.traces.reading import open_trace
 
 _NAMES = {agent.value: name for agent, name in AGENT_NAMES.items()}
 _LAST = 24  # columns of the terminal for the name of a row
@@ -90,6 +93,8 @@ def show_shipped(
     wanted: MoneyOptions,
     *,
     everything: bool,
+    html: Path | None = None,
+    jobs: int | None = None,
 ) -> Result:
     """Returns what sessions shipped into a repository.
 
@@ -100,9 +105,11 @@ def show_shipped(
         options: By what they are priced, and whether secrets are masked.
         wanted: Where what files gave is kept.
         everything: Show every row.
+        html: Write the page of the sessions into this file, each with its commits; None writes none.
+        jobs: Processes that judge the sessions for it; None takes one a core where they are worth it.
 
     Raises:
-        ConfigError: There is no such repository, or git cannot be asked.
+        ConfigError: There is no such repository, git cannot be asked, or the page cannot be written.
         TranscriptError: No session can be read.
     """
     repository = Repository(repo)
@@ -112,7 +119,9 @@ def show_shipped(
         machine = MachineSessions.of(selection, cache.origin)
         parts = _inside(machine.parts.values(), repository.roots())
         money = SessionMoney.read([part.file for part in parts], prices, cache)
-        files = [(part.file.path, part.session, part.project, part.file.agent.value) for part in parts]
+        files = [
+            WorkFile(part.file.path, part.session, part.project, part.file.agent.value) for part in parts
+        ]
         if not files:
             raise TranscriptError(
                 f"no session {selection.period or 'of this machine'} worked in {_label(repo)}",
@@ -124,11 +133,16 @@ def show_shipped(
         wanted.refuse_beside_trace()
         named = read_named_money(names, options)
         money = named.money
-        files = [(place.path, place.session, place.project, place.agent) for place in named.places]
+        files = [WorkFile(place.path, place.session, place.project, place.agent) for place in named.places]
         unread = len(named.unread)
         for item in named.unread:
             warn(f"{item.source}: UNREADABLE: {item.what.splitlines()[0]}")
-    report = _Report(outcomes(repository, _works(files)), money.trees(), _label(repo), options)
+    works, errors = recorded_work(files)
+    for error in errors:
+        warn(f"{error.source}: {error.what.splitlines()[0]}")
+    report = _Report(outcomes(repository, works), money.trees(), _label(repo), options)
+    if html is not None:
+        _write_page(html, files, report, options, jobs)
     return Result(
         json=report.wire,
         text=lambda width: report.screen(width, everything=everything),
@@ -150,19 +164,17 @@ def _inside(parts: Iterable[SessionPart], roots: Sequence[str]) -> list[SessionP
     ]
 
 
-def _works(files: Iterable[tuple[str, str, str | None, str]]) -> list[SessionWork]:
-    """The work of each session, of its own file and those of its sub-agents."""
-    works: dict[str, SessionWork] = {}
-    for path, session, project, agent in files:
-        work = works.setdefault(session, SessionWork(session, project, agent))
-        reader = work.reader()
-        try:
-            for item in open_trace(path, is_growing=True):
-                if isinstance(item, Event):
-                    reader.see(item)
-        except TranscriptError as error:
-            warn(f"{path}: {error.what.splitlines()[0]}")
-    return list(works.values())
+def _write_page(
+    file: Path, files: Sequence[WorkFile], report: _Report, options: RunOptions, jobs: int | None
+) -> None:
+    options = dataclasses.replace(options, timeline=True)
+    paths = tuple(item.path for item in files)
+    traces = TraceFiles(
+        files=paths, from_arguments=frozenset(), refusals=(), several=len(paths) > 1, are_growing=True
+    )
+    summaries, skipped_files = check_files(traces, options, jobs=jobs)
+    sessions = {item.path: item.session for item in files}
+    write_page(file, with_shipped(summaries, sessions, report.shipped()), options, skipped_files)
 
 
 class _Report:
@@ -174,79 +186,77 @@ class _Report:
         self._repo = repo
         self._trees = trees
         self._options = options
-        self._items: list[tuple[SessionOutcome, CallSums | None]] = [
-            (item, trees[item.work.session].sums if item.work.session in trees else None) for item in found
-        ]
+        self._items = [(item.work, item.shipped(*_cost_of(trees.get(item.work.session)))) for item in found]
 
-    def _model(self, item: SessionOutcome) -> str:
-        tree = self._trees.get(item.work.session)
+    def _model(self, work: SessionWork) -> str:
+        tree = self._trees.get(work.session)
         return (tree and tree.model) or "unknown"
 
-    def _keys(self) -> dict[str, Callable[[SessionOutcome], str]]:
-        return {
-            "agent": lambda item: item.work.agent or "unknown",
+    def _groups(self) -> dict[str, dict[str, ShippedSums]]:
+        keys: dict[str, Callable[[SessionWork], str]] = {
+            "agent": lambda work: work.agent or "unknown",
             "model": self._model,
-            "project": lambda item: item.work.project or "unknown",
+            "project": lambda work: work.project or "unknown",
         }
+        return {
+            name: grouped((key(work), shipped) for work, shipped in self._items) for name, key in keys.items()
+        }
+
+    def _total(self) -> ShippedSums:
+        return ShippedSums.of(shipped for _, shipped in self._items)
 
     def wire(self) -> dict[str, Any]:
         """The wire form; a number that is not known is None."""
-        tables = {name: grouped(self._items, key) for name, key in self._keys().items()}
         wire = {
             "schema": 1,
             "type": "shipped",
             "repository": self._repo,
-            **ShippedSums.of(self._items).to_dict(),
+            **self._total().to_dict(),
             **{
                 f"by_{name}": [{name: key, **group.to_dict()} for key, group in groups.items()]
-                for name, groups in tables.items()
+                for name, groups in self._groups().items()
             },
-            "by_session": [self._session(item, sums) for item, sums in self._items],
+            "by_session": [
+                {
+                    "session": work.session,
+                    "agent": work.agent,
+                    "model": self._model(work),
+                    "project": work.project,
+                    **to_wire(shipped),
+                }
+                for work, shipped in self._items
+            ],
         }
         return redacted(wire) if self._options.redact else wire
 
-    def _session(self, item: SessionOutcome, sums: CallSums | None) -> dict[str, Any]:
-        changes = [
-            {
-                "commit": each.change.hash,
-                "title": each.change.title,
-                "fate": each.change.fate.value,
-                "evidence": each.evidence.value,
-                "counts_here": each.is_own,
-                "lines_added": each.change.added,
-                "lines_surviving": each.change.surviving,
-                "reverted_by": each.change.reverted_by,
-            }
-            for each in item.changes
-        ]
-        has_price = sums is not None and (sums.cost_units or not sums.unpriced)
-        return {
-            "session": item.work.session,
-            "agent": item.work.agent,
-            "model": self._model(item),
-            "project": item.work.project,
-            "cost_usd": usd(sums.cost_units) if sums is not None and has_price else None,
-            "known": item.known.value,
-            "missing_commits": item.missing,
-            "commits": None if item.known is Known.UNKNOWN else changes,
-        }
+    def shipped(self) -> dict[str, RunShipped]:
+        """Returns what each session shipped, by its id."""
+        found = {work.session: shipped for work, shipped in self._items}
+        return {session: redacted(part) for session, part in found.items()} if self._options.redact else found
 
     def screen(self, width: int, *, everything: bool) -> Iterator[Line]:
         """The lines for a terminal."""
-        total = ShippedSums.of(self._items)
+        total = self._total()
         for line in _sentences(total, self._repo):
             yield from line.wrap(width)
         if not total.sessions:
             return
-        for name, key in self._keys().items():
-            groups = grouped(self._items, key)
+        for name, groups in self._groups().items():
             if len(groups) > 1:
                 yield Line()
                 yield from _table(name, list(groups.items()), width, everything=everything)
-        rows = grouped(self._items, lambda item: item.work.session)
+        rows = grouped((work.session, shipped) for work, shipped in self._items)
         with_commits = [(session, group) for session, group in rows.items() if group.sessions]
         yield Line()
         yield from _table("session", with_commits, width, everything=everything)
+
+
+def _cost_of(tree: TreeMoney | None) -> tuple[float | None, int]:
+    """Returns the dollars of a session, None where no price is known, and its calls without a price."""
+    if tree is None or not tree.sums.calls:
+        return None, 0
+    sums = tree.sums
+    return (usd(sums.cost_units) if sums.cost_units or not sums.unpriced else None), sums.unpriced
 
 
 def _sentences(total: ShippedSums, repo: str) -> Iterator[Line]:
@@ -316,7 +326,7 @@ def _cells(group: ShippedSums) -> dict[str, str]:
 def _cost(group: ShippedSums) -> str:
     if group.cost_usd is None:
         return UNKNOWN
-    return f"{dollars(group.cost_usd)}{'+' * (group.sums.unpriced > 0)}"
+    return f"{dollars(group.cost_usd)}{'+' * (group.unpriced > 0)}"
 
 
 def _amount(value: float | None) -> str:

@@ -41,11 +41,15 @@ class HookAgent(StrEnum):
 
     CLAUDE = "claude"
     CODEX = "codex"
+    COPILOT = "copilot"
+    CURSOR = "cursor"
     GEMINI = "gemini"
     OPENCODE = "opencode"
 
 
-Agent = Annotated[HookAgent, Argument(metavar="AGENT", help="claude, codex, gemini or opencode.")]
+Agent = Annotated[
+    HookAgent, Argument(metavar="AGENT", help="claude, codex, copilot, cursor, gemini or opencode.")
+]
 InProject = Annotated[
     bool,
     Option("--project/--global", help="Install for the project in this folder, or for all your projects."),
@@ -68,8 +72,8 @@ def install(
 ) -> Result:
     """Add hooks to the settings of a coding agent.
 
-    AGENT is claude, codex, gemini or opencode. What others have put there stays; a copy of the file is kept
-    beside it. Saying it again changes the options.
+    AGENT is claude, codex, copilot, cursor, gemini or opencode. What others have put there stays; a copy of
+    the file is kept beside it. Saying it again changes the options.
     """
     if shadow and stop:
         raise ConfigError("--shadow and --stop: a run that is only recorded is not ended")
@@ -88,7 +92,8 @@ def install(
 def uninstall(agent: Agent, in_project: InProject = False) -> Result:
     """Remove the hooks from the settings of a coding agent.
 
-    AGENT is claude, codex, gemini or opencode. A file that nobody else has changed is as it was before.
+    AGENT is claude, codex, copilot, cursor, gemini or opencode. A file that nobody else has changed is as it
+    was before.
     """
     path = uninstall_hooks(agent.value, project=Path.cwd() if in_project else None)
     line = "there were none" if path is None else f"removed from {_shown_path(path)}"
@@ -241,7 +246,9 @@ def _hooks_text(item: AgentStatus) -> str:
     if absent is not None:
         return f"installed, but {absent} is gone: install again"
     if item.latest is None:
-        return "installed; no event came yet, so it is not known to work"
+        place = PLACES.get(item.agent)
+        tried = "" if place is None or place.is_tried else " by the documentation, tried by nobody"
+        return f"installed{tried}; no event came yet, so it is not known to work"
     when, run = item.latest
     return f"installed; the last event came {_ago(when)}, in run {run.partition(':')[2]}"
 

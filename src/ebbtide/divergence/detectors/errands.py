@@ -23,6 +23,7 @@ from ebbtide.events.effect import Effect
 from ebbtide.events.event import Event, ToolCall
 from ebbtide.events.identity import key_of
 from ebbtide.events.outcome import Ending, outcome_of
+from ebbtide.text.late_pattern import LatePattern
 
 #: Tools that speak with an agent, or end it, or bring its answer.
 TALKS: Final = frozenset(
@@ -62,19 +63,19 @@ _NAMED: Final = (
     "target",
 )
 _SPOKEN: Final = ("message", "content", "prompt", "input", "text")
-_OPENING: Final = re.compile(r"<(task_result|result|output|message)>")
-_NOTICE: Final = re.compile(
+_OPENING: Final = LatePattern(r"<(task_result|result|output|message)>")
+_NOTICE: Final = LatePattern(
     r"\s*<((?:task|sub-?agent|agent|teammate|inter-agent)[_-]?\w{0,20})\b([^>]{0,200})>(.*)", re.DOTALL
 )
-_LAUNCHED: Final = re.compile(
+_LAUNCHED: Final = LatePattern(
     r"\b(?:launched|started|running|queued) (?:successfully|in (?:the )?background)\b|\bagentId\b",
     re.IGNORECASE,
 )
 #: Begins what a harness appends to the words of an agent.
-_TRAILER: Final = re.compile(r"\n\s{0,9}(?:agentId:|<usage>)")
-_SPENT: Final = re.compile(r"<usage>|\bsubagent_tokens\b|\bto continue this agent\b")  # it has answered
-_CODE: Final = re.compile(r"(?<![\w.,])(?:40\d|42[29]|50[0-4]|529)(?![\w,]|\.\d)")  # of HTTP
-_IDS: Final = re.compile(r"(?:agent_?id|task_?id)\W{1,4}([\w-]{3,60})", re.IGNORECASE)
+_TRAILER: Final = LatePattern(r"\n\s{0,9}(?:agentId:|<usage>)")
+_SPENT: Final = LatePattern(r"<usage>|\bsubagent_tokens\b|\bto continue this agent\b")  # it has answered
+_CODE: Final = LatePattern(r"(?<![\w.,])(?:40\d|42[29]|50[0-4]|529)(?![\w,]|\.\d)")  # of HTTP
+_IDS: Final = LatePattern(r"(?:agent_?id|task_?id)\W{1,4}([\w-]{3,60})", re.IGNORECASE)
 #: Verbs of orders that want something changed, and of those that want to know something.
 _CHANGES: Final = frozenset(
     """
@@ -90,7 +91,7 @@ _ASKS: Final = frozenset(
     evaluate examine
     """.split()
 )
-_IDLE: Final = re.compile(
+_IDLE: Final = LatePattern(
     r"\b(?:nothing|no (?:\w{1,20} )?(?:changes?|edits?|migrations?|modifications?|work|fix(?:es)?|updates?|"
     r"conversions?))(?: (?:was|were|is|are|has been|have been))?"
     r" (?:made|changed|done|edited|modified|needed|necessary|required|possible|applied|"
@@ -102,7 +103,7 @@ _IDLE: Final = re.compile(
     r"(?:change|touch|edit|modif|migrat|convert)\w{0,4}\b|\b(?:skipped|refused|declined)\b",
     re.IGNORECASE,
 )
-_DONE: Final = re.compile(
+_DONE: Final = LatePattern(
     r"(?<!not )(?<!n't )(?<!nothing )(?<!never )\b(?:fixed|added|changed|updated|removed|implemented|edited|"
     r"renamed|wrote|committed|applied|merged|created|replaced|pushed|migrated|converted|rewrote|repaired|deployed)\b",
     re.IGNORECASE,
@@ -232,7 +233,7 @@ class Errands(Detector):
     def _start(self, order: str, names: tuple[str, ...], text: str) -> None:
         """Take an agent that was started; its answer may come at once."""
         errand = Errand(names, _wants_change(order), self._idle > 0)
-        started = _IDS.findall(text[:_READ])
+        started = _IDS.compiled.findall(text[:_READ])
         is_launch = bool(started) and (len(text) <= 300 or _LAUNCHED.search(text[:_READ]) is not None)
         if is_launch and not _SPENT.search(text) and not any(_tagged(text[:_READ])):
             self._started += 1
@@ -276,7 +277,7 @@ class Errands(Detector):
 
 def _says_failure(said: str) -> bool:
     """Returns True if an answer says that its agent failed, and no more."""
-    said = _TRAILER.split(said, maxsplit=1)[0].strip()
+    said = _TRAILER.compiled.split(said, maxsplit=1)[0].strip()
     if len(said) > _SHORT:
         return False
     outcome = outcome_of(said, None, failed=False)
@@ -310,7 +311,7 @@ def _names_in(text: str) -> Iterator[str]:
 def _tagged(text: str) -> Iterator[str]:
     """Yields what stands between the tags of answers."""
     at = 0
-    while (tag := _OPENING.search(text, at)) is not None:
+    while (tag := _OPENING.compiled.search(text, at)) is not None:
         end = text.find(f"</{tag[1]}>", tag.end())
         at = tag.end() if end < 0 else end
         if end >= 0 and (said := text[tag.end() : end].strip()):

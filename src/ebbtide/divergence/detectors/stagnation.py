@@ -36,6 +36,7 @@ from ebbtide.engine_state import pack_keys, unpack_keys
 from ebbtide.events.effect import Effect
 from ebbtide.events.event import ToolCall
 from ebbtide.events.identity import Key, key_of, settled
+from ebbtide.events.outcome import states_deed
 from ebbtide.text.noise import is_generated, without_noise
 
 _HEAD, _TAIL = 1_000, 300  # characters of a text that are read
@@ -263,6 +264,9 @@ class Stagnation(Detector):
         has_new_words = self._arguments.add(question) > 0
         self.has_found = fresh > _SHARE * len(words) and not is_empty and not is_failed
         if fresh > _SHARE * len(words) and not is_empty:
+            self._bring_news()
+            return None
+        if not looks and not is_failed and states_deed(answer):
             self._bring_news()
             return None
         if is_failed or is_empty:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
@@ -19,8 +19,10 @@ from ebbtide.traces.records.calls_once import CallsOnce
 from ebbtide.traces.records.readers import EventReader
 
 if TYPE_CHECKING:
+    from ebbtide.service.hooks.contradiction import RulingDecision
     from ebbtide.service.hooks.deciding_session import DecidingSession
     from ebbtide.service.hooks.handed_back import HandedBack
+    from ebbtide.service.hooks.session_decisions import SessionDecision
 
 _SESSIONS: Final = 16  # whose decisions are at hand
 _LAST_S: Final = 10.0  # for what is under way when the service ends
@@ -57,18 +59,40 @@ class SessionReading:
     result: HandedBack | None = None
 
 
+@dataclass(slots=True, kw_only=True)
+class RulingsReading:
+    """A reading of what the decisions of a session's project ruled out.
+
+    Args:
+        run_id: The run.
+        folder: The folder of its agent.
+        log: Path or URL of the log.
+    """
+
+    run_id: str
+    folder: str
+    log: str
+
+
 class DecisionKeeper:
     """Keeps the decisions of sessions, in a thread that begins with the first of them.
 
     Args:
         note_fault: Hears of what failed, by its name: a session goes on without it.
+        folder_of: Returns the folder of a run; None where it is not known.
     """
 
-    def __init__(self, note_fault: Callable[[str, Exception], None]) -> None:
+    def __init__(
+        self,
+        note_fault: Callable[[str, Exception], None],
+        folder_of: Callable[[str], str | None] = lambda _: None,
+    ) -> None:
         self._note_fault = note_fault
+        self._folder_of = folder_of
+        self._rulings: Bounded[str, tuple[RulingDecision, ...] | None] = Bounded(_SESSIONS)
         self._sessions: Bounded[str, DecidingSession] = Bounded(_SESSIONS)
         self._readings: Bounded[str, SessionReading] = Bounded(_SESSIONS)  # the latest of each run
-        self._queue: queue.SimpleQueue[SessionReading | None] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[SessionReading | RulingsReading | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
 
@@ -76,6 +100,21 @@ class DecisionKeeper:
         """Begins a reading of what is new in a session file."""
         with self._lock:
             self._readings.renew(reading.run_id, reading)
+        self._put(reading)
+
+    def rulings(self, run_id: str) -> tuple[RulingDecision, ...] | None:
+        """Returns what decisions of a run's project ruled out; None where nobody has begun to read that."""
+        with self._lock:
+            return (self._rulings[run_id] or ()) if run_id in self._rulings else None
+
+    def read_rulings(self, reading: RulingsReading) -> None:
+        """Begins to read what the decisions of a run's project ruled out."""
+        with self._lock:
+            self._rulings.renew(reading.run_id, self._rulings.get(reading.run_id))
+        self._put(reading)
+
+    def _put(self, reading: SessionReading | RulingsReading) -> None:
+        with self._lock:
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="decisions", daemon=True)
                 self._thread.start()
@@ -97,18 +136,32 @@ class DecisionKeeper:
     def _run(self) -> None:
         while (reading := self._queue.get()) is not None:
             try:
-                self._read(reading)
+                self._do(reading)
             except Exception as error:  # noqa: BLE001 - the agent does not notice
                 self._note_fault("decisions", error)
             finally:
-                reading.done.set()
+                if isinstance(reading, SessionReading):
+                    reading.done.set()
 
-    def _read(self, reading: SessionReading) -> None:
-        from ebbtide.service.hooks.deciding_session import DecidingSession, write_decisions
+    def _do(self, reading: SessionReading | RulingsReading) -> None:
+        from ebbtide.service.hooks import deciding_session, ruled_out
 
+        if isinstance(reading, SessionReading):
+            self._read(reading, deciding_session.DecidingSession, deciding_session.write_decisions)
+            return
+        found = ruled_out.ruled_out(reading.log, reading.folder, self._folder_of)
+        with self._lock:
+            self._rulings.renew(reading.run_id, found)
+
+    def _read(
+        self,
+        reading: SessionReading,
+        new_session: type[DecidingSession],
+        write: Callable[[str, str, Sequence[SessionDecision]], int],
+    ) -> None:
         session = self._sessions.pop(reading.run_id, None)
         if session is None or session.path != reading.path:
-            session = DecidingSession(reading.path, reading.reader)
+            session = new_session(reading.path, reading.reader)
         session.read_on()
         if reading.pause is SessionPause.END:
             session.finish()
@@ -119,6 +172,6 @@ class DecisionKeeper:
         reading.result = session.hand_back()
         reading.done.set()
         try:
-            write_decisions(reading.log, reading.run_id, session.decisions.taken())
+            write(reading.log, reading.run_id, session.decisions.taken())
         except Exception as error:  # noqa: BLE001 - likewise
             self._note_fault("decision log", error)

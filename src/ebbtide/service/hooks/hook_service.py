@@ -15,6 +15,8 @@ from urllib.parse import quote, unquote
 from ebbtide.adapters.final_text import final_text
 from ebbtide.adapters.hooks.claude import CLAUDE
 from ebbtide.adapters.hooks.codex import CODEX
+from ebbtide.adapters.hooks.copilot import COPILOT
+from ebbtide.adapters.hooks.cursor import CURSOR
 from ebbtide.adapters.hooks.gemini import GEMINI
 from ebbtide.adapters.hooks.opencode import OPENCODE
 from ebbtide.adapters.hooks.step import MAIN, HookCodec, HookReply, HookStep, StepKind, Switch
@@ -25,7 +27,8 @@ from ebbtide.errors import StoreError, error_text
 from ebbtide.events.event import Event, Message, ModelCall, ToolCall
 from ebbtide.events.identity import MARK
 from ebbtide.events.usage import Usage
-from ebbtide.service.hooks.decision_keeper import DecisionKeeper, SessionPause, SessionReading
+from ebbtide.service.hooks.contradiction import contradictions
+from ebbtide.service.hooks.decision_keeper import DecisionKeeper, RulingsReading, SessionPause, SessionReading
 from ebbtide.service.hooks.growing_session import GrowingSession, SessionCalls, last_report
 from ebbtide.service.hooks.hook_session import HookSession
 from ebbtide.service.hooks.hook_store import HookStore
@@ -38,7 +41,9 @@ from ebbtide.supervision.supervisor import Supervisor
 from ebbtide.supervision.verdict import Verdict
 from ebbtide.traces.records import fields
 
-CODECS: Final[Mapping[str, HookCodec]] = {codec.name: codec for codec in (CLAUDE, CODEX, GEMINI, OPENCODE)}
+CODECS: Final[Mapping[str, HookCodec]] = {
+    codec.name: codec for codec in (CLAUDE, CODEX, COPILOT, CURSOR, GEMINI, OPENCODE)
+}
 _FEW: Final = 8  # calls before the first answer of the model that a session file records
 _MOST_FILES: Final = 500  # session files at hand
 _DECISIONS: Final = "decisions"  # in the place of an agent in the ticket of a note about them
@@ -126,7 +131,7 @@ class HookService:
         self.latest: dict[str, tuple[float, str]] = {}
         self._files: Bounded[tuple[str, str], GrowingSession] = Bounded(_MOST_FILES)
         self._calls: Bounded[str, SessionCalls] = Bounded(_MOST_FILES)  # by run
-        self._keeper = DecisionKeeper(self.note_fault)
+        self._keeper = DecisionKeeper(self.note_fault, self._folder_of)
         self._lock = threading.Lock()
 
     def take(
@@ -165,7 +170,11 @@ class HookService:
             if reply.delivery is not None:
                 recipient = _DECISIONS if reply.brings_decisions else step.agent
                 ticket = Ticket(_run_id(codec, step), recipient, reply.delivery)
-            return HookAnswer(codec.answer(step, reply), ticket)
+            content = codec.answer(step, reply)
+            if ticket is not None and not content:  # the agent reads no words with this event
+                self.confirm(ticket, has_arrived=False)
+                ticket = None
+            return HookAnswer(content, ticket)
         except Exception as error:  # noqa: BLE001 - the agent does not notice
             self.note_fault(agent, error)
             return HookAnswer({})
@@ -266,6 +275,8 @@ class HookService:
             if log is None or session.is_off or step.agent != MAIN:
                 return reply
             reading = self._read_decisions(codec, step, session, run_id, log)
+            if not shadow:
+                self._hold_against_decisions(step, session, run_id, log)
             is_silent = shadow or is_late or reply != HookReply() or step.kind not in _READ_BY_MODEL
             return reply if is_silent else self._decisions(step, session, reading)
 
@@ -279,13 +290,34 @@ class HookService:
         if pause is None or codec.reader is None or step.transcript is None or not is_due:
             return reading
         if reading is None or step.kind in (StepKind.COMPACT, StepKind.START, StepKind.END):
-            if "://" not in log and session.folder is not None:
-                log = str(Path(session.folder) / log)
             reading = SessionReading(
-                run_id=run_id, path=step.transcript, reader=codec.reader, pause=pause, log=log
+                run_id=run_id,
+                path=step.transcript,
+                reader=codec.reader,
+                pause=pause,
+                log=_log_of(session, log),
             )
             self._keeper.read(reading)
         return reading
+
+    def _hold_against_decisions(self, step: HookStep, session: HookSession, run_id: str, log: str) -> None:
+        """Names, for the model, a decision that an edit of this step contradicts: each once a session."""
+        rulings = self._keeper.rulings(run_id)
+        is_due = step.kind is StepKind.START or rulings is None
+        if is_due and session.folder is not None:
+            place = _log_of(session, log)
+            self._keeper.read_rulings(RulingsReading(run_id=run_id, folder=session.folder, log=place))
+        is_busy = session.owes_decisions or session.decisions.is_pending
+        if step.kind is not StepKind.TOOLS or not rulings or is_busy:
+            return
+        for found in contradictions((item.call for item in step.calls), rulings):
+            key = f"contradicts {found.decision.id}"
+            if session.is_news(key):
+                session.decisions.add_word(key, found.note, found.message)
+                return
+
+    def _folder_of(self, run_id: str) -> str | None:
+        return self._store.folder(run_id)
 
     def _decisions(self, step: HookStep, session: HookSession, reading: SessionReading | None) -> HookReply:
         """Returns what was decided, for a model whose context is new, as soon as it is read."""
@@ -478,6 +510,11 @@ def _object(body: bytes) -> dict[str, Any]:
     if not isinstance(event, dict):
         raise TypeError(f"a hook event that is not an object: {body[:40]!r}")
     return event
+
+
+def _log_of(session: HookSession, log: str) -> str:
+    """Returns the place of a log; a relative path is one in the folder of the agent."""
+    return log if "://" in log or session.folder is None else str(Path(session.folder) / log)
 
 
 def _run_id(codec: HookCodec, step: HookStep) -> str:

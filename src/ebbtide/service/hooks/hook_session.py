@@ -116,6 +116,12 @@ class HookSession(State):
         self._keys[key] = None
         return False
 
+    def is_news(self, key: str) -> bool:
+        """Returns True if a model was not told of something before; from now on it was."""
+        is_known = key in self._keys
+        self._keys.renew(key, None)
+        return not is_known
+
     def add_failure(self, key: str) -> None:
         """A call failed, which is reported with its batch."""
         self._failures[key] = None

@@ -67,7 +67,9 @@ class HookStore:
 
     def folder(self, run_id: str) -> str | None:
         """The folder that the agent of a run worked in first; None where that is not known."""
-        return self.session(run_id).folder
+        with self._lock:
+            session = self._sessions.get(run_id)
+        return (self._stored(run_id) if session is None else session).folder
 
     def save(self, runs: Sequence[StoredRun], /) -> None:
         """Puts runs in the place of older revisions of them, with their sessions."""

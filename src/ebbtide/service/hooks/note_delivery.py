@@ -30,10 +30,11 @@ class NoteDelivery(State):
     @property
     def may_end(self) -> bool:
         """True if the agent, or its person, heard of what it does."""
-        return self._has_arrived and not self._is_pending
+        return self._has_arrived and not self.is_pending
 
     @property
-    def _is_pending(self) -> bool:
+    def is_pending(self) -> bool:
+        """True if something is still to arrive."""
         return self._note is not None or self._message is not None
 
     def add(self, note: str | None) -> bool:
@@ -71,14 +72,14 @@ class NoteDelivery(State):
             now: Seconds since 1970.
         """
         is_on_its_way = self._sent_at is not None and 0 <= now - self._sent_at < DEADLINE_S
-        if not self._is_pending or is_on_its_way:
+        if not self.is_pending or is_on_its_way:
             return HookReply()
         self._sent_at = now
         return HookReply(note=self._note, message=self._message, delivery=self._number)
 
     def arrived(self, number: int) -> None:
         """Notes that a note reached its agent."""
-        if number == self._number and self._is_pending:
+        if number == self._number and self.is_pending:
             self._has_arrived = True
             self._heard = self._word or self._heard
             self._clear()

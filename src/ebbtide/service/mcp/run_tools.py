@@ -32,7 +32,14 @@ from ebbtide.supervision.facts import LoopFacts
 from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.verdict import Verdict
 
-_AGENTS: Final = ("claude", "codex", "gemini", "opencode")  # whose hooks name a run AGENT:SESSION
+_AGENTS: Final = (
+    "claude",
+    "codex",
+    "copilot",
+    "cursor",
+    "gemini",
+    "opencode",
+)  # whose hooks name a run AGENT:SESSION
 _CALLER: Final = "mcp"
 _BUDGETS = 20  # those that an answer has
 _GIVE_UP: Final = "Stop here. Say what is missing, and ask the person."

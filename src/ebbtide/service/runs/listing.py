@@ -12,18 +12,22 @@ from enum import StrEnum
 from typing import Any, Final
 
 from ebbtide.clock import day_of
+from ebbtide.codec import from_wire
 from ebbtide.errors import ConfigError
+from ebbtide.report.shipped import shipped_words
 from ebbtide.service.runs.moments import QUARTER_S, quarter_number
 from ebbtide.service.runs.run_database import RunDatabase
 from ebbtide.service.runs.run_source import RunSource
 from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.summary.headline import live_word
+from ebbtide.supervision.summary.run_shipped import RunShipped
 
 _ACTIONS: Final = tuple(Action)
 _COLUMNS: Final = (
     "run_id", "project", "agent", "user", "source", "started", "latest", "events", "standing", "kind",
     "reason", "cost_usd", "tokens", "wasted_usd", "ended", "stop_reason", "note", "stuck_since",
     "stuck_from_usd", "words", "title",
+    "shipped",
 )  # fmt: skip
 # PostgreSQL has a word of its own that is "user".
 _SELECTED: Final = ", ".join(f"runs.{column}" for column in (*_COLUMNS, "wasted_cents"))
@@ -127,6 +131,17 @@ def list_runs(database: RunDatabase, wanted_runs: RunFilter) -> tuple[list[dict[
         last = dict(zip(("number", *_COLUMNS, "wasted_cents"), page[-1], strict=True))
         cursor = base64.urlsafe_b64encode(json.dumps([last[column] for column in key]).encode()).decode()
     return [_run(row) for row in page], cursor
+
+
+def find_shipped(database: RunDatabase, run_id: str) -> RunShipped | None:
+    """Returns what became of the commits of a run; None where git was not asked."""
+    rows = database.read("SELECT shipped FROM runs WHERE run_id = ?", (run_id,))
+    return shipped_of(rows[0][0]) if rows else None
+
+
+def shipped_of(text: str | None) -> RunShipped | None:
+    """Returns what the column ``shipped`` holds."""
+    return None if text is None else from_wire(RunShipped, json.loads(text))
 
 
 def find_run(database: RunDatabase, run_id: str) -> dict[str, Any] | None:
@@ -236,8 +251,10 @@ def _run(row: Sequence[Any]) -> dict[str, Any]:
     fields = dict(zip(_COLUMNS, row[1:-1], strict=True))
     action = _ACTIONS[fields.pop("standing")]
     before, cost = fields.pop("stuck_from_usd"), fields["cost_usd"]
+    shipped = shipped_of(fields["shipped"])
     return {
         **fields,
+        "shipped": None if shipped is None else shipped_words(shipped),
         "action": action.value,
         "word": live_word(action, fields["kind"]).value,
         "ended": bool(fields["ended"]),

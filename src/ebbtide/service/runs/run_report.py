@@ -14,7 +14,7 @@ from ebbtide.claims.claim import ClaimCheck
 from ebbtide.claims.claim_record import ClaimRecord
 from ebbtide.events.event import Event
 from ebbtide.report.page import Provenance, page
-from ebbtide.service.runs.listing import find_run
+from ebbtide.service.runs.listing import find_run, find_shipped
 from ebbtide.service.runs.live_runs import LiveRuns
 from ebbtide.service.runs.now import is_under_way, state_line
 from ebbtide.supervision.run_options import RunOptions
@@ -57,6 +57,7 @@ def summary(
         over=over,
         inherited=runs.inherited_by(run_id),
     )
+    outcome = dataclasses.replace(outcome, shipped=find_shipped(runs.database, run_id))
     reason = None if row is None else row["stop_reason"]
     if reason is None:
         return outcome

@@ -104,6 +104,10 @@ class RunFields(BaseModel):
     cost_usd: float | None = Field(description="Null where it is not known.")
     tokens: int | None
     wasted_usd: float | None = Field(description="What bought nothing; null where it is not known yet.")
+    shipped: str | None = Field(
+        description="What became of its commits in the repository of its folder; null where not asked.",
+        examples=["2 landed, 1 reverted"],
+    )
     ended: bool
     stop_reason: str | None = Field(description="What the person said who ended it; null where nobody did.")
     stuck_since: float | None = Field(

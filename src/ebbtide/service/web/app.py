@@ -112,6 +112,7 @@ PARTS: Final = (
     Part(spans_api.router, spans_api.settle_spans),
     Part(work=spans_api.receive_by_grpc),
     Part(work=background_work.find_waste),
+    Part(work=background_work.find_shipped),
     Part(check_api.router),
     Part(health_api.router),
     Part(work=background_work.send_alerts),

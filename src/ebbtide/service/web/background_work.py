@@ -15,6 +15,7 @@ from ebbtide.service.runs.listing import find_runs
 from ebbtide.service.runs.run_database import PersonAct
 from ebbtide.service.runs.waste import look_for_waste
 from ebbtide.service.sessions.session_watch import SessionWatch, keep_watching
+from ebbtide.service.sessions.shipped_sessions import ShippedSessions
 from ebbtide.service.web.service import Service
 
 _log = logging.getLogger(__name__)
@@ -104,3 +105,24 @@ async def _find(here: Service, *, is_stuck: bool) -> None:
             _log.error("what a run has wasted was not found: %s", error)
         if run_id is None:
             await asyncio.sleep(_REST_S)
+
+
+_SHIPPED_FIRST_S: Final = 2.0  # then twice as long each time, while the sessions are read for the first time
+_SHIPPED_EVERY_S: Final = 30.0
+
+
+async def find_shipped(here: Service) -> None:
+    """Find what sessions of this machine shipped, and tell who listens."""
+    if not here.settings.sessions:
+        return
+    sessions = ShippedSessions(here.runs.database, redact=here.settings.redact)
+    rest_s = _SHIPPED_FIRST_S
+    while True:
+        try:
+            run_ids = await asyncio.to_thread(sessions.look, time.time())
+            for row in await asyncio.to_thread(find_runs, here.runs.database, run_ids):
+                here.news.publish("run", row)
+        except (EbbtideError, OSError) as error:
+            _log.error("what sessions shipped was not found: %s", error)
+        await asyncio.sleep(rest_s)
+        rest_s = min(2 * rest_s, _SHIPPED_EVERY_S)

@@ -27,7 +27,8 @@ class SessionSpan(NamedTuple):
 
     Args:
         source: The file, by the name that may be shown.
-        project: The folder that its agent worked in; None where that is not recorded.
+        project: The folder that its agent worked in; None where that is not recorded, and for a run that
+            an agent of another run started.
         title: The first request in one line; empty where it is not recorded.
         began_s: Time of its first event; None where no event has a time.
         ended_s: Likewise of its latest.
@@ -48,7 +49,7 @@ class SessionSpan(NamedTuple):
         """Returns the span of a run."""
         return cls(
             source=summary.source,
-            project=summary.project,
+            project=summary.project if summary.parent is None else None,
             title=summary.title,
             began_s=summary.began_s,
             ended_s=summary.ended_s,

@@ -16,6 +16,7 @@ from ebbtide.supervision.ladder import Action, Cause
 from ebbtide.supervision.summary.ending import RunEnding
 from ebbtide.supervision.summary.headline import SECOND, Course, Headline, course, headline, live_word
 from ebbtide.supervision.summary.run_facts import RunFacts
+from ebbtide.supervision.summary.run_shipped import RunShipped
 from ebbtide.supervision.verdict import Verdict
 
 
@@ -291,6 +292,7 @@ class RunSummary:
         decisions: In the order of the run, the first 2,000.
         decisions_left_out: How many more there were.
         claims: What its last words assert, and what its record says of each.
+        shipped: What became of its commits; None where no repository was asked, or another run has them.
         chains: Names of its chains.
         timed: Whether events had times; rates are off where they had none.
         began_s: Time of the first event, on the clock of the trace; None where no event has a time.
@@ -327,6 +329,7 @@ class RunSummary:
     decisions: tuple[RunDecision, ...] = ()
     decisions_left_out: int = 0
     claims: tuple[ClaimCheck, ...] = ()
+    shipped: RunShipped | None = None
     chains: tuple[str, ...] = ()
     timed: bool = True
     began_s: float | None = None

@@ -12,9 +12,9 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from ebbtide.service.hooks import hook_client
 from ebbtide.traces.sessions.agent_homes import user_folder
@@ -32,11 +32,15 @@ class HookPlace:
         agent: The word for it.
         file: Its settings below its folder.
         folder: Its folder, below that of the user or of the project.
-        variable: The variable that names another folder for the user.
+        variable: The variable that names another folder for the user; empty where there is none.
         is_base: Whether the variable names the folder above.
         events: The events that are taken, each with a pattern of the tools that it is about, or "".
         timeout: How long it waits for the command, in its own unit.
         advice: What the person has to do besides.
+        project_folder: Its folder below that of a project, where it has another name there.
+        is_flat: Whether a command stands in the list of its event by itself, rather than in a group.
+        heading: What a file of hooks states besides them.
+        is_tried: Whether they were tried with the agent itself, rather than read in its documentation.
     """
 
     agent: str
@@ -47,6 +51,10 @@ class HookPlace:
     events: Mapping[str, str]
     timeout: int
     advice: str = ""
+    project_folder: str = ""
+    is_flat: bool = False
+    heading: Mapping[str, Any] = field(default_factory=dict)
+    is_tried: bool = True
 
     def path(self, environment: Mapping[str, str], project: Path | None) -> Path:
         """The file.
@@ -56,7 +64,7 @@ class HookPlace:
             project: The folder of the project; None takes the settings of the user.
         """
         if project is not None:
-            return project / self.folder / self.file
+            return project / (self.project_folder or self.folder) / self.file
         own = environment.get(self.variable, "").partition(",")[0].strip()
         base = Path(user_folder())
         if own:
@@ -106,6 +114,41 @@ PLACES: Final[Mapping[str, HookPlace]] = {
                 ("SessionStart", "BeforeAgent", "AfterTool", "AfterAgent", "SessionEnd"), ""
             ),
             timeout=_SECONDS * 1000,
+        ),
+        HookPlace(
+            agent="copilot",
+            folder=".copilot",
+            project_folder=".github",
+            file="hooks/ebbtide.json",
+            variable="COPILOT_HOME",
+            events=dict.fromkeys(
+                (
+                    "SessionStart",
+                    "UserPromptSubmit",
+                    "PostToolUse",
+                    "PostToolUseFailure",
+                    "Stop",
+                    "SessionEnd",
+                ),
+                "",
+            ),
+            timeout=_SECONDS,
+            is_flat=True,
+            heading={"version": 1},
+        ),
+        HookPlace(
+            agent="cursor",
+            folder=".cursor",
+            file="hooks.json",
+            variable="",
+            events=dict.fromkeys(
+                ("sessionStart", "beforeSubmitPrompt", "postToolUse", "postToolUseFailure", "sessionEnd"), ""
+            ),
+            timeout=_SECONDS,
+            advice="These hooks follow Cursor's documentation: nobody has tried them with Cursor itself.",
+            is_flat=True,
+            heading={"version": 1},
+            is_tried=False,
         ),
     )
 }

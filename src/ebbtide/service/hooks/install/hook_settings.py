@@ -16,6 +16,7 @@ from ebbtide.service.hooks.install.settings_json import SettingsJson
 AGENTS: Final = (*PLACES, "opencode")
 _STATUS_LINE: Final = "statusLine"
 _FLAGS: Final = ("--shadow", "--stop", "--decisions")
+_NEVER_ENDED: Final = {"codex": "Codex", "copilot": "Copilot", "cursor": "Cursor"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,11 +50,13 @@ class InstalledHooks:
         path: The file.
         flags: Their options, such as ``--stop``.
         absent: A program that they need and that is not there any more; None where all is there.
+        command: The words of the command that they run.
     """
 
     path: Path
     flags: tuple[str, ...] = ()
     absent: str | None = None
+    command: tuple[str, ...] = ()
 
 
 def install_hooks(agent: str, options: HookOptions, *, project: Path | None = None) -> Path:
@@ -67,8 +70,9 @@ def install_hooks(agent: str, options: HookOptions, *, project: Path | None = No
     Raises:
         ConfigError: The file cannot be read or written, or the agent cannot do it.
     """
-    if options.stops and agent == "codex":
-        raise ConfigError("--stop: no hook of Codex can end a run; it hears what is wrong all the same")
+    if options.stops and agent in _NEVER_ENDED:
+        title = _NEVER_ENDED[agent]
+        raise ConfigError(f"--stop: no hook of {title} can end a run; it hears what is wrong all the same")
     if options.status_line and agent != "claude":
         raise ConfigError("--statusline: Claude Code alone has a status line that a command can fill")
     if options.decisions and agent != "claude":
@@ -82,7 +86,9 @@ def install_hooks(agent: str, options: HookOptions, *, project: Path | None = No
     handler = {"type": "command", "command": command, "timeout": place.timeout}
     for event, tools in place.events.items():
         matcher = {"matcher": tools} if tools else {}
-        hooks.setdefault(event, []).append({**matcher, "hooks": [dict(handler)]})
+        group = {**matcher, **handler} if place.is_flat else {**matcher, "hooks": [dict(handler)]}
+        hooks.setdefault(event, []).append(group)
+    settings.value |= {name: value for name, value in place.heading.items() if name not in settings.value}
     settings.value["hooks"] = hooks
     if options.status_line:
         line = settings.value.get(_STATUS_LINE)
@@ -103,14 +109,22 @@ def uninstall_hooks(agent: str, *, project: Path | None = None) -> Path | None:
     """
     if agent == "opencode":
         return opencode_plugin.uninstall(project)
-    settings = SettingsJson(PLACES[agent].path(os.environ, project))
+    place = PLACES[agent]
+    settings = SettingsJson(place.path(os.environ, project))
     if not _commands(settings.value):
         return None
-    hooks = _without_ours(settings)
-    if hooks:
+    original = settings.original()
+    own = original or {}
+    empty: dict[str, Any] = {event: [] for event, groups in _events(own).items() if groups == []}
+    hooks = {**empty, **_without_ours(settings)}
+    if hooks or "hooks" in own:
         settings.value["hooks"] = hooks
     else:
         settings.value.pop("hooks", None)
+    if original is not None or settings.value == place.heading:
+        for name in place.heading:
+            if name not in own:
+                settings.value.pop(name, None)
     line = settings.value.get(_STATUS_LINE)
     if isinstance(line, dict) and is_ours(line.get("command")):
         del settings.value[_STATUS_LINE]
@@ -129,7 +143,8 @@ def find_hooks(agent: str, *, project: Path | None = None) -> InstalledHooks | N
         if not path.exists():
             return None
         flags, programs = opencode_plugin.parts_of(path)
-        return InstalledHooks(path=path, flags=flags, absent=_absent(programs))
+        command = (programs[0], "-I", "-S", *programs[1:], agent) if programs else ()
+        return InstalledHooks(path=path, flags=flags, absent=_absent(programs), command=command)
     place: HookPlace = PLACES[agent]
     settings = SettingsJson(place.path(os.environ, project))
     commands = [command for command in _commands(settings.value) if not command.endswith("statusline")]
@@ -138,7 +153,7 @@ def find_hooks(agent: str, *, project: Path | None = None) -> InstalledHooks | N
     words = words_of(commands[0])
     flags = tuple(word for word in words if word in _FLAGS)
     absent = _absent(word for word in words if Path(word).is_absolute())
-    return InstalledHooks(path=settings.path, flags=flags, absent=absent)
+    return InstalledHooks(path=settings.path, flags=flags, absent=absent, command=tuple(words))
 
 
 def _absent(programs: Iterable[str]) -> str | None:
@@ -147,12 +162,9 @@ def _absent(programs: Iterable[str]) -> str | None:
 
 def _commands(value: dict[str, Any]) -> list[str]:
     """Commands of ours."""
-    hooks = value.get("hooks")
-    groups = (
-        [group for groups in hooks.values() for group in _list(groups)] if isinstance(hooks, dict) else []
-    )
+    groups = [group for groups in _events(value).values() for group in _list(groups)]
     handlers = [handler for group in groups for handler in _list(_get(group, "hooks"))]
-    commands = [_get(handler, "command") for handler in [*handlers, value.get(_STATUS_LINE)]]
+    commands = [_get(handler, "command") for handler in [*groups, *handlers, value.get(_STATUS_LINE)]]
     return [command for command in commands if isinstance(command, str) and is_ours(command)]
 
 
@@ -174,12 +186,20 @@ def _without_ours(settings: SettingsJson) -> dict[str, Any]:
 
 
 def _group_without_ours(group: Any) -> Any:
-    """A group of handlers without those of ours; None where nothing is left."""
+    """A group of handlers, or one handler, without those of ours; None where nothing is left."""
+    if is_ours(_get(group, "command")):
+        return None
     handlers = _list(_get(group, "hooks"))
     others = [handler for handler in handlers if not is_ours(_get(handler, "command"))]
     if len(others) == len(handlers):
         return group
     return {**group, "hooks": others} if others else None
+
+
+def _events(value: dict[str, Any]) -> dict[str, Any]:
+    """The hooks of a file by their event; none where they have another shape."""
+    hooks = value.get("hooks")
+    return hooks if isinstance(hooks, dict) else {}
 
 
 def _get(value: Any, name: str) -> Any:

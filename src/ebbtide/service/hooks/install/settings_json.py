@@ -46,6 +46,15 @@ class SettingsJson:
         """Path of the file as it was before Ebbtide changed it first."""
         return self.path.with_name(self.path.name + _BACKUP)
 
+    def original(self) -> dict[str, Any] | None:
+        """Returns what the file held before Ebbtide changed it first; None where there was none."""
+        text = _text_of(self.backup)
+        try:
+            value = None if text is None else _value(text)
+        except ValueError:
+            return None
+        return value if isinstance(value, dict) else None
+
     def text(self) -> str:
         """Returns the text of the file with the changes of its value."""
         before = self._text or ""

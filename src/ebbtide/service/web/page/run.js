@@ -27,7 +27,7 @@ function show(run) {
   part("note").textContent = [watched(run), run.action === "allow" ? "" : run.note].filter(Boolean).join(" ");
   const wasted = run.wasted_usd ? `${dollars(run.wasted_usd)} wasted` : null;
   const count = `${run.events.toLocaleString("en-US")} ${run.events === 1 ? "event" : "events"}`;
-  part("facts").textContent = [dollars(run.cost_usd) === "unknown" ? "cost unknown" : dollars(run.cost_usd), wasted, count, `started ${started(run)}`, agentOf(run), projectOf(run.project), run.title ? plain(run.run_id) : null]
+  part("facts").textContent = [dollars(run.cost_usd) === "unknown" ? "cost unknown" : dollars(run.cost_usd), wasted, run.shipped ? `shipped: ${run.shipped}` : null, count, `started ${started(run)}`, agentOf(run), projectOf(run.project), run.title ? plain(run.run_id) : null]
     .filter(Boolean).join(" · ");
   part("run").className = `callout tone-${run.action}`;
   document.title = `${titleOf(run)}: Ebbtide`;
@@ -39,8 +39,8 @@ function show(run) {
     box.replaceWith(acts(run, plain(run.run_id), (text) => { part("told").textContent = text; }));
     if (hadFocus) part("main").focus();
   }
-  if (run.events !== shown.events || key !== shown.key) drawReport();
-  shown = { key, events: run.events };
+  if (run.events !== shown.events || run.shipped !== shown.shipped || key !== shown.key) drawReport();
+  shown = { key, events: run.events, shipped: run.shipped };
   agree();
 }
 

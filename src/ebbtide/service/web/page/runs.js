@@ -180,7 +180,7 @@ export class RunTable {
     node.dataset.run = run.run_id;
     const row = { node, run, cells: {} };
     for (const [name, className] of [
-      ["word", "word"], ["source", "source"], ["cost", "number cost"], ["wasted", "number wasted"],
+      ["word", "word"], ["source", "source"], ["cost", "number cost"], ["wasted", "number wasted"], ["shipped", "shipped"],
       ["started", "number started"], ["agent", "agent"],
     ]) {
       row.cells[name] = make("td", null, className);
@@ -211,6 +211,7 @@ export class RunTable {
     row.cells.cost.textContent = dollars(run.cost_usd);
     row.cells.cost.classList.toggle("is-unknown", run.cost_usd === null);
     row.cells.wasted.textContent = run.wasted_usd ? dollars(run.wasted_usd) : "";
+    row.cells.shipped.textContent = run.shipped || "";
     row.cells.started.textContent = started(run);
     row.cells.agent.textContent = [agentOf(run), projectOf(run.project)].filter(Boolean).join(" · ");
     return row.node;
