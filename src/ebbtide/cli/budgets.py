@@ -16,7 +16,7 @@ from ebbtide.cli.terminal import Line
 from ebbtide.errors import ConfigError
 from ebbtide.settings_file import meant
 
-_HEADERS = ("id", "limit", "spent", "set aside", "left", "begins anew")
+_HEADERS = ("id", "limit", "spent", "set aside", "left", "resets")
 _RIGHT = (1, 2, 3, 4)
 _LEAST_WIDTH = 16  # of the last column
 
@@ -85,7 +85,7 @@ def _opened(file: str | None) -> Budgets:
     """
     if file is None:
         raise ConfigError(
-            "there are no budgets: put a table [budgets] into ebbtide.toml, or pass --budgets FILE"
+            "there are no budgets: add a [budgets] table to ebbtide.toml, or pass --budgets FILE"
         )
     return Budgets.load(file)
 
@@ -122,7 +122,7 @@ def _standings(budgets: Budgets, key: str | None = None, *, limit: int | None = 
 
     def text(width: int) -> Iterator[Line]:
         if not standings:
-            yield Line("Nothing was spent yet.")
+            yield Line("Nothing has been spent yet.")
             return
         table = Table(*_HEADERS, right=_RIGHT, least=_LEAST_WIDTH)
         for standing in standings:

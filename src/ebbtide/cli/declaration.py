@@ -125,12 +125,12 @@ class Command(click.Command):
             option = next((item for item in self.params if error.option_name in item.opts), None)
             message = error.message
             if option is not None and option.nargs > 1:
-                message = f"Option {error.option_name!r} is followed by {option.make_metavar(ctx)}."
+                message = f"Option {error.option_name!r} needs {option.make_metavar(ctx)}."
             raise click.BadOptionUsage(error.option_name, message, ctx=ctx) from error
         if rest and not ctx.resilient_parsing:
             takes = [item.make_metavar(ctx) for item in self.params if isinstance(item, click.Argument)]
             what = f"takes {' '.join(takes) or 'no argument'}."
-            raise click.UsageError(f"{rest[0]!r} is too much: `{ctx.command_path}` {what}", ctx)
+            raise click.UsageError(f"{rest[0]!r} is an extra argument: `{ctx.command_path}` {what}", ctx)
         return rest
 
     def _refuse_special(self, ctx: click.Context) -> None:

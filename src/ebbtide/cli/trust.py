@@ -30,7 +30,7 @@ def trust(
     their folder. In a trusted folder they may, until the settings or a file that they name changes.
     """
     if undo and shows:
-        raise ConfigError("--undo and --list: say one of them")
+        raise ConfigError("--undo and --list cannot be combined")
     book = TrustBook.load()
     if shows:
         _print("trusted", book.folders, [], as_json=as_json)
@@ -40,7 +40,7 @@ def trust(
         return
     file = nearest_file(folder)
     if file is None:
-        raise ConfigError(f"{folder}: there are no settings, neither ebbtide.toml nor [tool.ebbtide]")
+        raise ConfigError(f"{folder}: no settings found, neither ebbtide.toml nor [tool.ebbtide]")
     settings = ProjectSettings.load(file)
     trusted = TrustedFolder.of(settings)
     book.add(trusted)
@@ -53,6 +53,6 @@ def _print(state: str, folders: list[TrustedFolder], keys: list[str], *, as_json
         print_json({"schema": 1, "state": state, "folders": [row.to_dict() for row in folders]})
         return
     if not folders:
-        print("nothing is trusted" if state == "trusted" else "it was not trusted")
+        print("no folder is trusted" if state == "trusted" else "the folder was not trusted")
     for row in folders:
-        print(plain(f"{state}: {row.path}{', with its ' * bool(keys)}{', '.join(keys)}"))
+        print(plain(f"{state}: {row.path}{', which sets ' * bool(keys)}{', '.join(keys)}"))

@@ -114,13 +114,13 @@ def calibrate(
     also by the final messages of the runs and the fates of their changes.
     """
     if output is not None and lose_at_most is None:
-        raise ConfigError("--output writes the setting that --lose-at-most names: say that, too")
+        raise ConfigError("--output needs --lose-at-most, which selects the setting to write")
     share = None if lose_at_most is None else _share_of(lose_at_most)
     results = [] if columns is not None else [source for source in sources if _are_results(source)]
     if results and len(results) < len(sources):
-        raise ConfigError(f"{results[0]} holds results, and other sources are traces: name one kind")
+        raise ConfigError(f"{results[0]} contains results, and other sources are traces: name only one kind")
     if results and (sweep or share is not None):
-        raise ConfigError(f"{results[0]} was judged already: to try other settings, name the traces")
+        raise ConfigError(f"{results[0]} is already judged: to try other settings, name the traces")
     if (outcomes is None) is not (outcome is None):
         raise ConfigError("--outcomes FILE and --outcome COLUMN go together: name both")
     known_outcomes = (
@@ -178,10 +178,10 @@ def calibrate(
 def _lines(sweep: ArchiveSweep, profile: str, end_at: Action, width: int) -> Iterator[Line]:
     yield Line(
         f"{count(sweep.runs, 'run')} with an outcome: {sweep.successes:,} succeeded, "
-        f"{sweep.runs - sweep.successes:,} failed; the cost is known of {sweep.priced:,}"
+        f"{sweep.runs - sweep.successes:,} failed; the cost of {sweep.priced:,} is known"
     )
     if sweep.without_outcome:
-        yield Line(f"{sweep.without_outcome:,} more without an outcome: left out")
+        yield Line(f"{sweep.without_outcome:,} more without an outcome were left out")
     if sweep.without_run:
         yield Line(f"{count(sweep.without_run, 'outcome')} without a run here")
     yield from bad_run_lines(sweep.statuses, sweep.bad_runs)

@@ -121,9 +121,9 @@ def _lines(counts: ArchiveCounts, output: Path, *, resumed: int) -> Iterator[Lin
     verdicts = ", ".join(f"{counts.actions[action]:,} {action.value}" for action in Action)
     yield Line.safe(f"{count(counts.runs[ResultStatus.CHECKED], 'run')} checked: {verdicts}")
     if resumed:
-        yield Line.safe(f"{resumed:,} of them had been checked before")
+        yield Line.safe(f"{resumed:,} of them were already checked")
     yield from bad_run_lines(counts.runs, counts.bad_runs)
-    yield Line.safe(f"{output}: what it says is shown by `ebbtide archive report {output}`")
+    yield Line.safe(f"wrote {output}; `ebbtide archive report {output}` shows the results")
 
 
 _BAD_RUNS_SHOWN = 10

@@ -77,12 +77,13 @@ def list_decisions(
     others = [name for name, value in filters.items() if value is not None]
     if (words is not None or overdue) and others:
         raise ConfigError(
-            f"{others[0]} goes with the whole list: not with {'WORDS' if words else '--overdue'}"
+            f"{others[0]} applies to the whole list, and cannot be combined with "
+            f"{'WORDS' if words else '--overdue'}"
         )
     if words is not None:
         return _search(place, words, meaning=meaning, status=states, limit=limit, redact=redact)
     if meaning:
-        raise ConfigError("--meaning needs WORDS to look for")
+        raise ConfigError("--meaning needs WORDS to search for")
     with place.open() as log:
         if overdue:
             page = Page(decisions=tuple(log.overdue(limit=limit)))
@@ -130,7 +131,7 @@ def _search(
         decisions = [hit.decision for hit in hits]
         yield from decision_lines(decisions, width, notes=notes) if hits else [Line(_EMPTY)]
         if not hits and not meaning:
-            warn("no decision has these words; --meaning finds what says the same in other words")
+            warn("no decision contains these words; --meaning also finds other wordings")
 
     return Result(
         lambda: {"schema": 1, "query": query, "hits": [hit.to_dict() for hit in hits]},
@@ -145,7 +146,7 @@ def _embedder(place: Place) -> Embedder | None:
     try:
         return open_embedder(cache=place.vectors)
     except SemanticError as error:
-        warn(f"only words are compared: {error}")
+        warn(f"only the words are compared: {error}")
         return None
 
 
@@ -209,11 +210,13 @@ def stats(
     def text(width: int) -> Iterator[Line]:
         total = counters.kept + counters.refused
         line = f"{counters.kept} kept, {counters.refused} refused"
-        yield Line(f"{line} of {total} candidates" if total else "No candidates yet", "bold")
+        yield Line(
+            f"{line} of {total} candidates" if total else "The gate has judged no candidates yet", "bold"
+        )
         if counters.would_refuse:
-            yield Line(f"{counters.would_refuse} were kept over the objection of the gate.")
+            yield Line(f"{counters.would_refuse} were kept although the gate refused them.")
         if counters.not_captured:
-            yield Line(f"{counters.not_captured} were not looked at, because of their frame.")
+            yield Line(f"{counters.not_captured} were not judged, because of their frame.")
         yield from _counts("refused by rule", counters.refused_by_rule(), width)
         yield from _counts("in the log now", counters.by_status, width)
         for name in ("source", "frame", "mode"):
@@ -233,8 +236,8 @@ def _sample(place: Place, *, size: int) -> Result:
 
     def text(width: int) -> Iterator[Line]:
         for decisions, of, what in (
-            (samples.kept_decisions, samples.kept_of, "that the gate kept"),
-            (samples.refused_decisions, samples.refused_of, "that it was against"),
+            (samples.kept_decisions, samples.kept_of, "kept by the gate"),
+            (samples.refused_decisions, samples.refused_of, "refused by the gate"),
         ):
             yield Line(f"{len(decisions)} of {of} {what}", "bold")
             if decisions:
@@ -242,7 +245,9 @@ def _sample(place: Place, *, size: int) -> Result:
             yield Line()
         yield from Line(f"Noise among the kept:      {_rate(samples.noise)}").wrap(width)
         yield from Line(f"Missed among the refused:  {_rate(samples.missed)}").wrap(width)
-        yield Line("`ebbtide decisions review ID not_a_decision` or `restore ID` says what one is.", "dim")
+        yield Line(
+            "`ebbtide decisions review ID not_a_decision` or `restore ID` records your judgement.", "dim"
+        )
 
     return Result(samples.to_dict, text)
 
@@ -321,9 +326,9 @@ def _counts(title: str, rows: Mapping[str, Any], width: int) -> Iterator[Line]:
 
 def _rate(rate: Rate) -> str:
     if rate.value is None:
-        return "nobody looked yet"
+        return "not reviewed yet"
     low, high = rate.interval
-    return f"{rate.value:.0%} ({low:.0%} to {high:.0%}), {rate.hits} of {rate.total} looked at"
+    return f"{rate.value:.0%} ({low:.0%} to {high:.0%}), {rate.hits} of {rate.total} reviewed"
 
 
 STATUS_STYLES = {

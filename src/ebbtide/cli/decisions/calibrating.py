@@ -45,7 +45,7 @@ def _lines(result: Calibration, width: int) -> Iterator[Line]:
 
 def _reliability(scores: Scores) -> Table:
     """Each bin: what was said, and what turned out right with its 95 % interval."""
-    table = _table("confidence", "n", "said", "right", "95 % interval")
+    table = _table("confidence", "n", "said", "right", "95% interval")
     for row in scores.bins:
         span = f"{row.low:.2f}" if row.low == row.high else f"{row.low:.2f} to {row.high:.2f}"
         low, high = row.interval

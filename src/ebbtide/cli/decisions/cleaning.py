@@ -55,7 +55,7 @@ def audit(
     if plan is not None:
         return _apply(place, plan, leave=tuple(leave or ()), by=by, really=yes)
     if yes or leave:
-        raise ConfigError("--yes and --except go with --plan FILE, which `audit --output FILE` writes")
+        raise ConfigError("--yes and --except need --plan FILE, which `audit --output FILE` writes")
     rules = Profile.load(profile)
     with place.open() as log:
         found = cleanup.audit(log, rules)
@@ -92,7 +92,7 @@ def _apply(place: Place, path: Path, *, leave: Sequence[str], by: str, really: b
             yield Line.safe(f"`ebbtide decisions restore --plan {path}` brings them back.", "dim")
         else:
             yield from _row_lines(redacted(rows), width)
-            line = f"{decisions} would go to quarantine. Nothing is changed yet; --yes does it."
+            line = f"{decisions} would move to quarantine. Nothing has changed yet; --yes moves them."
             yield from Line(line).wrap(width)
 
     wire = {"schema": 1, "applied": really, "plan": plan.hash, "quarantined": [row.id for row in rows]}
@@ -115,7 +115,7 @@ def restore(
     The ids name the decisions, or --plan names all decisions that a plan moved there.
     """
     if bool(decisions) == (plan is not None):
-        raise ConfigError("what is to come back? Name decisions by their ids, or give --plan FILE")
+        raise ConfigError("name the decisions to restore by their ids, or pass --plan FILE")
     with place.open() as log:
         if plan is not None:
             restored: Sequence[Decision] = cleanup.restore(log, _read_plan(plan), by=by)
@@ -161,8 +161,8 @@ def purge(
         else:
             there = log.iterate(status=_PURGED)
             ids = [each.id for each in there if each.opened_at is not None and each.opened_at < end]
-    done = "purged: their texts are gone, that they were there is not."
-    line = f"{len(ids)} {done if yes else 'would be purged, which cannot be undone. --yes does it.'}"
+    done = "purged: their texts are gone; the log still records that they existed."
+    line = f"{len(ids)} {done if yes else 'would be purged, which cannot be undone. --yes purges them.'}"
     return Result(lambda: {"schema": 1, "purged": yes, "ids": list(ids)}, Line(line).wrap)
 
 
@@ -185,7 +185,7 @@ def _read_plan(path: Path) -> Plan:
 
 def _plan_lines(plan: Plan, limit: int, output: Path | None, width: int) -> Iterator[Line]:
     going = plan.going
-    yield Line(f"{len(going)} of {plan.examined} decisions would go to quarantine", "bold")
+    yield Line(f"{len(going)} of {plan.examined} decisions would move to quarantine", "bold")
     for rule, number in plan.by_rule.items():
         yield Line(f"  {number:>6}  ", "bold").append(plain(rule))
     yield Line()
@@ -202,12 +202,14 @@ def _plan_lines(plan: Plan, limit: int, output: Path | None, width: int) -> Iter
             yield line.append(f"  {row.rule}", "dim")
     if plan.reversals:
         yield Line()
-        yield Line("These may take the place of an earlier one", "bold")
+        yield Line("These may replace an earlier decision", "bold")
         for reversal in plan.reversals[:limit]:
             text = f"{reversal.id} that of {reversal.of}: {plain(reversal.difference, _SHOWN)}"
             yield Line.safe(text, indent=2)
     if output is not None and going:
-        yield Line.safe(f"Nothing is changed yet. `ebbtide decisions audit --plan {output} --yes` does it.")
+        yield Line.safe(
+            f"Nothing has changed yet. `ebbtide decisions audit --plan {output} --yes` moves them."
+        )
 
 
 def _row_lines(rows: Sequence[PlannedRow], width: int) -> Iterator[Line]:

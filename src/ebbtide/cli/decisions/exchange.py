@@ -76,7 +76,7 @@ def export(
             _export_file(list(decisions), to, kind)
             return None
         if to is None:
-            raise ConfigError(f"--format {kind} writes a page a decision: name a folder for them")
+            raise ConfigError(f"--format {kind} writes one page per decision: name a folder for the pages")
         result = export_folder(decisions, to)
     summary = f"{result.changed} of them new or changed, {result.new} numbers given"
     line = Line.safe(f"{count(len(result.files), 'page')} in {to}, {summary}.")
@@ -155,14 +155,14 @@ def _expanded(name: str) -> list[str]:
     pages = sorted(path for pattern in _RECORDS for path in Path(name).glob(pattern))
     for page in pages:
         if page.stem.lower() in _NO_RECORDS:
-            warn(f"skipped: {page}: no record by its name")
+            warn(f"skipped: {page}: its name is not that of a record")
     pages = [page for page in pages if page.stem.lower() not in _NO_RECORDS]
     refusals = {page: refuse_special(page) for page in pages}
     for refusal in filter(None, refusals.values()):
         warn(f"skipped: {refusal}")
     pages = [page for page in pages if refusals[page] is None]
     if not pages:
-        raise TranscriptError("there is no record in this folder", source=name, hint="It looks for *.md.")
+        raise TranscriptError("this folder contains no record", source=name, hint="It looks for *.md.")
     return [str(page) for page in pages]
 
 
@@ -221,7 +221,7 @@ def _content(path: str) -> str:
 def _import_lines(result: Imported, *, dry_run: bool) -> Iterator[Line]:
     verb = "could be imported" if dry_run else "imported"
     line = Line(f"{len(result.created)} {verb}", "bold green" if result.created else "bold")
-    yield line.append(f", {result.present} there already" if result.present else "")
+    yield line.append(f", {result.present} already there" if result.present else "")
     if result.broken:
         warn(f"{len(result.broken)} could not be read:")
         for broken in result.broken[:_SHOWN]:

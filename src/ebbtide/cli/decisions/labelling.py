@@ -52,7 +52,7 @@ _UNDO, _QUIT = "u", "q"
 _ENDS = frozenset({"", "\x03", "\x04"})  # no more input, Ctrl-C, Ctrl-D
 _RETHOUGHT = 10  # labels after which the gate's doubt is learned anew
 _SHOWN = 300  # characters of a line
-_WHY = {Draw.RANDOM: "drawn by lot", Draw.UNCERTAIN: "the gate is unsure"}
+_WHY = {Draw.RANDOM: "drawn at random", Draw.UNCERTAIN: "the gate is unsure"}
 
 
 def labels_file(path: Path | None) -> Path:
@@ -193,7 +193,8 @@ class _Labelling:
         self._terminal.print(
             styled(
                 f"{count(len(self.open_questions()), 'candidate')} open, {before} labelled. "
-                "Half are drawn by lot, for an honest estimate; half where the gate is least sure."
+                "Half are drawn at random, for an unbiased estimate; half are those of which the gate is "
+                "least sure."
             ),
             soft_wrap=True,
         )
@@ -231,7 +232,7 @@ class _Labelling:
         latest = self._labels[-1] if self._labels else None
         question = None if latest is None else self._questions.get(latest.text)
         if latest is None or question is None or latest.draw is Draw.ELSEWHERE:
-            self._terminal.print(styled("There is nothing to take back.", "yellow"))
+            self._terminal.print(styled("There is nothing to undo.", "yellow"))
             return None
         self._labels.pop()
         write_labels(self._path, self._labels)

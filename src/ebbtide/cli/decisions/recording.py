@@ -90,7 +90,7 @@ def record(
     )
     links, rules = typed_links(link), Profile.load(profile)
     if opens and (of or links or typed.words):
-        raise ConfigError("--open takes a text and a frame; what else there is to say is said with --of ID")
+        raise ConfigError("--open takes only a text and a frame; pass the other fields later with --of ID")
     with place.open(new=True) as log:
         work = Deliberation(log, profile=rules, mode=mode)
         frame, description = typed.frame or "decision", typed.description or ""
@@ -150,7 +150,7 @@ def review(
     Earlier reviews stay in the log; the latest review counts.
     """
     if observed and not evidence.strip():
-        raise ConfigError("--observed says that a machine measured it: --evidence names what it measured")
+        raise ConfigError("--observed needs --evidence, which names what the machine measured")
     if observed and not by.startswith(SIGNAL):
         by = f"{SIGNAL}{by}"
     with place.open(new=True) as log:
@@ -190,15 +190,15 @@ def amend(
     other = [name for name in typed.words if name not in ("particulars", "options")]
     if typed.description is not None or typed.frame is not None or other:
         names = ", ".join(other or ["description"])
-        raise ConfigError(f"{names}: what was decided stays; record a new decision that supersedes this one")
+        raise ConfigError(
+            f"{names}: the text of a decision cannot change; record a new decision that supersedes it"
+        )
     change, links = typed.particulars, typed_links(link)
     titles = typed.words.get("options", ())
     if titles:
         change = _with_titles(change or Particulars(), titles)
     if change is None and not links:
-        raise ConfigError(
-            "there is nothing to amend: --status, --set NAME=TEXT, --file FILE or --link KIND=ID"
-        )
+        raise ConfigError("nothing to amend: pass --status, --set NAME=TEXT, --file FILE or --link KIND=ID")
     with place.open(new=True) as log:
         decision_id = log.resolve(decision)
         targets = _targets(log, links)
@@ -244,10 +244,10 @@ def _answer_lines(log: DecisionLog, answer: DecisionAnswer) -> list[Line]:
     if duplicate is not None and duplicate.is_duplicate and duplicate.of is not None:
         lines.append(Line.safe(_described(log, duplicate.of), "dim", indent=2))
     for earlier in answer.reversals:
-        question = f"Does it take the place of {_described(log, earlier)}?"
+        question = f"Does it replace {_described(log, earlier)}?"
         lines.append(Line.safe(question, "magenta", indent=2))
     if answer.degraded:
-        lines.append(Line.safe(f"The gate could not be asked: {redact(answer.degraded)}", indent=2))
+        lines.append(Line.safe(f"The gate could not be used: {redact(answer.degraded)}", indent=2))
     if answer.verdict is DecisionVerdict.QUARANTINED and answer.id:
         back = f"It is in quarantine; `ebbtide decisions restore {answer.id}` brings it back."
         lines.append(Line.safe(back, "dim", indent=2))

@@ -82,7 +82,7 @@ def typed_text(argument: str | None, file: Path | None, what: str) -> str:
         TranscriptError: It cannot be read, or it is not UTF-8.
     """
     if (argument is None) == (file is None):
-        raise ConfigError(f"one {what} is needed: as an argument, - for standard input, or --file FILE")
+        raise ConfigError(f"pass one {what}: as an argument, as - for standard input, or with --file FILE")
     if argument is not None and argument != STDIN:
         return _utf8(argument.encode(errors="surrogateescape"), f"the {what}")
     source = STDIN if file is None or str(file) == STDIN else file
@@ -114,7 +114,7 @@ def typed_decision(
     table = {} if file is None else _table(typed_text(None, file, "description"), file)
     if text is not None:
         if "description" in table:
-            raise ConfigError("one description is needed: the file has one, and so has the command")
+            raise ConfigError("the file and the command both have a description; pass only one")
         table["description"] = typed_text(text, None, "description")
     for pair in pairs or ():
         _state(table, *_parted(pair))

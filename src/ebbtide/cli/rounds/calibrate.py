@@ -115,7 +115,7 @@ def _progress(profiles: Sequence[Profile]) -> Iterator[Profile]:
 
 def _headline(result: PairCalibration | StopCalibration) -> str:
     if isinstance(result, StopCalibration):
-        what = f"conversations: {result.transcripts}, {result.stops} labels say stop, {result.goes} go on"
+        what = f"conversations: {result.transcripts}, {result.stops} labels say stop, {result.goes} continue"
     else:
         what = f"pairs: {result.pairs}, {result.same} the same, groups: {result.groups}"
     return f"Labelled {what}; profile: {plain(result.profile.name)}"

@@ -204,7 +204,7 @@ def _growths_of_stdin(unit: RoundUnit) -> Iterator[Growth]:
 def warn_of_missing_level(options: ScoringOptions) -> None:
     """Print why meanings are not compared, where that was wanted."""
     if options.level.problem:
-        warn(f"without the semantic level: {options.level.problem}")
+        warn(f"the semantic level is off: {options.level.problem}")
 
 
 def words_alone(run: RunSummary | None) -> str:
@@ -212,7 +212,10 @@ def words_alone(run: RunSummary | None) -> str:
     if run is None or not run.spent.tool_calls:
         return ""
     calls = count(run.spent.tool_calls, "tool call")
-    return f"The words alone: {calls} not judged here. `ebbtide check`, for the whole run: {run.words}."
+    return (
+        f"Only the texts were scored; {calls} not judged here. `ebbtide check` judges the whole run: "
+        f"{run.words}."
+    )
 
 
 _STDIN = "<stdin>"

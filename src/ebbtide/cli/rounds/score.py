@@ -281,7 +281,11 @@ def report_lines(
     parts.append(Line.safe(score.recommendation.hint, "italic"))
     parts += [Line.safe(alone, "yellow")] if alone else []
     parts += [Line(cut, "dim")] if cut else []
-    blocks: list[Iterable[Line]] = [parts, _curve(score.rounds, rules, width), _rounds(score.rounds, width)]
+    blocks: list[Iterable[Line]] = [
+        parts,
+        _curve(score.rounds, rules, width),
+        _rounds(score.rounds, rules, width),
+    ]
     blocks += [_positions(score.consensus)] if score.consensus else []
     blocks += [_flags(score)] if score.flags else []
     for number, block in enumerate([*blocks, *map(_claims, explained)]):
@@ -328,7 +332,7 @@ def _rate_style(rate: float, rules: NoveltyRules) -> str:
     return "red" if rate < rules.low_below else "green" if rate > rules.high_above else "yellow"
 
 
-def _rounds(rounds: Sequence[RoundSummary], width: int) -> Iterator[Line]:
+def _rounds(rounds: Sequence[RoundSummary], rules: NoveltyRules, width: int) -> Iterator[Line]:
     visible = rounds[-_TABLE_ROUNDS:]
     if len(visible) < len(rounds):
         yield Line(f"The last {len(visible)} of {len(rounds)} rounds:", "dim")
@@ -354,6 +358,10 @@ def _rounds(rounds: Sequence[RoundSummary], width: int) -> Iterator[Line]:
         broken=(),
     )
     yield from table.lines(width)
+    if any(item.novelty_rate < rules.low_below and item.novelty_classification != "LOW" for item in visible):
+        least = f"{rules.low_rounds:,} rounds in a row below {rules.low_below:g}"
+        thin = f"; one more while fewer than {rules.thin_below:,} claims are known" * bool(rules.thin_below)
+        yield Line(f"LOW takes {least}{thin}.", "dim")
 
 
 def _graded(value: float, label: str) -> Line:

@@ -135,7 +135,7 @@ def check(
 
         if git is not None:
             if traces:
-                raise ConfigError("--git and FILE: give one of them")
+                raise ConfigError("--git and FILE cannot be combined")
             traces = [sessions_of(git, money.cache_folder)]
         if repo is not None:
             if money.by is not None or fail_on or form is not None or baseline is not None:

@@ -43,7 +43,7 @@ def demo(
         summaries = [dataclasses.replace(item, source=Path(item.source).name) for item in summaries]
     show(summaries, (), options, Output(as_json=as_json, html=html))
     if not as_json:
-        _next_step(out, html)
+        _next_step(out)
 
 
 @contextlib.contextmanager
@@ -59,16 +59,13 @@ def _folder(out: Path | None) -> Iterator[Path]:
     yield out
 
 
-def _next_step(out: Path | None, html: Path | None) -> None:
-    lines = [Line()]
-    if html is not None:
-        lines.append(Line.safe(f"The report is in {html}.", "dim"))
+def _next_step(out: Path | None) -> None:
     hint = (
         "ebbtide demo --keep demo"
         if out is None
         else f"ebbtide check {shlex.quote(str(out / 'stuck.jsonl'))}"
     )
-    print_lines([*lines, Line.safe(f"Next: {hint}", "dim")])
+    print_lines([Line(), Line.safe(f"Next: {hint}", "dim")])
 
 
 _MODEL = "demo-model"
@@ -96,7 +93,8 @@ def _cost(**tokens: int) -> float:
 def _filled(text: str, *, is_sum: bool) -> str:
     """A text with what else is in such a result, which it sums up or begins."""
     rest = "test_cart ok" if is_sum else text[:60]
-    lines, size = [], len(text)
+    lines: list[str] = []
+    size = len(text)
     while size < _LENGTH:
         lines.append(f"{len(lines) + 1:>4}  {rest}")
         size += len(lines[-1]) + 1

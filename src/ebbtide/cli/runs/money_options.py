@@ -86,7 +86,7 @@ class MoneyOptions:
             ConfigError: One is given.
         """
         if self.until is not None:
-            raise ConfigError("--until is for the sessions of this machine; leave it out beside a trace")
+            raise ConfigError("--until selects sessions on this machine; leave it out if you name a trace")
 
 
 with_money_options = shared(

@@ -98,7 +98,7 @@ class SessionFilter:
         """
         if self.options:
             raise ConfigError(
-                f"{self.options[0]} selects sessions of this machine; leave it out where you name a trace"
+                f"{self.options[0]} selects sessions on this machine; leave it out if you name a trace"
             )
 
 

@@ -122,10 +122,12 @@ def _verdict_command(on: tuple[str, str], trace: str | None) -> VerdictCommand:
     """
     when, command = on
     if command.startswith("-"):
-        raise ConfigError(f"--on {when}: a command is missing before {command}. Write --on {when} 'COMMAND'")
+        raise ConfigError(
+            f"--on {when}: the command is missing before {command}. Write --on {when} 'COMMAND'"
+        )
     if trace is None and Path(command).is_file() and not os.access(command, os.X_OK):
         raise ConfigError(
-            f"--on {when}: a command is missing before the file {command}. Write --on {when} 'COMMAND'"
+            f"--on {when}: the command is missing before the file {command}. Write --on {when} 'COMMAND'"
         )
     return VerdictCommand.read(when, command)
 

@@ -76,7 +76,7 @@ def install(
     the file is kept beside it. Saying it again changes the options.
     """
     if shadow and stop:
-        raise ConfigError("--shadow and --stop: a run that is only recorded is not ended")
+        raise ConfigError("--shadow and --stop cannot be combined: --shadow only records")
     options = HookOptions(shadow=shadow, stops=stop, status_line=with_statusline, decisions=decisions)
     path = install_hooks(agent.value, options, project=Path.cwd() if in_project else None)
     place = PLACES.get(agent.value)
@@ -96,7 +96,7 @@ def uninstall(agent: Agent, in_project: InProject = False) -> Result:
     was before.
     """
     path = uninstall_hooks(agent.value, project=Path.cwd() if in_project else None)
-    line = "there were none" if path is None else f"removed from {_shown_path(path)}"
+    line = "there were no hooks" if path is None else f"removed from {_shown_path(path)}"
     wire = {"agent": agent.value, "path": None if path is None else str(path)}
     return Result(lambda: wire, lambda _: [Line.safe(line)])
 
@@ -244,18 +244,18 @@ def _hooks_text(item: AgentStatus) -> str:
         return "no hooks"
     absent = next((place.absent for place in item.hooks if place.absent is not None), None)
     if absent is not None:
-        return f"installed, but {absent} is gone: install again"
+        return f"installed, but {absent} is missing: install again"
     if item.latest is None:
         place = PLACES.get(item.agent)
         tried = "" if place is None or place.is_tried else " by the documentation, tried by nobody"
-        return f"installed{tried}; no event came yet, so it is not known to work"
+        return f"installed{tried}; no event has arrived yet, so the hooks are unproven"
     when, run = item.latest
-    return f"installed; the last event came {_ago(when)}, in run {run.partition(':')[2]}"
+    return f"installed; the last event arrived {_ago(when)}, in run {run.partition(':')[2]}"
 
 
 def _service_line(report: HookStatus) -> str:
     if report.problem is not None:
-        return f"cannot run, so nothing is watched: {report.problem}"
+        return f"cannot run, so no agent is watched: {report.problem}"
     if report.service is None:
         return "not running; the next event starts it"
     faults = report.service.get("faults") or {}

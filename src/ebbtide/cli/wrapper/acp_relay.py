@@ -28,7 +28,7 @@ _MOST_WAITING: Final = 64 << 20  # bytes that the process that watches may be be
 _NOTE_S: Final = 2.0  # that a prompt waits for its note at most, where the process that watches is behind
 _DRAIN_S: Final = 5.0  # that an editor has to read what an agent wrote before its end
 _STDIN, _STDOUT = 0, 1
-_BEHIND: Final = "the sessions are not watched any more, which would take too long; the agent is not touched"
+_BEHIND: Final = "the sessions are no longer watched, because that takes too long; the agent is not affected"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -217,7 +217,9 @@ class AcpRelay:
             try:
                 line = with_note(line, note)
             except Exception as error:  # noqa: BLE001 - the agent does not notice
-                self._report(f"a note could not be given: {error_text(error)}; the prompt was not touched")
+                self._report(
+                    f"a note could not be delivered: {error_text(error)}; the prompt was not changed"
+                )
         self._agent.write(line)
 
     def _note_of(self, number: int) -> str:

@@ -50,10 +50,10 @@ def run(
     """
     refuse_command(command, "ebbtide run -- claude", "pseudo-terminals")
     if pause and stop:
-        raise ConfigError("--pause and --stop: give one of them")
+        raise ConfigError("--pause and --stop cannot be combined")
     if pause and not (os.isatty(0) and os.isatty(1)):
         raise ConfigError(
-            "--pause needs a terminal as standard input and output, where a key says how the run goes on. "
+            "--pause needs a terminal for standard input and output, where a key continues or ends the run. "
             "Use --stop here"
         )
     from ebbtide.cli.wrapper.agent_process import AgentProcess  # needs terminals
@@ -71,7 +71,7 @@ def run(
         if agent.was_ended:
             code, outcome = Exit.ENDED, "the run was ended"
         elif agent.was_paused:
-            outcome = "the run was paused, and went on"
+            outcome = "the run was paused, and continued"
         else:
             outcome = "--pause would have paused it" if pause else "--stop would have ended it"
         warn(f"{outcome}: {watcher.ended}")
@@ -142,8 +142,8 @@ class _Watcher:
                 if self.may_end:
                     agent.end()
                 elif self.may_pause:
-                    agent.pause(f"ebbtide: paused (Enter or c goes on, q ends): {plain(message.text)}")
+                    agent.pause(f"ebbtide: paused (Enter or c continues, q ends): {plain(message.text)}")
             case MessageKind.VERDICT:
-                agent.show(f"ebbtide: a person is wanted: {plain(message.text)}")
+                agent.show(f"ebbtide: a person is needed: {plain(message.text)}")
             case MessageKind.REPORT | MessageKind.FAULT:
                 self.report.append(message.text)
