@@ -120,7 +120,7 @@ def test_it_says_whose_reports_the_record_contradicts(tmp_path: Path) -> None:
     by_model = [(line.name, line.reports, line.contradicted) for line in summary.reports_by["model"]]
     assert by_model == [("m-1", 2, 1), ("m-2", 1, 0)]
     assert [line.name for line in summary.reports_by["agent"]] == ["1", "2"]
-    assert "Said against done: 1 (33%) of 3 reports claim what the record contradicts" in sentences(summary)
+    assert "Claims and the record: 1 (33%) of 3 reports contradicted by the record" in sentences(summary)
     title = "Reports that claim something, by model"
     (rows,) = [table.rows for table in tables(summary) if table.title == title]
     assert rows[0] == ("m-1", "2", "1 (50%)", "0 (0%)", "0 (0%)")

@@ -69,7 +69,7 @@ def test_from_a_list_to_a_realised_saving(here, project: Path) -> None:
     """Priced, applied on request, not known yet, then measured with an interval; undone byte for byte."""
     sessions(project, 12, ago=10 * DAY)
     text = here("advice").output
-    assert text.startswith("12 sessions of Claude Code and Codex since ")
+    assert text.startswith("12 Claude Code and Codex sessions in the last 30 days")
     (advice,) = listed(here)
     name = advice["name"]
     expected = advice["expected"]
@@ -214,7 +214,7 @@ def test_a_machine_without_sessions(here) -> None:
     """As `check` says it."""
     done = here("advice")
     assert done.code == 2
-    assert "no session of a coding agent" in done.message
+    assert "no coding agent session" in done.message
 
 
 def test_a_state_that_cannot_be_written(here, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:

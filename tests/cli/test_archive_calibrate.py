@@ -64,7 +64,7 @@ def test_the_table_says_what_the_json_says(here, archive: Path, known: list[str]
     ended = here(*line)
     assert ended.code == 0
     assert ended.output.startswith(
-        "80 runs with an outcome: 40 succeeded, 40 failed; the cost is known of 80\n"
+        "80 runs with an outcome: 40 succeeded, 40 failed; the cost of 80 is known\n"
     )
     rows = [text.split() for text in ended.output.splitlines()]
     as_it_is = next(row for row in rows if row[-3:] == ["as", "it", "is"] and row[0].isdigit())

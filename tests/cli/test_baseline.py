@@ -109,7 +109,7 @@ def test_what_is_gone_is_reported(folder: Path) -> None:
     check = ("check", "--baseline", "base.json")
     assert ebbtide(folder, *check, "runs/fine.jsonl").stderr == ""
     (folder / "runs" / "stuck.jsonl").write_text(lines(LOOP))
-    text = "base.json: 3 entries match nothing any more: burn_without_progress in runs/stuck.jsonl; cycle of "
+    text = "base.json: 3 entries match no finding now: burn_without_progress in runs/stuck.jsonl; cycle of "
     assert text in ebbtide(folder, *check, "runs/stuck.jsonl").stderr
     (folder / "runs" / "stuck.jsonl").unlink()
     assert text in ebbtide(folder, *check, "runs/fine.jsonl").stderr

@@ -209,7 +209,7 @@ def test_claims_against_the_record_are_in_every_report(folder: Path, form: str) 
         assert said is not None
         assert str(said.text).startswith("claims: 4 claims: 2 proven, 1 stale")
     else:
-        assert "**Said against done**" in done.stdout
+        assert "**Claims and the record**" in done.stdout
 
 
 @pytest.mark.parametrize("form", REPORTS)

@@ -120,7 +120,7 @@ def test_a_reversal_is_asked_about(shell: Shell) -> None:
     shell.run("record", "Enable retries for the billing client")
     process = shell.run("record", "Disable retries for the billing client")
     assert process.returncode == 0
-    assert b"Does it take the place of" in process.stdout
+    assert b"Does it replace" in process.stdout
 
 
 def test_a_machine_is_a_signal(shell: Shell) -> None:

@@ -36,7 +36,7 @@ def test_a_found_file_makes_no_store(here, repository: Path, file: str, store: s
     assert (ended.code, sorted(repository.parent.rglob("*"))) == (2, before)
     warning, *_ = ended.message.splitlines()
     assert warning.startswith(f"ebbtide: {file}: budgets not taken")
-    assert warning.endswith("nobody has trusted it yet. If it is yours: ebbtide trust")
+    assert warning.endswith("the file is not trusted yet. If it is yours: ebbtide trust")
     assert here("trust").code == 0
     ended = here("budgets", "list")
     assert (ended.code, ended.message) == (0, "")
@@ -127,7 +127,7 @@ def test_a_change_needs_trust_again(here, repository: Path, changed: str) -> Non
     with (repository / changed).open("a") as file:
         file.write("# changed\n")
     ended = here("budgets", "list")
-    assert (ended.code, "it has changed since it was trusted" in ended.message) == (2, True)
+    assert (ended.code, "has changed since it was trusted" in ended.message) == (2, True)
     here("trust")
     assert here("budgets", "list").code == 0
 
@@ -155,7 +155,7 @@ def test_trust_is_of_one_folder_and_can_be_undone(
     assert here("budgets", "list").code == 0
     assert here("trust", "--undo").output == f"no longer trusted: {repository / 'ebbtide.toml'}\n"
     assert here("budgets", "list").code == 2
-    assert here("trust", "--undo").output == "it was not trusted\n"
+    assert here("trust", "--undo").output == "the folder was not trusted\n"
 
 
 def test_a_broken_list_is_refused(here, repository: Path) -> None:

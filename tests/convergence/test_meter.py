@@ -125,7 +125,7 @@ def test_a_state_of_another_version_is_refused(state: dict[str, Any]) -> None:
             "kind: 'cheating' is none",
         ),
         ("latest", [1], "expected an object"),
-        ("low_run", ["soon"], "'soon' is none of"),
+        ("low_run", ["soon"], "'soon' is not one of"),
         ("claims", {"claims": [[3]]}, "not the state of a meter"),
     ],
 )

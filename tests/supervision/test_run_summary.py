@@ -480,8 +480,8 @@ def test_a_text_that_was_not_read_whole_is_a_fault_in_words() -> None:
     recorder.record(ModelCall(text="The cache is cold.\n\n" + "x" * 200_000))
     recorder.record(ModelCall(text="\n".join(f"- Table t{n} holds {n * 3} rows." for n in range(600))))
     assert recorder.summary("run", "test").faults == (
-        "1 long text was read at both ends only",
-        "88 claims were not compared: their rounds state too many",
+        "1 long text was read only at both ends",
+        "88 claims were not compared, because their rounds contain too many",
     )
 
 

@@ -233,7 +233,7 @@ def test_the_exit_code_is_that_of_the_agent(editor, line: str, code: int) -> Non
     shown = editor(agent=["sh", "-c", line])
     said = shown.end()
     assert shown.process.returncode == code, said
-    assert said == "ebbtide: no session was prompted, so nothing was watched.\n"
+    assert said == "ebbtide: no session received a prompt, so nothing was watched.\n"
 
 
 def test_options_behind_the_name_are_the_agents(editor) -> None:
@@ -249,7 +249,8 @@ def test_a_program_that_is_not_there(editor) -> None:
     said = shown.end().splitlines()[0]
     assert shown.process.returncode == 2
     assert said == (
-        "ebbtide: no-such-agent: no such program. Write the agent as in a shell: ebbtide acp -- opencode acp"
+        "ebbtide: no-such-agent: no such program. "
+        "Write the command as in a shell: ebbtide acp -- opencode acp"
     )
 
 
@@ -292,7 +293,7 @@ def test_a_loop_is_ended(editor) -> None:
     assert "Try something else" in second
     assert len(shown.said()) == 1
     assert f"ebbtide: a turn of {session} was ended: search 4 times in a row" in said
-    assert "FINISHED, NOISY: nothing known of its cost." in said
+    assert "FINISHED, NOISY: cost unknown." in said
 
 
 def test_without_the_option_a_note_goes_with_the_next_prompt(editor) -> None:
@@ -340,7 +341,7 @@ def test_one_session_does_not_end_another(editor) -> None:
     assert shown.turn(good, "work 30; say All is listed.") == "end_turn"
     said = shown.close()
     assert shown.notes() == ["", "", ""]
-    assert f"FINISHED, HEALTHY: nothing known of its cost. Session: {good}" in said
+    assert f"FINISHED, HEALTHY: cost unknown. Session: {good}" in said
     assert f"a turn of {bad} was ended: " in said
 
 
@@ -390,7 +391,7 @@ def test_an_agent_that_dies_is_reported(editor) -> None:
     shown.prompt(session, "work 3; die")
     said = shown.end()
     assert shown.process.returncode == 3
-    assert said == f"ebbtide: CUT OFF: nothing known of its cost. Session: {session}\n"
+    assert said == f"ebbtide: CUT OFF: cost unknown. Session: {session}\n"
 
 
 def test_an_editor_that_goes_away_ends_the_agent(editor) -> None:
@@ -430,7 +431,7 @@ def test_the_agent_goes_on_where_the_watch_fails(editor) -> None:
     assert shown.process.returncode == 0
     assert shown.seen == (shown.folder / "agent.out").read_bytes()
     assert shown.sent == (shown.folder / "agent.in").read_bytes()
-    assert said == "ebbtide: the session was not watched to its end; the agent was not touched\n"
+    assert said == "ebbtide: the session was not watched to its end; the agent was not affected\n"
 
 
 @needs_proc
@@ -447,7 +448,7 @@ def test_the_agent_goes_on_where_the_watch_hangs(editor) -> None:
     os.kill(watcher, signal.SIGKILL)
     said = shown.close()
     assert shown.sent == (shown.folder / "agent.in").read_bytes()
-    assert said == "ebbtide: the session was not watched to its end; the agent was not touched\n"
+    assert said == "ebbtide: the session was not watched to its end; the agent was not affected\n"
 
 
 def test_the_agent_runs_where_nothing_can_watch_it(editor) -> None:

@@ -71,10 +71,9 @@ _ADVICE: Final = {
     WasteKind.SAME_CALL: "Do not repeat calls whose result is known, such as {example} ({n})",
     WasteKind.FAILED_AGAIN: "Do not send failed calls again unchanged, such as {example} ({n})",
     WasteKind.REFUSED_AGAIN: (
-        "Allow calls such as {example}, or tell the agent that they are not allowed "
-        "({n})"
+        "Allow calls such as {example}, or tell the agent that they are not allowed ({n})"
     ),
-    WasteKind.REFUSED_ANSWER: "Let the harness accept such results, or ask for others: it rejected those of {n} "
+    WasteKind.REFUSED_ANSWER: "Let the harness accept such results, or ask for others: it rejected {n} "
     "({example})",
     WasteKind.FAILED_EDIT: "Read a file before changing it: {n} did not apply, such as {example}",
     WasteKind.OWN_EDIT: "Plan before writing: {n} changed lines of the run's own, such as {example}",
@@ -284,9 +283,8 @@ def _cache_advice(bill: Bill) -> Iterator[Suggestion]:
         yield Suggestion(
             text=(
                 f"Continue within {lifetime}, or start a new session: {_calls(misses.after_pauses)} "
-                "came later "
-            )
-            f"({pause}), after the cache had expired: {_above(misses.pauses_above_hit)}.",
+                f"came later ({pause}), after the cache had expired: {_above(misses.pauses_above_hit)}."
+            ),
             saving=misses.pauses_above_hit,
         )
     calls = misses.calls - misses.after_pauses

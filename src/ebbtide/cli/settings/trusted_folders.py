@@ -158,8 +158,8 @@ def settings_at(path: str, *, found: bool, wanted: Iterable[str]) -> ProjectSett
         state = "has changed since it was trusted" if known is not None else "is not trusted yet"
         command = shlex.join(["ebbtide", "trust", *([settings.folder] if settings.folder else [])])
         warn(
-            f"{settings.file}: {', '.join(named)} ignored: a store, a command, an address or a file elsewhere "
-            f"needs trust, and the file {state}. If it is yours: {command}"
+            f"{settings.file}: {', '.join(named)} ignored: a store, a command, an address or a file "
+            f"elsewhere needs trust, and the file {state}. If it is yours: {command}"
         )
     refused = {KEYS[key] for key in reaching}
     return replace(
