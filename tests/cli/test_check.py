@@ -386,3 +386,21 @@ def test_escape_sequences_never_reach_the_terminal(tmp_path: Path, more: tuple[s
     several = ebbtide("check", *more, file, HEALTHY)
     assert not CONTROLS.search(several.stdout.replace(b"\n", b""))
     assert not CONTROLS.search(several.stderr.replace(b"\n", b""))
+
+
+def test_each_page_that_is_written_is_named(tmp_path: Path) -> None:
+    """By every command alike, so that nobody looks for it."""
+    page = str(tmp_path / "page.html")
+    for command in (("check", STUCK), ("check", EXAMPLES), ("demo",)):
+        assert f"wrote {page}" in ebbtide(*command, "--html", page).stderr.decode()
+
+
+def test_the_claims_of_several_runs_are_listed_by_run(tmp_path: Path) -> None:
+    """Below the table, each with the answer of its record; where nothing is claimed, that is said."""
+    ebbtide("demo", "--keep", tmp_path)
+    printed = ebbtide("check", tmp_path, "--claims").stdout.decode()
+    table, _, claims = printed.partition(f"\n{tmp_path}{os.sep}healthy.jsonl\n2 claims: 2 proven\n")
+    assert table.startswith("4 runs")
+    assert claims.count("proven: ") == 2
+    silent = ebbtide("check", STUCK, STUCK, "--claims").stdout.decode()
+    assert "No final message claims anything" in silent

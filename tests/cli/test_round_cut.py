@@ -2,6 +2,8 @@
 
 import gzip
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,7 @@ import pytest
 from ebbtide.checking import check
 from ebbtide.cli.rounds.conversation import rounds_in, score_conversation
 from ebbtide.cli.rounds.scoring_options import ScoringOptions
+from ebbtide.cli.runs.demo import demo_runs
 from ebbtide.errors import TranscriptError
 from ebbtide.profile import Profile
 from ebbtide.report.wording import cut_of, longest, round_cut
@@ -90,3 +93,14 @@ def test_a_run_in_which_every_turn_calls_has_no_rounds(tmp_path: Path) -> None:
 def test_how_rounds_were_cut(sentence: str, arguments: dict[str, object]) -> None:
     """One sentence for both commands."""
     assert round_cut(**arguments) == sentence  # type: ignore[arg-type]
+
+
+def test_a_round_without_news_that_is_not_low_says_why(tmp_path: Path) -> None:
+    """One such round may be a pause, so two rates of 0.00 may be graded differently."""
+    file = tmp_path / "converged.jsonl"
+    file.write_text(demo_runs()[file.name], encoding="utf-8")
+    process = subprocess.run(
+        [sys.executable, "-m", "ebbtide", "score", str(file)], capture_output=True, text=True, check=False
+    )
+    assert "0.00 MEDIUM" in process.stdout
+    assert "LOW takes 2 rounds in a row below" in process.stdout
