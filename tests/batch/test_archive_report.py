@@ -87,7 +87,7 @@ def test_it_says_which_tool_wasted_most(summary: ArchiveSummary) -> None:
 
 
 def test_the_amounts_of_a_tool_are_not_taken_for_parts_of_one_sum(summary: ArchiveSummary) -> None:
-    """What its results cost and what its calls wasted are two measures: a wasted call costs more than both."""
+    """What its results cost and what its calls wasted are two measures: a whole call is wasted."""
     by_title = {table.title.partition(":")[0]: table.headers for table in tables(summary)}
     assert by_title["Tools"][3:] == (
         "result cost",
