@@ -275,7 +275,9 @@ def test_a_limit_that_cannot_be_counted_is_no_pass(tmp_path: Path) -> None:
     process = ebbtide(*command)
     assert process.returncode == 50
     assert process.stdout.startswith(b"UNKNOWN")
-    sentence = b"The limit of 5 USD cannot hold: nothing says what a call of 'small-2' costs. Pass prices="
+    sentence = (
+        b"The limit of 5 USD cannot be enforced: the cost of a call of 'small-2' is unknown. Pass prices="
+    )
     assert sentence in process.stderr
     assert sentence in process.stdout.replace(b"\n", b" ")
     for condition, code in (("unknown", 50), ("stop", 50), ("stuck", 0)):

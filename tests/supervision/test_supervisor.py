@@ -435,7 +435,7 @@ def test_a_limit_that_cannot_be_counted_stops_the_run():
     verdict = supervisor.record(say("x", model="gpt-x", input_tokens=5))
     assert (verdict.action, verdict.cause, verdict.kind) == (Action.STOP, Cause.LIMIT, "limit_unknown")
     assert verdict.reason == (
-        "The limit of 1 USD cannot hold: nothing says what a call of 'gpt-x' costs. Pass "
+        "The limit of 1 USD cannot be enforced: the cost of a call of 'gpt-x' is unknown. Pass "
         'prices=Prices({...}) or --prices, or a usage with cost_usd; or choose Limits(when_unknown="allow").'
     )
     assert isinstance(verdict.facts, LimitFacts)
@@ -463,9 +463,7 @@ def test_a_usage_that_never_comes_stops_the_run_before_the_next_call():
     supervisor.record(ModelCall(agent="writer", text="x"))
     verdict = supervisor.check_before_model()
     assert verdict.action is Action.STOP
-    assert (
-        "nothing says how many tokens a call of 'writer' took. Pass usage= with its tokens" in verdict.reason
-    )
+    assert "the tokens of a call of 'writer' are unknown. Pass usage= with its tokens" in verdict.reason
 
 
 def test_a_time_that_never_comes_stops_the_run_before_the_second_call():
