@@ -610,7 +610,7 @@ def test_a_scope_survives_a_restart() -> None:
     scope.reserve("llm").settle()
     again = Scope(limits)
     again.restore(json.loads(json.dumps(scope.to_state())))
-    with pytest.raises(LimitUnknown, match="The limit of 1 USD cannot hold"):
+    with pytest.raises(LimitUnknown, match="The limit of 1 USD cannot be enforced"):
         again.reserve("tool")
 
 

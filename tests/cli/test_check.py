@@ -300,7 +300,7 @@ def test_a_stuck_run_stays_stuck_beside_a_limit_that_cannot_be_counted(tmp_path:
     process = ebbtide("check", "--max-cost", "5", "--fail-on", "stuck,limit", file)
     assert process.stdout.startswith(b"STUCK")
     assert process.stderr.count(b"--fail-on") == 2
-    assert b"The limit of 5 USD cannot hold" in process.stdout
+    assert b"The limit of 5 USD cannot be enforced" in process.stdout
 
 
 def test_limits_are_held_against_a_recorded_run(tmp_path: Path) -> None:

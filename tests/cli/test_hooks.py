@@ -55,7 +55,7 @@ def test_codex_is_to_be_trusted(here) -> None:
 def test_what_nobody_has_tried_says_so(here) -> None:
     """Until its first event comes: that is the proof."""
     assert "nobody has tried them with Cursor itself" in here("hooks", "install", "cursor").output
-    assert "by the documentation, tried by nobody; no event came yet" in here("hooks", "status").output
+    assert "by the documentation, tried by nobody; no event has arrived yet" in here("hooks", "status").output
 
 
 def test_doctor_fires_each_installed_hook(here, tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ def test_a_service_that_cannot_run_is_told(here, tmp_path: Path, monkeypatch) ->
     here("hooks", "install", "gemini")
     status = here("hooks", "status")
     assert status.code == 0
-    assert "cannot run, so nothing is watched" in status.output
+    assert "cannot run, so no agent is watched" in status.output
 
 
 def test_shadow_and_stop_exclude_each_other(here) -> None:

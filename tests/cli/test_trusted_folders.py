@@ -35,7 +35,7 @@ def test_a_found_file_makes_no_store(here, repository: Path, file: str, store: s
     ended = here("budgets", "list")
     assert (ended.code, sorted(repository.parent.rglob("*"))) == (2, before)
     warning, *_ = ended.message.splitlines()
-    assert warning.startswith(f"ebbtide: {file}: budgets not taken")
+    assert warning.startswith(f"ebbtide: {file}: budgets ignored")
     assert warning.endswith("the file is not trusted yet. If it is yours: ebbtide trust")
     assert here("trust").code == 0
     ended = here("budgets", "list")
@@ -77,7 +77,7 @@ def _table(repository: Path) -> None:
 def test_a_found_file_reaches_nothing_outside(
     here, repository: Path, text: str, command: str, named: str
 ) -> None:
-    """The key is not taken and named, and the rest of the file holds."""
+    """The key is ignored and named, and the rest of the file holds."""
     (repository / "linked.toml").symlink_to("../outside.toml")
     (repository / "team.toml").write_text('[decisions]\nmodel = "../model.json"\n')
     _table(repository)
@@ -88,7 +88,7 @@ def test_a_found_file_reaches_nothing_outside(
     shown = json.loads(here("--show-config", name, *more, "--json").output)["settings"]
     assert [row["name"] for row in shown if row["source"] == "ebbtide.toml"] == ["fail-on"]
     ended = here(name, *options)
-    assert f"ebbtide.toml: {named} not taken" in ended.message.splitlines()[0]
+    assert f"ebbtide.toml: {named} ignored" in ended.message.splitlines()[0]
     assert ended.code == {"check": 50, "loops": 30, "budgets": 2, "serve": 0}[name]
 
 

@@ -89,7 +89,7 @@ def test_tools_that_cost_nothing_are_not_asked_about() -> None:
 def test_a_call_that_cannot_be_counted_is_refused_before_and_after() -> None:
     budgets = Budgets(LIMITED)
     context = ExecutionContext(budgets=budgets)
-    with pytest.raises(ConfigError, match="The limit of 1 USD cannot be enforced: the cost of a call of"):
+    with pytest.raises(ConfigError, match="The limit of 1 USD cannot be enforced: the usage of a call of"):
         context.wrap_llm_call(lambda: "42")
     ask = context.wrap_llm_call(lambda: "42", usage=lambda _: None)
     assert ask() == "42"

@@ -45,9 +45,9 @@ def answer() -> str:
         (
             {"cost_usd": 1.0},
             {"at_most": Usage(model="large", output_tokens=5)},
-            "what a call of 'answer' costs",
+            "the cost of a call of 'answer'",
         ),
-        ({"tokens": 10}, {"at_most": Usage(cost_usd=0.5)}, "how many tokens a call of 'answer' took"),
+        ({"tokens": 10}, {"at_most": Usage(cost_usd=0.5)}, "the tokens of a call of 'answer'"),
     ],
 )
 def test_a_callable_that_nobody_can_count_is_refused_at_the_start(
@@ -114,7 +114,7 @@ def test_a_call_in_a_with_block_may_say_what_it_took_afterwards() -> None:
     with run.call("llm", "ask") as call:
         pass
     assert run.unsettled == (call,)
-    with pytest.raises(LimitUnknown, match="tokens a call of 'ask' took"), run.call("llm", "ask"):
+    with pytest.raises(LimitUnknown, match="tokens of a call of 'ask' are unknown"), run.call("llm", "ask"):
         raise AssertionError
     call.settle(Usage(input_tokens=40, output_tokens=2))
     assert run.unsettled == ()

@@ -64,9 +64,7 @@ class BudgetRefusal:
         if self.scope is BudgetScope.ALL:
             return "the overall budget"
         return (
-            f"the budget of {self.scope} {self.name!r:.60}"
-            if self.name
-            else f"the budget without a {self.scope}"
+            f"the budget of {self.scope} {self.name!r:.60}" if self.name else f"the budget of no {self.scope}"
         )
 
     @property

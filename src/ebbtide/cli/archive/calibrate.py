@@ -134,7 +134,7 @@ def calibrate(
     settings = named_settings(options, sweep) if sweep else default_settings(options)
     if output is not None and any(setting.options.limits != options.limits for setting in settings):
         raise ConfigError(
-            "--output writes a profile, and which cannot contain limits: sweep limits without --output"
+            "--output writes a profile, which cannot contain limits: sweep limits without --output"
         )
     counter = SweepCounter(settings=settings, outcomes=known_outcomes)
     task = SweepTask(options=tuple(setting.options for setting in settings), most_seconds=run_timeout or None)

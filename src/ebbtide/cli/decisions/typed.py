@@ -123,7 +123,9 @@ def typed_decision(
         if name not in _FIELDS:
             raise ConfigError(f"{name}: no field of a decision; {offer(name, _FIELDS)}")
     if needs_text and "description" not in table:
-        raise ConfigError("one description is needed: as an argument, - for standard input, or --file FILE")
+        raise ConfigError(
+            "pass one description: as an argument, as - for standard input, or with --file FILE"
+        )
     return _typed(table)
 
 

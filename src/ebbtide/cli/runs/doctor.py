@@ -50,7 +50,7 @@ def doctor(options: RunOptions) -> Result:
     """
     checks = self_test(options.profile, tools=options.tools)
     hooks = check_hooks()
-    table = Table("detector", "result", "first event")
+    table = Table("detector", "result", "first event", broken=())
     rows = [(item.kind.value.replace("_", " "), item.wiring, item.event, item.problem) for item in checks]
     rows += [(f"hooks of {item.agent}", item.wiring, item.event, item.problem) for item in hooks]
     for name, wiring, event, problem in rows:
