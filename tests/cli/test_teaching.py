@@ -135,7 +135,7 @@ def test_what_is_shown(teacher: Teacher) -> None:
     lines = process.stdout.splitlines()
     at = next(number for number, line in enumerate(lines) if line.startswith("> We will use"))
     assert (lines[at - 1], lines[at + 1]) == ("  It is late.", "  Then we eat.")
-    assert "for an honest estimate" in process.stdout
+    assert "for an unbiased estimate" in process.stdout
     assert token not in process.stdout + json.dumps(teacher.labels())
 
 

@@ -150,7 +150,7 @@ def uncounted(kind: LimitKind, limit: float, missing: Missing, subject: str = ""
         subject: The model, or the name of the call, about which it is not known; ``""`` where it has none.
 
     >>> uncounted(LimitKind.WALL_S, 60, Missing.TIME)
-    'The limit of 60 s cannot hold: no event has a time. Pass ts= with the events, or now= with ...'
+    'The limit of 60 s cannot be enforced: no event has a time. Pass ts= with the events, or now= with ...'
     """
     call = f"a call of {subject!r:.60}" if subject else "a model call"
     match missing, kind:
