@@ -197,7 +197,7 @@ def test_what_the_filters_left_out_is_told(home: Path) -> None:
     process = ebbtide(home, "check", "--project", "nowhere")
     assert "of a project like 'nowhere'" in process.stderr
     assert "Of other projects: 5 files." in process.stderr
-    assert "Older: 2 sessions; --since all takes them in." in process.stderr
+    assert "Older: 2 sessions; --since all includes them." in process.stderr
 
 
 @pytest.mark.parametrize("command", ["check", "watch"])
@@ -205,10 +205,10 @@ def test_what_the_filters_left_out_is_told(home: Path) -> None:
     "option", [("--since", "7d"), ("--project", "a"), ("--agent", "claude"), ("--project", "")]
 )
 def test_not_beside_a_trace(home: Path, command: str, option: tuple[str, str]) -> None:
-    """What selects sessions of this machine is refused where a trace is named."""
+    """What selects sessions on this machine is refused where a trace is named."""
     process = ebbtide(home, command, SAMPLES / "codex.jsonl", *option)
     assert process.returncode == 2
-    assert process.stderr.startswith(f"ebbtide: {option[0]} selects sessions of this machine")
+    assert process.stderr.startswith(f"ebbtide: {option[0]} selects sessions on this machine")
 
 
 def test_a_session_that_is_written_at_this_moment(home: Path) -> None:
@@ -368,7 +368,7 @@ def test_watch_follows_the_newest(home: Path) -> None:
     put(home / ".claude/projects/-srv-shop/s3.jsonl", session("s3", "/srv/shop"), age=60)
     newest = ebbtide(home, "watch", "--until-end")
     assert newest.returncode == 0
-    assert "watching a Claude Code session in /srv/shop, written last at " in newest.stderr
+    assert "watching a Claude Code session in /srv/shop, last written at " in newest.stderr
     assert f"{home}/.claude/projects/-srv-shop/s3.jsonl" in newest.stdout
     other = ebbtide(home, "watch", "--until-end", "--project", "blog", "--json")
     assert json.loads(other.stdout.splitlines()[-1])["source"].endswith("s2.jsonl")

@@ -500,5 +500,5 @@ def test_nothing_of_the_folder_is_run(editor, tmp_path: Path) -> None:
     """A module there is none of ours."""
     (tmp_path / "pickle.py").write_text("open('planted', 'w').close()\n")
     shown = editor(agent=["true"])
-    assert "no session was prompted" in shown.end()
+    assert "no session received a prompt" in shown.end()
     assert not (tmp_path / "planted").exists()

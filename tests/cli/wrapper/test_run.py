@@ -499,7 +499,7 @@ def test_a_paused_run_goes_on_to_its_end(terminal) -> None:
 
 @pytest.mark.parametrize(
     ("words", "said"),
-    [("--pause", b"--pause needs a terminal"), ("--pause --stop", b"--pause and --stop: give one of them")],
+    [("--pause", b"--pause needs a terminal"), ("--pause --stop", b"--pause and --stop cannot be combined")],
 )
 def test_a_pause_that_cannot_be(piped, words: str, said: bytes) -> None:
     """On pipes nobody could answer; and a run is paused or ended."""

@@ -191,7 +191,7 @@ def amend(
     if typed.description is not None or typed.frame is not None or other:
         names = ", ".join(other or ["description"])
         raise ConfigError(
-            f"{names}: the text of a decision cannot change; record a new decision that supersedes it"
+            f"{names}: a recorded decision cannot change; record a new decision that supersedes it"
         )
     change, links = typed.particulars, typed_links(link)
     titles = typed.words.get("options", ())
