@@ -13,7 +13,7 @@ from ebbtide.batch.tables.row_map import RowMap
 from ebbtide.batch.tables.table_rows import open_table
 from ebbtide.errors import EbbtideError
 from ebbtide.service.hooks.hook_store import latest_events
-from ebbtide.traces.agents.opencode_storage import stored_sessions
+from ebbtide.traces.agents.session_storage import stored_sessions
 
 
 @pytest.fixture

@@ -367,7 +367,7 @@ def test_a_summary_for_a_compaction_is_no_work_that_stops() -> None:
 
 
 #: Of money alone, which the limit tells of, too; of many chains, none of which goes on; of all of a stretch;
-#: of changes, each of which may have been the last that was needed.
+#: of changes, each of which may have been the last that was needed; of contexts, with other calls in each.
 _NONE_OF_A_CHAIN = (
     LoopKind.SPEND_RATE,
     LoopKind.BUDGET_END,
@@ -375,6 +375,7 @@ _NONE_OF_A_CHAIN = (
     LoopKind.ACROSS_CHAINS,
     LoopKind.MONOTONY,
     LoopKind.COMPLAINT,
+    LoopKind.FORGOTTEN,
 )
 
 

@@ -41,8 +41,8 @@ def kinds(summary: RunSummary) -> set[str]:
 
 
 def test_every_rule_has_its_switch() -> None:
-    """Those of the loop monitor by their kind, then rounds and the joint rule."""
-    assert (*LoopKind, "stuck_rounds", "burn_without_progress") == tuple(RULES)
+    """Those of the loop monitor by their kind, then rounds, sessions in a row and the joint rule."""
+    assert (*LoopKind, "stuck_rounds", "idle_sessions", "burn_without_progress") == tuple(RULES)
 
 
 def test_the_docs_name_every_kind() -> None:

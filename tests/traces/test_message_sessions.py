@@ -1,7 +1,9 @@
 """Sessions of agents that keep the messages of a model in envelopes or in words: facts, and places."""
 
 import json
+import sqlite3
 from collections.abc import Callable, Iterable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -524,17 +526,19 @@ def test_what_lies_beside_sessions(home: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("place", "advice"),
+    ("place", "column", "advice"),
     [
-        (".local/share/goose/sessions/sessions.db", "goose session export"),
-        (".hermes/state.db", "hermes sessions export"),
+        (".local/share/goose/sessions/sessions.db", "content_json", "goose session export"),
+        (".hermes/state.db", "tool_calls", "hermes sessions export"),
     ],
 )
-def test_a_database_in_a_home(home: Path, place: str, advice: str) -> None:
-    """It is there, with why it is not read, and what to do."""
+def test_a_database_in_a_home(home: Path, place: str, column: str, advice: str) -> None:
+    """One that is not known is there, with why it is not read, and what to do."""
     (home / place).parent.mkdir(parents=True)
-    (home / place).write_bytes(b"SQLite format 3\0")
+    with closing(sqlite3.connect(home / place)) as database:
+        database.executescript(f"CREATE TABLE sessions (id); CREATE TABLE messages ({column})")
     (file,) = SessionSearch.of({}).files
+    assert "it has no " in file.obstacle
     assert advice in file.obstacle
 
 

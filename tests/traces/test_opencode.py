@@ -5,6 +5,7 @@ sums that its own row in the database states.
 """
 
 import json
+import os
 import shutil
 import sqlite3
 from collections.abc import Callable
@@ -18,13 +19,9 @@ from ebbtide.errors import TranscriptError
 from ebbtide.events.event import Event, Message, ModelCall, Notice, NoticeKind, ToolCall
 from ebbtide.events.usage import Usage
 from ebbtide.traces.agents.opencode import SessionTail
-from ebbtide.traces.agents.opencode_storage import (
-    is_database,
-    is_stored,
-    sessions_at,
-    stored_session,
-    stored_sessions,
-)
+from ebbtide.traces.agents.opencode_folder_tail import FolderTail
+from ebbtide.traces.agents.session_database import is_database
+from ebbtide.traces.agents.session_storage import sessions_at, stored_lines, stored_session, stored_sessions
 from ebbtide.traces.reading import Trace, open_trace
 
 MAIN, SUB = "ses_df6ac2601ffeCZAh6DEAPufnRP", "ses_df6ac1521ffe3KonsXd3CuMb79"
@@ -330,7 +327,7 @@ def test_what_is_not_there(database: Path, tmp_path: Path) -> None:
     """No such session, and no such file."""
     with pytest.raises(TranscriptError, match="no such session"):
         list(open_trace(database / "ses_nowhere"))
-    assert not is_stored(tmp_path / "nowhere.db")
+    assert stored_lines(tmp_path / "nowhere.db") is None
     with pytest.raises(TranscriptError, match="no such file"):
         list(open_trace(tmp_path / "nowhere.db"))
 
@@ -387,3 +384,59 @@ def test_a_session_that_goes_on(database: Path) -> None:
     ended = "UPDATE message SET data = json_set(data, '$.time.completed', 1795452830353) WHERE id = ?"
     change(database, ended, answer)
     assert list(Trace.of(data + tail.look())) == whole
+
+
+def aged(file: Path, content: str) -> None:
+    """Writes a file that seems to be a minute old."""
+    file.write_text(content, encoding="utf-8")
+    past = file.stat().st_mtime - 60
+    os.utime(file, (past, past))
+
+
+def test_a_session_of_many_files_that_goes_on(files: Path) -> None:
+    """A message is given out once, when it is complete, whatever is half written meanwhile."""
+    session = files / f"{OLD_SUB}.json"
+    whole = list(open_trace(session))
+    messages = sorted((files.parents[1] / "message" / OLD_SUB).glob("*.json"))
+    kept = {message: message.read_text(encoding="utf-8") for message in messages}
+    for message in messages:
+        message.unlink()
+    tail = FolderTail(session)
+    assert tail.look() == b""
+    data = b""
+    question, *answers = messages
+    question.write_text(kept[question], encoding="utf-8")
+    assert tail.look() == b""  # more parts of it may come
+    aged(question, kept[question])
+    data += tail.look()
+    assert list(Trace.of(data)) == whole[:1]
+    for answer in answers:
+        head = json.loads(kept[answer])
+        ended = head["time"].pop("completed")
+        answer.write_text(json.dumps(head), encoding="utf-8")
+        assert tail.look() == b""
+        head["time"]["completed"] = ended
+        answer.write_text(json.dumps(head)[:-9], encoding="utf-8")
+        assert tail.look() == b""
+        answer.write_text(json.dumps(head), encoding="utf-8")
+        data += tail.look()
+        assert tail.look() == b""
+    assert list(Trace.of(data)) == whole
+    assert FolderTail(session).look() == data
+
+
+def test_a_question_waits_for_nothing_once_it_is_answered(files: Path) -> None:
+    """What comes behind it says that it is whole; nothing behind it overtakes it before."""
+    session = files / f"{OLD_SUB}.json"
+    messages = sorted((files.parents[1] / "message" / OLD_SUB).glob("*.json"))
+    for message in messages:
+        message.touch()
+    assert list(Trace.of(FolderTail(session).look())) == list(open_trace(session))
+    later = json.loads(messages[0].read_text(encoding="utf-8"))
+    later["time"]["created"] = 1
+    last = messages[-1].with_name("msg_z.json")
+    last.write_text(json.dumps({**later, "id": "msg_z"}), encoding="utf-8")
+    tail = FolderTail(session)
+    assert tail.look() == b""
+    aged(last, last.read_text(encoding="utf-8"))
+    assert tail.look().count(b"\n") == 1 + len(messages) + 1

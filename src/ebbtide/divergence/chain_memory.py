@@ -74,6 +74,8 @@ class ChainMemory(State):
         callers: Agents whose calls are recorded: what they state of them is no second call.
         take_deed: Takes a call that an agent states, and notes the agent in `callers`.
         condensed_at: Place of the latest call when the context was last condensed.
+        known_looks: Looks that showed what they had shown before.
+        advanced_at: Place of the latest look that showed how something has come further.
         changes: Changes that were declared and landed.
         witnessed: Answers that were not known, of calls that did not fail: what bears witness to work.
         deeds: A count that grows with those of them whose call was no mere glance: it changed something, or
@@ -81,10 +83,12 @@ class ChainMemory(State):
     """
 
     __slots__ = (
+        "advanced_at",
         "callers",
         "changes",
         "condensed_at",
         "deeds",
+        "known_looks",
         "name",
         "registry",
         "repetition",
@@ -102,7 +106,9 @@ class ChainMemory(State):
     repetition: Repetition
     runs: int
     started: StartedWork
+    advanced_at: int
     condensed_at: int
+    known_looks: int
     changes: int
     witnessed: int
     deeds: int
@@ -118,7 +124,9 @@ class ChainMemory(State):
         self.runs = 0
         self.searches = False
         self.started = StartedWork()
+        self.advanced_at = 0
         self.condensed_at = 0
+        self.known_looks = 0
         self.changes = 0
         self.witnessed = 0
         self.deeds = 0

@@ -24,7 +24,7 @@ from ebbtide.divergence.detectors.errands import (
     known_unread_agent,
 )
 from ebbtide.divergence.detectors.failing import FailingTools, known_failing_tool, known_same_error
-from ebbtide.divergence.detectors.forgotten import Forgotten, known_forgotten
+from ebbtide.divergence.detectors.forgotten import Forgotten, RereadContexts, known_forgotten, known_reread
 from ebbtide.divergence.detectors.hand_offs import HandOffs, known_hand_off
 from ebbtide.divergence.detectors.idle_answers import IdleAnswers, known_idle_answer
 from ebbtide.divergence.detectors.injections import Injections, known_injection
@@ -55,6 +55,7 @@ from ebbtide.divergence.detectors.spend import (
 from ebbtide.divergence.detectors.stagnation import Stagnation, known_stagnation
 from ebbtide.divergence.detectors.stated import Stated, known_ground, known_order
 from ebbtide.divergence.detectors.sweep import Sweeps, known_covered_range, known_sweep
+from ebbtide.divergence.detectors.thoughts import Thoughts, known_thought
 from ebbtide.divergence.detectors.turns import Turns, known_cycle, known_repeat
 from ebbtide.divergence.detectors.undone import Undone, known_undone_change
 from ebbtide.divergence.detectors.waiting import Waits, known_vain_wait, known_wait
@@ -380,6 +381,21 @@ DETECTORS: Final = (
         ),
     ),
     DetectorRow(
+        name="thoughts",
+        make=Thoughts,
+        sees=Sees.CALL,
+        forgets=(Restart.TASK,),
+        loops=(
+            LoopRow(
+                kind=LoopKind.THOUGHTS,
+                settings=("thoughts",),
+                sentence="{tools} {n} times in a row, and nothing was done",
+                nudge="More thoughts bring nothing new. Act on one of them, or ask.",
+                known_loop=known_thought,
+            ),
+        ),
+    ),
+    DetectorRow(
         name="undone",
         make=Undone,
         sees=Sees.CALL,
@@ -464,7 +480,7 @@ DETECTORS: Final = (
         name="injections",
         make=Injections,
         sees=Sees.TALK,
-        forgets=(Restart.TASK,),
+        forgets=(Restart.RUN,),
         loops=(
             LoopRow(
                 kind=LoopKind.INJECTION,
@@ -485,7 +501,7 @@ DETECTORS: Final = (
         loops=(
             LoopRow(
                 kind=LoopKind.COMPLAINT,
-                settings=("complaints",),
+                settings=("complaints", "scores"),
                 sentence="{tools} repeated the same complaint {n} times, whatever was changed",
                 nudge="No change satisfies it. Look at what it checks, and remove what nobody here can fix.",
                 known_loop=known_complaint,
@@ -633,6 +649,22 @@ DETECTORS: Final = (
                 sentence="the context was condensed {n} times in a row, nothing done in between",
                 nudge="The context is condensed again and again with nothing done in between.",
                 known_loop=known_condensation,
+            ),
+        ),
+    ),
+    DetectorRow(
+        name="contexts",
+        make=RereadContexts,
+        sees=Sees.TALK,
+        forgets=(Restart.TASK,),
+        loops=(
+            LoopRow(
+                kind=LoopKind.REREAD,
+                settings=("reread",),
+                sentence="{n} contexts in a row re-read known content, and nothing was changed",
+                nudge="The context was condensed before the reading was useful. Write down what matters while "
+                "you read, and read less at a time.",
+                known_loop=known_reread,
             ),
         ),
     ),

@@ -388,6 +388,7 @@ class LoopState(State):
             moment.before = answers.place(key)
             if expected == moment.answer:
                 self.same_since = moment.same_since = moment.before
+                self.memory.known_looks += moment.effect is _READ
         if self.is_paused and not (moment.same_since and (moment.has_failed or is_over(text or ""))):
             self.pause()
         self.is_paused = False
@@ -444,7 +445,7 @@ class LoopState(State):
         else:
             if moment.is_progress:  # whatever was done between two of such answers, it was not in vain
                 memory.failures = min(memory.failures, 1)
-                answers.latest_change = now
+                answers.latest_change = self.memory.advanced_at = now
             moment.memory, moment.times = memory, memory.same_answers
             moment.period = repetition.cycles.push((moment.key, moment.answer))
             if memory.same_answers > 1 or repetition.cycles.repeats_recent:

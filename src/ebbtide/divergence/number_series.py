@@ -44,6 +44,8 @@ _REPEATED: Final = re.compile(
 )
 _LINE_NUMBER: Final = re.compile(r"(?<!\d)\d++[ \t]?[:|\t\u2192]")
 _TALLY: Final = re.compile(rf"(\d(?<![\w.,]\d)[\d,]*) (?:\w+ )?({_TO_DO}|{_DONE})\b", re.IGNORECASE)
+#: How far something has come.
+_SHARE: Final = re.compile(r"(?<![\w.,/])(\d{1,9}) ?(?:/|of) ?(\d{1,9})(?![\w/]|[.,]\d)")
 _IS_TO_DO: Final = re.compile(_TO_DO, re.IGNORECASE)
 
 Numbers = tuple[float, ...]
@@ -158,14 +160,16 @@ def only_count(skeleton: Skeleton, steps: Numbers, before: Numbers, *, deed: str
 def tallies_of(text: str) -> dict[str, int]:
     """Returns what is still to do, and less than nothing for what is done, each by its word.
 
-    >>> tallies_of("13 failed, 80 passed")
-    {'failed': 13, 'passed': -80}
+    >>> tallies_of("13 failed, 80 passed"), tallies_of("Building 166/412: geo")
+    ({'failed': 13, 'passed': -80}, {'of 412': -166})
     """
     tallies: dict[str, int] = {}
     for number, word in islice(_TALLY.findall(text), _MOST):
         small = word.lower()
         amount = int(number.replace(",", ""))
         tallies[small] = amount if _IS_TO_DO.fullmatch(small) else -amount
+    shares = islice(_SHARE.findall(text), _MOST)
+    tallies |= {f"of {whole}": -int(part) for part, whole in shares if int(part) <= int(whole)}
     return tallies
 
 

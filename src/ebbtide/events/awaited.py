@@ -174,6 +174,14 @@ _LATER: Final = LatePattern(
     r"tomorrow|overnight|later today|(?:end|rest) of (?:the )?day)\b",
     re.IGNORECASE,
 )
+#: When somebody asks for patience, and names no time.
+_PATIENCE: Final = LatePattern(
+    r"\b(?:may|can|could|might|will) take (?:a (?:while|bit|moment)|some time|its time|long(?:er)?)\b"
+    r"|\bbe patient\b|\bpuede tardar\b|\bpeut prendre\b|\bpode demorar\b"
+    r"|\bkann (?:etwas |eine Weile )?dauern\b",
+    re.IGNORECASE,
+)
+_PATIENCE_S: Final = 1_800.0
 _LATER_S: Final = 21_600.0
 
 
@@ -335,7 +343,9 @@ def announced_s(text: str) -> float:
 
 
 def _daytime_s(text: str) -> float:
-    return _LATER_S if _LATER.search(text) else 0.0
+    if _LATER.search(text):
+        return _LATER_S
+    return _PATIENCE_S if _PATIENCE.search(text) else 0.0
 
 
 def _number(word: str) -> float:

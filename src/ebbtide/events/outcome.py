@@ -221,16 +221,23 @@ def outcome_of(answer: str, args: object = "", *, failed: bool = False) -> CallO
     numbers = tuple(float(number.replace(",", "")) for number in _COUNT.findall(counted)[:16])
     pairs = [(_template(line), _BLANK.sub(" ", line)) for line in stable.split("\n")]
     specific = [pair for pair in pairs if ending is Ending.EMPTY or _says_something(pair[0])]
-    is_down = ending is Ending.FAILED and bool(_DOWN.search(text))
+    is_down = ending is Ending.FAILED and bool(_DOWN.search(text)) and not _UNPAID.search(text)
     specific = specific or [pair for pair in pairs[:1] if not _is_code(pair[1])]
     return CallOutcome(ending, tuple(specific), numbers, is_down=is_down, is_weak=is_weak)
 
 
 _DOWN: Final = re.compile(
-    r"\b(?:connection (?:was )?(?:refused|reset)|(?:could not|couldn't|failed to|can't) connect|"
+    r"\b(?:connection (?:was )?(?:refused|reset)|(?:could not|couldn't|failed to|can't) connect(?! to "
+    r"[\w.-]{1,60}: (?:wrong|invalid|bad|unknown|permission|password|auth|access|no such))|"
     r"timed? ?out|temporarily|unavailable|"
     r"try again|throttl\w+|too many requests|rate limit\w*|50[234]|529|429|not ready|starting up|unreachable|"
     r"bad gateway|overloaded)\b",
+    re.IGNORECASE,
+)
+#: What no time cures, though it comes with the code of a service that has too much to do.
+_UNPAID: Final = LatePattern(
+    r"insufficient_quota|exceeded your current quota|\bbilling\b|credit balance|payment required|"
+    r"insufficient (?:funds|credits?)|out of credits",
     re.IGNORECASE,
 )
 _LOAD: Final = re.compile(

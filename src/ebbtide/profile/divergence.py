@@ -29,6 +29,7 @@ class LoopRules:
         nothing_new: Calls in a row whose answers hold no new word, whatever is asked.
         unseen_changes: Looks at a thing that show what they showed before, each after another change of it.
         rewrites: Versions of one file in a row, with nothing but looks between them.
+        thoughts: Calls in a row that only note what the model thinks.
         undone_changes: Times that a change is turned round, or made again, after it had been undone.
         known_ground: Steps in a row over known ground, as the agents narrate it: no new search, site or file.
         same_orders: Nearly the same order to an agent in a row, and nothing new comes of it.
@@ -64,7 +65,8 @@ class LoopRules:
         injections: Equal texts that the harness puts in, with nothing done between: three are a check that
             is not passed yet.
         complaints: Equal complaints of the harness in a row, each after another call: what is half done is
-            complained of a few times.
+            complained of a few times. Those that keep the model from its end count where it has little to do.
+        scores: Scores of a hook in a row that come no nearer to the one that it wants.
         idle_agents: Agents in a row that were to change something and answer that they did not; some of them
             started when that was known.
         failed_agents: Agents in a row that answer that they failed, and no more.
@@ -82,6 +84,7 @@ class LoopRules:
         spawned_alike: Agents of a session with one order, in however many turns: the best of a few is fewer.
         wake_up_late_s: Seconds after its time from which a wake-up is missed.
         forgotten: Contexts, each a condensation apart, in which one call fails with one answer.
+        reread: Contexts in a row in which most calls look at what is known, and nothing is changed.
         condensations: Condensations of the context in a row.
         messages: Equal messages or thoughts in a row.
         chant_copies: Copies of a block of words at the end of a text.
@@ -118,6 +121,7 @@ class LoopRules:
     nothing_new: int | None = 10
     unseen_changes: int | None = 5
     rewrites: int | None = 5
+    thoughts: int | None = 20
     undone_changes: int | None = 3
     known_ground: int | None = 5
     same_orders: int | None = 4
@@ -145,11 +149,12 @@ class LoopRules:
     chains: int | None = 3
     injections: int | None = 4
     complaints: int | None = 5
+    scores: int | None = 8
     idle_agents: int | None = 6
     failed_agents: int | None = 8
     relays: int | None = 5
     unread_agents: int | None = 20
-    closed_agents: int | None = 5
+    closed_agents: int | None = 4
     refusals: int | None = 5
     failed_answers: int | None = 8
     failed_turns: int | None = 3
@@ -160,6 +165,7 @@ class LoopRules:
     spawned_alike: int | None = 9
     wake_up_late_s: float | None = 1_800.0
     forgotten: int | None = 3
+    reread: int | None = 2
     condensations: int | None = 10
     messages: int | None = 3
     chant_copies: int | None = 4

@@ -175,7 +175,7 @@ def open_trace(
 
     Args:
         path: A file, compressed with gzip or not; a folder of OpenHands with one event a file; a session in
-            the storage of OpenCode, such as ``opencode.db/ses_1a2b``; ``-`` for standard input.
+            the storage of an agent, such as ``opencode.db/ses_1a2b``; ``-`` for standard input.
         unit: What a round is, in conversations that do not say so themselves.
         is_named: As for `Trace.of`.
         is_growing: Whether the file may be written at this moment: a broken last line is no fault then.
@@ -429,8 +429,8 @@ def stored_run(path: Path) -> Iterator[bytes] | None:
     """The lines of such a run; None where the path is a file like any other.
 
     Args:
-        path: A folder of OpenHands with one event a file; a session in the storage of OpenCode, or a
-            database of OpenCode that holds one.
+        path: A folder of OpenHands with one event a file; a session in the storage of an agent, or a
+            database that holds one.
 
     Raises:
         TranscriptError: There are several in it, or none.
@@ -442,8 +442,6 @@ def stored_run(path: Path) -> Iterator[bytes] | None:
         return conversation_lines(path) if is_conversation(path) else None
     if ".db" not in (path.suffix, path.parent.suffix) and path.parent.parent.name != "session":
         return None
-    from ebbtide.traces.agents.opencode_storage import is_database, is_stored, only_session, session_lines
+    from ebbtide.traces.agents.session_storage import stored_lines
 
-    if is_database(path):
-        return session_lines(only_session(path))
-    return session_lines(path) if is_stored(path) else None
+    return stored_lines(path)

@@ -3,8 +3,10 @@
     python scripted_acp_agent.py
 
 `loop N` makes the same call N times, `work N` makes N different ones, `ask N` asks for permission before each
-of N equal calls, `cost X` states X dollars for the session so far, `die` exits with 3, `say WORDS` says them.
-Several are separated by semicolons. What it read and what it wrote are in `agent.in` and `agent.out`.
+of N equal calls, `pack N` writes N equal calls as one batch, `hold N` makes N equal calls while a request for
+permission is open, `late N` asks for permission when its N equal calls were cancelled, `cost X` states X
+dollars for the session so far, `die` exits with 3, `say WORDS` says them. Several are separated by
+semicolons. What it read and what it wrote are in `agent.in` and `agent.out`.
 """
 
 import itertools
@@ -35,17 +37,25 @@ def read() -> None:
     with Path("agent.in").open("wb", buffering=0) as file:
         for line in sys.stdin.buffer:
             file.write(line)
-            message = json.loads(line)
-            if message.get("method") == "session/cancel":
-                CANCELLED.add(message["params"]["sessionId"])
-            else:
-                MESSAGES.put(message)
+            messages = json.loads(line)
+            for message in messages if isinstance(messages, list) else [messages]:
+                if message.get("method") == "session/cancel":
+                    CANCELLED.add(message["params"]["sessionId"])
+                else:
+                    MESSAGES.put(message)
     MESSAGES.put({})
 
 
-def write(message: dict[str, Any]) -> None:
+def write(message: dict[str, Any] | list[dict[str, Any]]) -> None:
     """Writes a line, with spaces that an encoder would not make."""
-    data = json.dumps({"jsonrpc": "2.0", **message}, separators=(" ,  ", " : ")).encode() + b"\n"
+    parts = message if isinstance(message, list) else [message]
+    whole = [{"jsonrpc": "2.0", **part} for part in parts]
+    data = json.dumps(whole if isinstance(message, list) else whole[0], separators=(" ,  ", " : "))
+    send(data.encode() + b"\n")
+
+
+def send(data: bytes) -> None:
+    """Writes bytes."""
     os.write(output(), data)
     sys.stdout.buffer.write(data)
     sys.stdout.buffer.flush()
@@ -53,8 +63,44 @@ def write(message: dict[str, Any]) -> None:
 
 def tell(session: str, update: str, **values: Any) -> None:
     """Writes an update of a session."""
+    write(update_of(session, update, **values))
+
+
+def update_of(session: str, update: str, **values: Any) -> dict[str, Any]:
+    """Returns an update of a session."""
     params = {"sessionId": session, "update": {"sessionUpdate": update, **values}}
-    write({"method": "session/update", "params": params})
+    return {"method": "session/update", "params": params}
+
+
+def pack(session: str, count: int) -> None:
+    """Writes equal calls as one batch."""
+    updates = []
+    for _ in range(count):
+        name = f"call-{next(NUMBERS)}"
+        known = {"toolCallId": name, "title": "Find 2019", "kind": "search", "rawInput": {"query": "2019"}}
+        updates.append(update_of(session, "tool_call", **known))
+        updates.append(
+            update_of(
+                session, "tool_call_update", toolCallId=name, status="completed", rawOutput="no results"
+            )
+        )
+    write(updates)
+
+
+def request_permission(session: str) -> str:
+    """Asks for permission; returns the id of the request."""
+    name = f"call-{next(NUMBERS)}"
+    known = {"toolCallId": name, "title": "Delete all", "kind": "delete"}
+    params = {"sessionId": session, "toolCall": known}
+    write({"id": name, "method": "session/request_permission", "params": params})
+    return name
+
+
+def say_answer(session: str, request: str) -> None:
+    """Waits for the answer to a request, and says it."""
+    message = MESSAGES.get()
+    assert message["id"] == request, message
+    tell(session, "agent_message_chunk", content={"type": "text", "text": json.dumps(message["result"])})
 
 
 def call(session: str, query: str, answer: str, *, asks: bool = False) -> bool:
@@ -82,13 +128,19 @@ def turn(session: str, words: str) -> str:
     CANCELLED.discard(session)
     for order in words.split(";"):
         verb, _, rest = order.strip().partition(" ")
-        if verb in ("loop", "work", "ask"):
+        if verb == "pack":
+            pack(session, int(rest))
+        elif verb in ("loop", "work", "ask", "hold", "late"):
+            held = request_permission(session) if verb == "hold" else ""
             for _ in range(int(rest)):
                 query, answer = ("2019", "no results")
                 if verb == "work":
                     number = next(NUMBERS)
                     query, answer = f"year {number}", f"The report of {number}: {number * 37} tons."
                 if call(session, query, answer, asks=verb == "ask"):
+                    held = request_permission(session) if verb == "late" else held
+                    if held:
+                        say_answer(session, held)
                     return "cancelled"
         elif verb == "cost":
             tell(session, "usage_update", used=1, size=2, cost={"amount": float(rest), "currency": "USD"})

@@ -85,8 +85,17 @@ class Editor:
         self.send(json.dumps(message, separators=(",  ", ": ")).encode() + b"\n")
         return self.requests
 
+    def batch(self, *requests: tuple[str, dict[str, Any]]) -> list[int]:
+        """Sends requests as one batch; their numbers."""
+        messages = []
+        for method, params in requests:
+            self.requests += 1
+            messages.append({"jsonrpc": "2.0", "id": self.requests, "method": method, "params": params})
+        self.send(json.dumps(messages, separators=(",  ", ": ")).encode() + b"\n")
+        return [message["id"] for message in messages]
+
     def messages(self) -> list[dict[str, Any]]:
-        return [json.loads(line) for line in self.seen[: self.seen.rfind(b"\n") + 1].splitlines()]
+        return messages_in(self.seen[: self.seen.rfind(b"\n") + 1])
 
     def answer(self, number: int) -> dict[str, Any]:
         """The result of a request."""
@@ -117,13 +126,13 @@ class Editor:
 
     def received(self) -> list[dict[str, Any]]:
         """What the agent read."""
-        return [json.loads(line) for line in (self.folder / "agent.in").read_bytes().splitlines()]
+        return messages_in((self.folder / "agent.in").read_bytes())
 
     def notes(self) -> list[str]:
         """What the agent was told beside the words of the person, by prompt."""
         if not self.requests:
             return []
-        prompts = [m["params"]["prompt"] for m in self.received() if m["method"] == "session/prompt"]
+        prompts = [m["params"]["prompt"] for m in self.received() if m.get("method") == "session/prompt"]
         return ["\n".join(block["text"] for block in blocks[1:]) for blocks in prompts]
 
     def close(self) -> str:
@@ -147,6 +156,12 @@ class Editor:
                 if b"acp_watcher" in name.read_bytes() and int(parent) == self.process.pid:
                     return int(name.parent.name)
         raise AssertionError("nobody watches")
+
+
+def messages_in(data: bytes) -> list[dict[str, Any]]:
+    """The messages of some lines, those of batches, too."""
+    values = map(json.loads, data.splitlines())
+    return [message for value in values for message in (value if isinstance(value, list) else [value])]
 
 
 @pytest.fixture
@@ -382,6 +397,70 @@ def test_calls_that_a_person_allows_are_calls(editor) -> None:
         time.sleep(0.01)
     assert shown.answer(number) == {"stopReason": "cancelled"}
     shown.close()
+
+
+@pytest.mark.parametrize("verb", ["hold", "late"])
+def test_a_request_for_permission_ends_with_its_turn(editor, verb: str) -> None:
+    """The agent gets the answer of a client that cancels, and the later one of the editor goes nowhere."""
+    shown = editor("--stop")
+    session = shown.begin()
+    assert shown.turn(session, f"{verb} 5000") == "cancelled"
+    (asked,) = [m["id"] for m in shown.messages() if m.get("method") == "session/request_permission"]
+    answers = [message for message in shown.received() if message.get("id") == asked]
+    assert [answer["result"] for answer in answers] == [{"outcome": {"outcome": "cancelled"}}]
+    withdrawn = [m["params"] for m in shown.messages() if m.get("method") == "$/cancel_request"]
+    assert withdrawn == [{"requestId": asked}]
+    late = {"jsonrpc": "2.0", "id": asked, "result": {"outcome": {"outcome": "selected", "optionId": "y"}}}
+    shown.send(json.dumps(late).encode() + b"\n")
+    other = {"jsonrpc": "2.0", "id": "other", "result": {}}
+    shown.send(json.dumps([late, other]).encode() + b"\n")
+    assert shown.turn(session, "work 3; say All is listed.") == "end_turn"
+    shown.close()
+    assert [message for message in shown.received() if message.get("id") == asked] == answers
+    lines = (shown.folder / "agent.in").read_bytes().splitlines()
+    assert [other] in [json.loads(line) for line in lines]
+
+
+def test_a_request_for_permission_stays_without_the_option(editor) -> None:
+    """Nobody ends its turn."""
+    shown = editor()
+    wait_for_watcher(shown)
+    session = shown.begin()
+    assert shown.turn(session, "hold 6; say Nothing is there.") == "end_turn"
+    (asked,) = [m["id"] for m in shown.messages() if m.get("method") == "session/request_permission"]
+    answer = {"jsonrpc": "2.0", "id": asked, "result": {"outcome": {"outcome": "selected", "optionId": "y"}}}
+    shown.send(json.dumps(answer).encode() + b"\n")
+    shown.close()
+    assert [message for message in shown.received() if message.get("id") == asked] == [answer]
+    assert not [m for m in shown.messages() if m.get("method") == "$/cancel_request"]
+
+
+def test_messages_of_a_batch_are_judged(editor) -> None:
+    """In both directions: a loop in batches of updates ends a turn, and notes go into a batch of prompts."""
+    shown = editor("--stop")
+    bad, good = shown.begin(), shown.begin()
+    numbers = shown.batch(
+        ("session/prompt", {"sessionId": good, "prompt": [{"type": "text", "text": "work 3"}]}),
+        ("session/prompt", {"sessionId": bad, "prompt": [{"type": "text", "text": "pack 9; loop 5000"}]}),
+    )
+    assert [shown.answer(number)["stopReason"] for number in numbers] == ["end_turn", "cancelled"]
+    (reason,) = shown.said()
+    assert "times in a row, same arguments, same answer" in reason
+    numbers = shown.batch(
+        ("session/prompt", {"sessionId": good, "prompt": [{"type": "text", "text": "work 3"}]}),
+        ("session/prompt", {"sessionId": bad, "prompt": [{"type": "text", "text": "work 3"}]}),
+    )
+    assert [shown.answer(number)["stopReason"] for number in numbers] == ["end_turn", "end_turn"]
+    said = shown.close()
+    first, second, third, fourth = shown.notes()
+    assert (first, second, third) == ("", "", "")
+    assert fourth.startswith("[ebbtide] search ")
+    assert json.loads((shown.folder / "agent.in").read_bytes().splitlines()[-1])[0]["params"] == {
+        "sessionId": good,
+        "prompt": [{"type": "text", "text": "work 3"}],
+    }
+    assert f"a turn of {bad} was ended: search " in said
+    assert "could not be read" not in said
 
 
 def test_an_agent_that_dies_is_reported(editor) -> None:

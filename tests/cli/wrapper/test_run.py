@@ -18,6 +18,7 @@ import pytest
 
 EBBTIDE_RUN = [sys.executable, "-P", "-m", "ebbtide", "run"]
 AGENT = Path(__file__).parent / "scripted_agent.py"
+OPENCODE = AGENT.with_name("scripted_opencode.py")
 LATEST_S = 60.0
 
 
@@ -169,6 +170,16 @@ def test_a_loop_is_ended(piped, what: str) -> None:
     assert "same arguments, same result" in said
     assert b"done" not in process.stdout
     assert time.monotonic() - begin < 45
+
+
+def test_a_loop_in_a_session_of_many_files_is_ended(piped) -> None:
+    """OpenCode 1.0 writes a file for each message and each part."""
+    process = piped("--stop", "--", sys.executable, str(OPENCODE), "500")
+    assert process.returncode == 60, process.stderr
+    said = process.stderr.decode()
+    assert "the run was ended: " in said
+    assert "same arguments, same answer" in said
+    assert "storage/session/project/ses_0.json" in said
 
 
 def test_without_the_option_nothing_is_ended(piped) -> None:

@@ -1,8 +1,10 @@
-"""The command lines that ask for an earlier session."""
+"""The sessions of an agent that is watched, and the command lines that ask for an earlier one."""
+
+from pathlib import Path
 
 import pytest
 
-from ebbtide.cli.wrapper.session_finder import SessionBaseline
+from ebbtide.cli.wrapper.session_finder import SessionBaseline, SessionFinder
 
 RESUMING = [
     "claude -c",
@@ -54,3 +56,20 @@ def test_an_earlier_session_is_asked_for(line: str) -> None:
 def test_the_same_word_is_something_else(line: str) -> None:
     """For another agent, as a value, or as a prompt."""
     assert not SessionBaseline(command=tuple(line.split()), folders=(), files={}).resumes
+
+
+def test_an_old_session_of_codex_is_unpacked(tmp_path: Path) -> None:
+    """One that goes on has a past, and one that is packed meanwhile is no session of the agent."""
+    folder = tmp_path / ".codex/sessions/2026/11/01"
+    folder.mkdir(parents=True)
+    resumed = folder / "rollout-2026-11-01T10-00-00-a.jsonl"
+    cold = folder / "rollout-2026-11-01T10-00-00-b.jsonl"
+    resumed.with_suffix(".jsonl.zst").write_bytes(b"packed")
+    cold.write_text("{}\n")
+    environment = {"CODEX_HOME": str(tmp_path / ".codex")}
+    finder = SessionFinder(SessionBaseline.of(["codex", "resume"], environment), environment)
+    assert finder.look() == []
+    resumed.write_text("{}\n")
+    cold.unlink()
+    cold.with_suffix(".jsonl.zst").write_bytes(b"packed")
+    assert [(item.file.path, item.is_new) for item in finder.look()] == [(str(resumed), False)]

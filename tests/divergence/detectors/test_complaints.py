@@ -7,7 +7,7 @@ import pytest
 from ebbtide.checking import check_events
 from ebbtide.divergence.monitor import find_loops
 from ebbtide.divergence.signals import LoopKind
-from ebbtide.events.event import Event, Notice, NoticeKind, ToolCall
+from ebbtide.events.event import Event, ModelCall, Notice, NoticeKind, ToolCall
 from ebbtide.profile import Profile
 from ebbtide.supervision.summary.headline import Headline
 
@@ -51,6 +51,49 @@ def test_a_hook_that_no_change_satisfies() -> None:
 def test_a_hook_that_helps_is_left_alone(events: list[Event]) -> None:
     """Less is to do, it is something else each time, most changes pass, or no hook says it."""
     assert find_loops(events) == []
+
+
+def blocked(complaint: Callable[[int], str], *, times: int = 14, calls: int = 1) -> list[Event]:
+    """A run whose stop hook says something after each round of so many calls."""
+    events: list[Event] = []
+    for number in range(times):
+        for part in range(calls):
+            args = {"command": f"git add log && git commit -m 'round {number}-{part}'"}
+            events.append(ToolCall(name="Bash", args=args, result=f"[main {number}{part}f] 1 file changed"))
+        events.append(ModelCall(text=f"Committed, round {number}."))
+        events.append(Notice(kind=NoticeKind.NOTE, text=f"Stop hook feedback: {complaint(number)}"))
+    return events
+
+
+def score(*numbers: float) -> Callable[[int], str]:
+    return lambda n: f"judge: {numbers[n % len(numbers)]} / 10 (needed: 9.0). {('Warmer', 'Shorter')[n % 2]}."
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        pytest.param(blocked(lambda _: "Working tree is not clean:  M ops/hook.log"), id="its own dirt"),
+        pytest.param(blocked(score(7.8, 7.6, 7.9, 7.4), calls=4), id="scores without a trend"),
+    ],
+)
+def test_a_stop_hook_that_no_work_satisfies(events: list[Event]) -> None:
+    """It keeps a run from its end that has little to do, or judges it without a trend."""
+    assert LoopKind.COMPLAINT in {signal.kind for signal in find_loops(events)}
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        pytest.param(blocked(lambda _: "The goal is not met yet.", calls=4), id="rounds with work"),
+        pytest.param(
+            blocked(lambda n: f"Working tree is not clean: {'abcdefghijklmn'[n] * 3}.py"), id="other dirt"
+        ),
+        pytest.param(blocked(score(*(5 + number / 4 for number in range(14))), calls=4), id="it climbs"),
+    ],
+)
+def test_a_stop_hook_that_gets_what_it_wants(events: list[Event]) -> None:
+    """There is work in each round, something else is wrong, or the scores come nearer."""
+    assert LoopKind.COMPLAINT not in {signal.kind for signal in find_loops(events)}
 
 
 def test_the_words_of_a_hook_end_no_run() -> None:

@@ -34,6 +34,41 @@ def test_the_third_context_that_fails_in_the_same_way_is_one() -> None:
     assert found(contexts(edit()))[0] == 7
 
 
+def read(name: str, text: str | None = None) -> ToolCall:
+    return ToolCall(name="Read", args={"file_path": name}, result=text or f"log of {name}")
+
+
+READING: list[Event] = [read("mon"), read("tue"), read("wed"), read("thu")]
+
+
+def reread(events: list[Event]) -> list[int]:
+    return [signal.last_event for signal in find_loops(events) if signal.kind is LoopKind.REREAD]
+
+
+def test_contexts_that_are_full_before_the_reading_is_of_use() -> None:
+    """Said when the second of them ends."""
+    assert reread([*READING, CONDENSED] * 4)[0] == 15
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        pytest.param([*READING, CONDENSED] * 2, id="once"),
+        pytest.param(
+            [e for n in range(5) for e in (*READING, edit(f"x{n}", error=False), CONDENSED)],
+            id="notes in each",
+        ),
+        pytest.param(
+            [e for n in range(5) for e in (*(read(f"{n} {day}") for day in "abcd"), CONDENSED)],
+            id="other files",
+        ),
+    ],
+)
+def test_contexts_that_get_on(events: list[Event]) -> None:
+    """What was read once, what is written down, and what is new in each."""
+    assert reread(events) == []
+
+
 @pytest.mark.parametrize(
     "events",
     [

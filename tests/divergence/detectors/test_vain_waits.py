@@ -39,6 +39,21 @@ def run(
     return events
 
 
+#: Looks at a job in two ways, and at what else goes on.
+HELD = [
+    replace(event, ts=600.0 * (number + 1))
+    for number in range(12)
+    for event in run(
+        look=("squeue -j 7712", "scontrol show job 7712 | grep Reason", "sinfo -o %D")[number % 3],
+        answer=(
+            "7712 PD (DependencyNeverSatisfied)",
+            "Reason=DependencyNeverSatisfied",
+            f"idle {number * 7 % 31}",
+        )[number % 3],
+        looks=1,
+        every=500,
+    )
+]
 #: Looks at one missing file, two minutes apart.
 MISSING = [
     replace(event, ts=120.0 * (number + 1))
@@ -62,6 +77,10 @@ def kinds(events: list[Event]) -> set[LoopKind]:
         pytest.param(
             run(("cat notes", "set the record"), look="dig TXT _acme.example.org", answer="status: NXDOMAIN"),
             id="nobody makes it",
+        ),
+        pytest.param(
+            HELD,
+            id="a job that can never start, looked at in two ways, while the cluster moves",
         ),
         pytest.param(
             MISSING,

@@ -3,7 +3,9 @@
 import json
 import os
 import shutil
+import sqlite3
 import time
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -245,6 +247,49 @@ def test_every_agent_is_read(machine, tmp_path: Path, sample: str, place: str, a
     assert run["events"] > 0
     path.write_bytes(path.read_bytes())  # rewritten with what it held
     assert machine.look()[0]["events"] == run["events"]
+
+
+def test_a_session_of_many_files_grows(machine, tmp_path: Path) -> None:
+    """Its last answer ends in a file that was there, while the file of the session stays as it is."""
+    recorded = SAMPLES.parent / "opencode/files.jsonl"
+    for line in recorded.read_text(encoding="utf-8").splitlines():
+        entry = json.loads(line)
+        path = tmp_path / "data/opencode" / entry["path"]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(entry["content"], encoding="utf-8")
+    last = max((tmp_path / "data/opencode/storage/message/ses_df6a7af24ffe24AluEPRGKIIDS").iterdir())
+    whole = json.loads(last.read_text(encoding="utf-8"))
+    times = {"created": whole["time"]["created"]}
+    last.write_text(json.dumps({**whole, "time": times}), encoding="utf-8")
+    before = sum(run["events"] for run in machine.look())
+    last.write_text(json.dumps(whole), encoding="utf-8")
+    assert sum(run["events"] for run in machine.look()) == before + 1
+    assert sum(run["events"] for run in machine.look()) == before + 1
+
+
+def test_a_session_in_a_database_of_goose_grows(machine, tmp_path: Path) -> None:
+    """A call of a model counts a moment after it was written, while nothing else is."""
+    path = tmp_path / "data/goose/sessions/sessions.db"
+    path.parent.mkdir(parents=True)
+    words = '[{"type": "text", "text": "Hello."}]'
+    at = int(time.time())
+    with closing(sqlite3.connect(path)) as database, database:
+        database.executescript(
+            """
+            CREATE TABLE sessions (id, working_dir, updated_at);
+            CREATE TABLE messages (id, session_id, role, content_json, created_timestamp);
+            CREATE TABLE usage_ledger (id, session_id, created_timestamp, model, input_tokens, cost);
+            """
+        )
+        database.execute("INSERT INTO sessions VALUES ('s', '/srv/g', ?)", (at - 60,))
+        database.execute("INSERT INTO messages VALUES (1, 's', 'user', ?, ?)", (words, at - 60))
+        database.execute("INSERT INTO usage_ledger VALUES (1, 's', ?, 'm', 7, 0.5)", (at + 2,))
+    assert [(run["run_id"], run["events"]) for run in machine.look()] == [("goose:s", 1)]
+    end = time.monotonic() + 60
+    while machine.look()[0]["events"] < 2:
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    assert machine.look()[0]["cost_usd"] == 0.5
 
 
 def test_what_cannot_be_read_stops_nothing(machine) -> None:

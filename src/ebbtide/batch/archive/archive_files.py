@@ -10,8 +10,8 @@ from typing import Any
 
 from ebbtide.batch.results.archived_run import FileRun, RefusedRun, file_system
 from ebbtide.errors import EbbtideError, TranscriptError, error_text
-from ebbtide.traces.agents.opencode_storage import sessions_at
 from ebbtide.traces.agents.openhands import is_conversation
+from ebbtide.traces.agents.session_storage import sessions_at
 from ebbtide.traces.input.folder import entries_in, refuse_special
 
 

@@ -10,15 +10,10 @@ from datetime import UTC, datetime
 from ebbtide.cli.runs.session_filter import SessionFilter
 from ebbtide.errors import TranscriptError
 from ebbtide.report.plurals import count
-from ebbtide.traces.input.opencode_names import is_session_file
 from ebbtide.traces.sessions.agent_homes import AGENT_HOMES, CodingAgent
 from ebbtide.traces.sessions.session_files import SessionFile, SessionSearch
 from ebbtide.traces.sessions.session_origin import SessionOrigin, origin_of, root_session
 
-UNWATCHED = (
-    "OpenCode keeps this session in many files, which cannot be watched; "
-    "`ebbtide hooks install opencode` watches OpenCode while it works"
-)
 AGENT_NAMES = {home.agent: home.name for home in AGENT_HOMES}
 
 
@@ -88,9 +83,9 @@ class MachineSessions:
         """
         for path, part in self.parts.items():
             # What is packed grows no more.
-            if part.is_main and not _obstacle(part) and not path.endswith(".zst"):
+            if part.is_main and not part.file.obstacle and not path.endswith(".zst"):
                 return part
-        reasons = dict.fromkeys(filter(None, map(_obstacle, self.parts.values())))
+        reasons = dict.fromkeys(part.file.obstacle for part in self.parts.values() if part.file.obstacle)
         what = f"none of {count(len(self.parts), 'file')} can be watched"
         raise TranscriptError(": ".join((what, *reasons)))
 
@@ -103,11 +98,6 @@ def local_time(seconds: float, form: str) -> str:
         form: As for `strftime`.
     """
     return datetime.fromtimestamp(seconds, UTC).astimezone().strftime(form)
-
-
-def _obstacle(part: SessionPart) -> str:
-    """Returns the reason why a session cannot be watched; empty if nothing is known against it."""
-    return part.file.obstacle or (UNWATCHED if is_session_file(part.file.path) else "")
 
 
 def _parts(files: Iterable[SessionFile], origin: Callable[[SessionFile], SessionOrigin]) -> list[SessionPart]:

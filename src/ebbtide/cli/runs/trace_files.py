@@ -9,8 +9,8 @@ from pathlib import Path
 
 from ebbtide.cli.runs.ignoring import RunPattern
 from ebbtide.errors import TranscriptError
-from ebbtide.traces.agents.opencode_storage import sessions_at
 from ebbtide.traces.agents.openhands import is_conversation
+from ebbtide.traces.agents.session_storage import sessions_at
 from ebbtide.traces.input.folder import entries_in
 from ebbtide.traces.input.source import STDIN
 
@@ -48,7 +48,7 @@ class TraceFiles:
     def of(cls, names: Sequence[str]) -> TraceFiles:
         """The files behind names; as for `entries_in`, hidden ones and links to folders are passed over.
 
-        A database of OpenCode stands for its sessions.
+        A database of an agent stands for its sessions.
 
         Raises:
             TranscriptError: A folder holds no file, or standard input is named beside something else.

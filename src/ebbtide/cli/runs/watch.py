@@ -21,7 +21,7 @@ from ebbtide.checking import new_recorder, refuse_nothing
 from ebbtide.cli.declaration import FILE, Argument, AsJson, Command, Idle, Option
 from ebbtide.cli.exits import Exit
 from ebbtide.cli.runs.ignoring import print_ignored
-from ebbtide.cli.runs.machine_sessions import UNWATCHED, MachineSessions
+from ebbtide.cli.runs.machine_sessions import MachineSessions
 from ebbtide.cli.runs.options import with_run_options
 from ebbtide.cli.runs.run_screen import ACTION_STYLES, run_screen, verdict_lines
 from ebbtide.cli.runs.session_filter import SessionFilter, with_session_filter
@@ -40,7 +40,8 @@ from ebbtide.supervision.summary.run_title import LONGEST
 from ebbtide.supervision.verdict import Verdict
 from ebbtide.text.excerpt import one_line
 from ebbtide.text.redaction import redact, redacted
-from ebbtide.traces.agents.opencode_storage import is_database, is_in_database, only_session
+from ebbtide.traces.agents.session_database import is_database, is_in_database
+from ebbtide.traces.agents.session_storage import only_session
 from ebbtide.traces.input.lines import Tail
 from ebbtide.traces.input.opencode_names import is_session_file
 from ebbtide.traces.input.source import STDIN, source_name
@@ -162,10 +163,8 @@ def _growing_run(name: str) -> str:
     """The run to watch: the name itself, or the session in a database that holds one.
 
     Raises:
-        TranscriptError: A database holds several, or it is a session of OpenCode in many files.
+        TranscriptError: A database holds several.
     """
-    if name != STDIN and is_session_file(name):
-        raise TranscriptError(UNWATCHED, source=name)
     return only_session(name) if name != STDIN and is_database(name) else name
 
 
@@ -355,8 +354,8 @@ def pieces(
     """Yields the input as it comes, with an empty piece at every look that found nothing.
 
     Args:
-        name: The file, a session in a database of OpenCode, or ``-`` for standard input, whose end is the
-            end.
+        name: The file, a session in a database or in many files, or ``-`` for standard input, whose end is
+            the end.
         poll_s: Seconds between two looks.
         until_end: End where a file ends now, and do not wait for more.
         idle_s: End when nothing came for so many seconds; None waits for ever.
@@ -368,7 +367,8 @@ def pieces(
     if name == STDIN:
         looks = _stdin_looks(poll_s)
     else:
-        looks = _session_looks(name, poll_s) if is_in_database(name) else _file_looks(name, poll_s)
+        is_stored = is_in_database(name) or is_session_file(name)
+        looks = _session_looks(name, poll_s) if is_stored else _file_looks(name, poll_s)
     last = now()
     with closing(looks):
         for piece in looks:
@@ -389,9 +389,9 @@ def _file_looks(name: str, poll_s: float) -> Generator[Piece, None, None]:
 
 
 def _session_looks(name: str, poll_s: float) -> Generator[Piece, None, None]:
-    from ebbtide.traces.agents.opencode import SessionTail
+    from ebbtide.traces.agents.session_tail import stored_tail
 
-    tail = SessionTail(name)
+    tail = stored_tail(name)
     while True:
         data = tail.look()
         yield Piece(data=data)

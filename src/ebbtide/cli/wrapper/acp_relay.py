@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pickle
 import select
 import struct
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import IO, Final
 
-from ebbtide.cli.wrapper.acp_lines import cancel_line, prompted_session, said_line, with_note
+from ebbtide.bounded import Bounded
+from ebbtide.cli.wrapper.acp_lines import (
+    RequestId,
+    answers_of,
+    cancel_line,
+    prompts_of,
+    refused_line,
+    said_line,
+    with_notes,
+    withdrawal_line,
+    without,
+)
 from ebbtide.cli.wrapper.messages import MessageKind, WatcherMessage
 from ebbtide.errors import error_text
 from ebbtide.supervision.ladder import Action
@@ -26,6 +38,7 @@ LONGEST: Final = 32 << 20  #: bytes of a line that is held until it is whole, an
 _READ: Final = 1 << 16  # bytes at once
 _MOST_WAITING: Final = 64 << 20  # bytes that the process that watches may be behind
 _NOTE_S: Final = 2.0  # that a prompt waits for its note at most, where the process that watches is behind
+_MOST_REQUESTS: Final = 1000  # whose ids are remembered
 _DRAIN_S: Final = 5.0  # that an editor has to read what an agent wrote before its end
 _STDIN, _STDOUT = 0, 1
 _BEHIND: Final = "the sessions are no longer watched, because that takes too long; the agent is not affected"
@@ -123,7 +136,12 @@ class AcpRelay:
         self._bytes = 0  # that wait
         self._prompts = 0
         self._latest: dict[str, int] = {}  # number of the latest prompt, by session
-        self._note = (0, "")  # number of the latest prompt whose note is known, and that note
+        self._noted = 0  # number of the latest prompt whose note is known
+        self._notes: dict[int, str] = {}  # by the numbers of their prompts
+        self._stops = False
+        self._answered: Bounded[RequestId, None] = Bounded(_MOST_REQUESTS)  # by the editor
+        self._refused: Bounded[RequestId, None] = Bounded(_MOST_REQUESTS)  # in the editor's name
+        self._orders: SimpleQueue[WatcherMessage] = SimpleQueue()
         self._back = threading.Thread(target=self._to_editor, daemon=True)
         self._feeder: threading.Thread | None = None
 
@@ -134,7 +152,7 @@ class AcpRelay:
             job: Its job.
             watcher: Its standard input, which is closed at the end.
         """
-        self._is_watched = True
+        self._is_watched, self._stops = True, job.stops
         self._feeder = threading.Thread(target=self._feed, args=(job, watcher), daemon=True)
         self._feeder.start()
 
@@ -145,6 +163,7 @@ class AcpRelay:
                 os.set_blocking(descriptor, True)  # the editor may have left it otherwise
         self._back.start()
         threading.Thread(target=self._to_agent, daemon=True).start()
+        threading.Thread(target=self._obey, daemon=True).start()
 
     def finish(self) -> bool:
         """Passes on the last bytes of an agent that is over; returns True if all of them can be judged."""
@@ -162,11 +181,13 @@ class AcpRelay:
         """Does what a note or a verdict asks for."""
         if message.kind is MessageKind.NOTE:
             with self._news:
-                self._note = (message.prompt, message.text)
+                self._noted = message.prompt
+                if message.text:
+                    self._notes[message.prompt] = message.text
                 self._news.notify_all()
-        elif message.kind is MessageKind.VERDICT:
+        elif message.kind in (MessageKind.VERDICT, MessageKind.PERMISSION):
             # Neither side may be reading, and whoever takes signals must not wait.
-            threading.Thread(target=self._end_turn, args=(message,), daemon=True).start()
+            self._orders.put(message)
 
     def lose_watcher(self) -> None:
         """Notes that nobody judges any more."""
@@ -174,12 +195,31 @@ class AcpRelay:
             self._is_watched = False
             self._news.notify_all()
 
+    def _obey(self) -> None:
+        """Does what verdicts ask for, in their order."""
+        while True:
+            message = self._orders.get()
+            with suppress(OSError):
+                if message.kind is MessageKind.PERMISSION:
+                    self._refuse(message)
+                else:
+                    self._end_turn(message)
+
     def _end_turn(self, message: WatcherMessage) -> None:
-        with suppress(OSError):
-            if self._latest.get(message.session) == message.prompt:
-                self._editor.insert(said_line(message.session, message.text))
-            if message.action is Action.STOP and self._latest.get(message.session) == message.prompt:
-                self._agent.insert(cancel_line(message.session))
+        if self._latest.get(message.session) == message.prompt:
+            self._editor.insert(said_line(message.session, message.text))
+        if message.action is Action.STOP and self._latest.get(message.session) == message.prompt:
+            self._agent.insert(cancel_line(message.session))
+
+    def _refuse(self, message: WatcherMessage) -> None:
+        """Answers an open request for permission, as whoever cancels a turn must."""
+        request: RequestId = json.loads(message.text)
+        with self._news:
+            if request in self._answered or self._latest.get(message.session) != message.prompt:
+                return
+            self._refused[request] = None
+        self._agent.insert(refused_line(request))
+        self._editor.insert(withdrawal_line(request))
 
     def _to_agent(self) -> None:
         rest: list[bytes] = []  # of a line that is not whole
@@ -204,29 +244,43 @@ class AcpRelay:
             self._agent.close()
 
     def _pass(self, line: bytes) -> None:
-        """Passes a line to the agent, with its note where it is a prompt that has one."""
-        session = prompted_session(line)
-        number, is_first = 0, True
-        if session is not None:
-            with self._news:
-                self._prompts = number = self._prompts + 1
-                is_first = session not in self._latest
-                self._latest[session] = number
+        """Passes a line to the agent, with notes for its prompts, and without answers that are too late."""
+        numbers = {}  # of prompts that may have a note, by their places
+        with self._news:
+            for place, session in prompts_of(line).items():
+                self._prompts += 1
+                if session in self._latest:
+                    numbers[place] = self._prompts
+                self._latest[session] = self._prompts
         self._show(EDITOR, line)
-        if not is_first and (note := self._note_of(number)):
+        late = self._late_answers(line) if self._stops else []
+        if notes := self._notes_of(numbers):
             try:
-                line = with_note(line, note)
+                line = with_notes(line, notes)
             except Exception as error:  # noqa: BLE001 - the agent does not notice
                 self._report(
                     f"a note could not be delivered: {error_text(error)}; the prompt was not changed"
                 )
-        self._agent.write(line)
+        self._agent.write(without(line, late))
 
-    def _note_of(self, number: int) -> str:
-        """Returns the note for a prompt, which may take a moment."""
+    def _notes_of(self, numbers: Mapping[int, int]) -> dict[int, str]:
+        """Returns the notes for prompts, which may take a moment, by their places."""
+        if not numbers:
+            return {}
+        last = max(numbers.values())
         with self._news:
-            self._news.wait_for(lambda: self._note[0] >= number or not self._is_watched, _NOTE_S)
-            return self._note[1] if self._note[0] == number else ""
+            self._news.wait_for(lambda: self._noted >= last or not self._is_watched, _NOTE_S)
+            known, self._notes = self._notes, {}
+        return {place: known[number] for place, number in numbers.items() if number in known}
+
+    def _late_answers(self, line: bytes) -> list[int]:
+        """Returns the places of answers to requests that were answered before; remembers the others."""
+        answers = answers_of(line)
+        with self._news:
+            for request in answers.values():
+                if request not in self._refused:
+                    self._answered.renew(request, None)
+            return [place for place, request in answers.items() if request in self._refused]
 
     def _to_editor(self) -> None:
         looks = select.poll()

@@ -5,6 +5,7 @@ It is a process of its own, so that none of its work delays a line, and no fault
 
 from __future__ import annotations
 
+import json
 import os
 import pickle
 import sys
@@ -18,7 +19,7 @@ from ebbtide.adapters.final_text import final_text
 from ebbtide.bounded import Bounded
 from ebbtide.checking import new_recorder
 from ebbtide.cli.terminal import plain
-from ebbtide.cli.wrapper.acp_lines import message_of, prompted_session
+from ebbtide.cli.wrapper.acp_lines import RequestId, messages_of, prompts_of, request_id
 from ebbtide.cli.wrapper.acp_relay import AGENT, EDITOR, HEAD, LONGEST, AcpWatchJob
 from ebbtide.cli.wrapper.messages import MessageKind, WatcherMessage
 from ebbtide.errors import error_text
@@ -91,9 +92,11 @@ class AcpWatcher:
         self._options = replace(job.options, tools=ToolPolicies({**KINDS, **declared}))
         self._stops = job.stops
         self._sessions: Bounded[str, _WatchedAcpSession] = Bounded(_MOST)
-        self._requests: Bounded[object, tuple[str, str, int]] = Bounded(_MOST)  # method, session, prompt
+        # Method, session and number of the prompt.
+        self._requests: Bounded[RequestId | None, tuple[str, str, int]] = Bounded(_MOST)
+        self._permissions: Bounded[RequestId, str] = Bounded(_MOST)  # sessions, by the open request
         self._prompts = 0
-        self._unread = 0
+        self._unread = 0  # lines
 
     def watch(self, file: BinaryIO) -> None:
         """Reads the lines of both sides, and reports at their end."""
@@ -105,19 +108,24 @@ class AcpWatcher:
         self._report()
 
     def _take(self, side: bytes, line: bytes) -> None:
-        prompted = prompted_session(line) if side == EDITOR else None
-        note, message = "", message_of(line)
+        prompts = prompts_of(line) if side == EDITOR else {}
+        messages = messages_of(line)
+        self._unread += None in messages
+        for place, message in enumerate(messages):
+            if message is not None:
+                self._take_message(side, message, prompts.get(place))
+
+    def _take_message(self, side: bytes, message: Mapping[str, Any], prompted: str | None) -> None:
+        note = ""
         try:
-            if message is None:
-                self._unread += bool(line.strip())
-            elif prompted is not None:
+            if prompted is not None:
                 note = self._prompt(prompted, message)
             elif side == EDITOR:
                 self._of_editor(message)
             else:
                 self._of_agent(message)
         except Exception as error:  # noqa: BLE001 - the other sessions are watched on
-            self._give_up(message or {}, error)
+            self._give_up(message, error)
         if prompted is not None:
             # Whoever holds the prompt waits for this.
             _send(MessageKind.NOTE, note, session=prompted, prompt=self._prompts)
@@ -127,7 +135,7 @@ class AcpWatcher:
         self._prompts += 1
         session = self._session(name)
         note = "" if session.is_lost else session.note()
-        self._requests[_key(message)] = ("session/prompt", name, self._prompts)
+        self._requests[request_id(message)] = ("session/prompt", name, self._prompts)
         self._record(name, session.events.prompt(fields.mapping(message.get("params"))))
         session.prompt, session.is_open, session.told = self._prompts, True, Action.ALLOW
         return note
@@ -135,8 +143,11 @@ class AcpWatcher:
     def _of_editor(self, message: Mapping[str, Any]) -> None:
         method, params = message.get("method"), fields.mapping(message.get("params"))
         name = fields.text(params.get("sessionId")) or ""
+        request = request_id(message)
+        if method is None and request is not None:
+            self._permissions.pop(request, None)
         if method in _BEGINS:
-            self._requests[_key(message)] = (method, name, 0)
+            self._requests[request] = (method, name, 0)
             if method == "session/load":
                 self._session(name, has_past=True).is_replayed = True
 
@@ -149,10 +160,13 @@ class AcpWatcher:
             if not session.is_replayed:
                 self._record(name, events)
         elif message.get("method") == "session/request_permission" and name is not None:
-            call = fields.mapping(params.get("toolCall"))
+            call, asked = fields.mapping(params.get("toolCall")), request_id(message)
+            if asked is not None:
+                self._permissions[asked] = name
             self._record(name, self._session(name).events.update({**call, "status": None}))
+            self._refuse_permissions(name)
         elif "method" not in message:
-            request = self._requests.pop(_key(message), None)
+            request = self._requests.pop(request_id(message), None)
             if request is not None:
                 self._answer(*request, message)
 
@@ -183,6 +197,15 @@ class AcpWatcher:
             standing = standing_of(name, tally, ending, latest=time.time())
             text = plain(redact(final_text(ending, standing)))
             _send(MessageKind.VERDICT, text, ending.action, session=name, prompt=session.prompt)
+            self._refuse_permissions(name)
+
+    def _refuse_permissions(self, name: str) -> None:
+        """Has requests for permission answered that are open in a turn that was ended."""
+        session = self._session(name)
+        if self._stops and session.is_open and session.told is Action.STOP:
+            for request in [key for key, asking in self._permissions.items() if asking == name]:
+                del self._permissions[request]
+                _send(MessageKind.PERMISSION, json.dumps(request), session=name, prompt=session.prompt)
 
     def _session(self, name: str, *, has_past: bool = False) -> _WatchedAcpSession:
         """Returns a session, made anew where it is not known."""
@@ -222,12 +245,6 @@ class AcpWatcher:
         spent = summary.spent
         amounts = wording.amounts(spent.cost_usd, spent.tokens.total) or "cost unknown"
         yield f"{summary.words}: {amounts}. Session: {shown}"
-
-
-def _key(message: Mapping[str, Any]) -> object:
-    """Returns the id of a request or an answer, by which the two belong together."""
-    number = message.get("id")
-    return number if isinstance(number, str | int | float) else None
 
 
 def _send(

@@ -18,6 +18,7 @@ class MessageKind(StrEnum):
     REPORT = "report"  #: the outcome of the run
     FAULT = "fault"  #: the reason why a session is not watched
     NOTE = "note"  #: text to put before the model, and empty where there is none
+    PERMISSION = "permission"  #: the id of a request for permission in a turn that was ended, as JSON
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Final, Self
 
-from ebbtide.traces.input.opencode_names import is_session_file
 from ebbtide.traces.sessions.agent_homes import CodingAgent
 from ebbtide.traces.sessions.session_files import SessionFile, SessionSearch
 from ebbtide.traces.sessions.session_origin import SessionOrigin, origin_of, root_session
@@ -139,7 +138,7 @@ class SessionFinder:
         new = {
             (file.agent, sessions[file.path])
             for file in files
-            if self._origins[file.path].is_main and file.path not in self._start.files
+            if self._origins[file.path].is_main and not self._was_there(file.path)
         }
         found = []
         for file in files:
@@ -151,8 +150,12 @@ class SessionFinder:
             return found
         return [item for item in found if item.is_new]
 
+    def _was_there(self, path: str) -> bool:
+        """True if a session was there before; Codex unpacks an old one before it goes on with it."""
+        return path in self._start.files or f"{path}.zst" in self._start.files
+
     def _is_written(self, file: SessionFile) -> bool:
-        is_read = not file.obstacle and not file.path.endswith(".zst") and not is_session_file(file.path)
+        is_read = not file.obstacle and not file.path.endswith(".zst")  # what is packed grows no more
         return is_read and self._start.files.get(file.path) != file.modified
 
     def _may_be_in(self, project: str | None) -> bool:

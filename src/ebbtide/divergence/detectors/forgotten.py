@@ -1,9 +1,10 @@
-"""Calls that fail again after the context was condensed: the summary forgets that they were tried.
+"""Calls that are made again after the context was condensed: the summary forgets what they gave.
 
 Within one context a model sees that a call failed. After a condensation it knows what the summary says, and
 where that still names the step as the next one, the step fails in each context anew, between other calls
 that may well bring something. Only calls count whose effect is known: what an edit or a read depends on was
-not changed in between, while a check may fail again for another reason.
+not changed in between, while a check may fail again for another reason. A context that is full before the
+reading is done makes the model read the same again, in one context after the other.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from ebbtide.events.event import Event, Notice, NoticeKind, ToolCall
 from ebbtide.events.identity import Key, key_of, settled
 
 _CALLS = 32  # whose contexts are counted at once
+_LOOKS = 3  # calls of a context that say something about it
+_KNOWN = 0.6  # of them, those whose answer was known
 
 
 class Forgotten(Detector):
@@ -62,6 +65,63 @@ class Forgotten(Detector):
             first=first,
             is_proof=False,
         )
+
+
+class RereadContexts(Detector):
+    """Counts contexts in a row that are spent on what was known, up to each condensation."""
+
+    __slots__ = ("_calls", "_changes", "_count", "_first", "_known")
+
+    _count: int
+    _first: int
+    _calls: int  # of the chain, until the latest condensation
+    _known: int
+    _changes: int
+
+    def __init__(self, memory: ChainMemory) -> None:
+        super().__init__(memory)
+        self._calls = self._known = self._changes = 0
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin afresh: a person said something new."""
+        self._count, self._first = 0, 0
+
+    def see(self, moment: Moment) -> Finding | None:
+        """Take the end of a context."""
+        event, memory, least = moment.event, self._memory, self._rules.reread
+        if not isinstance(event, Notice) or event.kind is not NoticeKind.COMPACTION:
+            return None
+        calls, self._calls = memory.repetition.calls - self._calls, memory.repetition.calls
+        known, self._known = memory.known_looks - self._known, memory.known_looks
+        changed, self._changes = memory.changes > self._changes, memory.changes
+        if calls < _LOOKS and not changed:
+            return None
+        if changed or known < _KNOWN * calls:
+            self.reset()
+            return None
+        self._count += 1
+        self._first = self._first or moment.number
+        if least is None or self._count < least:
+            return None
+        return Finding(
+            kind=LoopKind.REREAD,
+            key=key_of(LoopKind.REREAD),
+            count=self._count,
+            at=least,
+            calls=self._count,
+            first_event=self._first,
+            begins=self._count == least,
+            is_proof=False,
+        )
+
+
+def known_reread(number: int) -> Event:
+    """An event of a run that reads four files in each of its contexts."""
+    if number % 5 == 4:
+        return Notice(kind=NoticeKind.COMPACTION)
+    name = f"day{number % 5}.log"
+    return ToolCall(name="Read", args={"file_path": name}, result=f"log of {name}: {number % 5} trips")
 
 
 def known_forgotten(number: int) -> Event:

@@ -30,6 +30,7 @@ from ebbtide.text.noise import is_generated
 _READ: Final = 2_000  # characters of an injected text that are compared
 _LONG: Final = 80  # characters from which nobody types a text again to the letter
 _WORD: Final = re.compile(r"\w+")
+_NUMBERED: Final = re.compile(r"\b[A-Za-z]{1,20}[-_#]?\d{2,12}\b")  # a thing that is one of many
 #: How injected texts name what puts them in, the most exact first.
 _AUTHORS: Final = (
     re.compile(r"hook_run_id=\"([^\"]{1,60})\""),
@@ -54,6 +55,7 @@ class Injections(Detector):
         "_goes_on",
         "_has_answered",
         "_names",
+        "_said",
         "_witnessed",
         "_words",
     )
@@ -62,6 +64,7 @@ class Injections(Detector):
     _names: frozenset[int]
     _count: int
     _first: int
+    _said: int  # what a person said last
     _witnessed: int
     _deeds: int
     _calls: int
@@ -79,6 +82,7 @@ class Injections(Detector):
         self._names = frozenset()
         self._count = 0
         self._first = 0
+        self._said = 0
         self._witnessed = 0
         self._deeds = 0
         self._calls = 0
@@ -94,6 +98,7 @@ class Injections(Detector):
             return None
         least, text = self._rules.injections, _injected(event)
         if least is None or not text:
+            self._hear(event)
             return None
         if not self._goes_on_with(text, moment.number):
             return None
@@ -113,11 +118,21 @@ class Injections(Detector):
             tools=(author,),
         )
 
+    def _hear(self, event: Event) -> None:
+        """Take words that nothing put in: a person who says something new begins afresh."""
+        if not isinstance(event, Message) or event.role is not Role.USER or not event.text:
+            return
+        said = _number(event.text)
+        if said != self._said:
+            self.reset()
+            self._said = said
+
     def _goes_on_with(self, text: str, number: int) -> bool:
         """Count an injected text; returns True if it is the one before, and nothing was done in between."""
         tokens = {word for word in _WORD.findall(text[:_READ].lower()) if not word.isdigit()}
         words = frozenset(map(_number, tokens))
-        names = frozenset(_number(word) for word in tokens if is_generated(word))
+        generated = [word for word in tokens if is_generated(word)]
+        names = frozenset(map(_number, (*generated, *_NUMBERED.findall(text[:_READ]))))
         is_same = bool(words) and share(words, self._words) >= self._rules.shared_words
         is_same = is_same and names <= self._names
         memory = self._memory

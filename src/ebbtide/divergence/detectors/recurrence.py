@@ -163,7 +163,7 @@ class Recurrences(Detector):
             is_apart = False  # an agent that cannot be started fails whatever it was to do
         if is_empty and len(attempts.words) < _WORDS:
             attempts.words |= words_of(outcome.lines[0][1])  # what it suggests instead may be tried next
-        if is_apart or outcome.is_down:
+        if is_apart or outcome.is_down or self._is_awaited(moment):
             attempts.apart += 1
             if attempts.apart % _APART:
                 return None
@@ -192,6 +192,15 @@ class Recurrences(Detector):
                     LoopKind.RECURRENCE, key, moment, count=count, at=least, first=first
                 )
         return None
+
+    def _is_awaited(self, moment: Moment) -> bool:
+        """Returns True if the same call after a rest waits: a person said so, or what it waits for moves."""
+        if not moment.same_since:
+            return False
+        if self._memory.advanced_at > moment.before:
+            return True
+        has_rested = moment.has_rested or moment.pause_s > 0
+        return has_rested and self._memory.started.announced_s(moment.now) > 0
 
     def restore(self, state: Any) -> None:
         """Take up what `to_state` gave."""

@@ -7,7 +7,8 @@ what keeps the thing from going on. One that stands still until somebody acts ta
 patience has an end also where something is under way and never moves.
 
 Two answers are the same where they differ in what the question named, or in numbers alone that jump to and
-fro. Looks at one missing thing in other ways, each of which shows nothing, are looks at the same. A number
+fro. Looks at one thing in other ways are looks at the same, where each shows nothing, or that it stands still
+until somebody acts; that takes one look less, whatever else is seen in between. A number
 that moves in one direction is progress, unless it is a clock. So is whatever else brought news between two
 looks. What is at work now needs neither.
 """
@@ -63,6 +64,7 @@ class Vigil:
     place: int  # of the first call
     first_event: int
     since: float | None
+    stands: bool  # whether it stands still until somebody acts
     latest: list[float]  # numbers of the latest answer, and of the first
     begin: list[float]
     count: int = 0
@@ -142,6 +144,7 @@ class Waits(Detector):
         vigil = self._vigil(moment)
         if vigil.has_come_further(shares_in(text[:_READ])):
             return self._goes_on(moment)
+        least -= vigil.stands
         if vigil.count < least:
             return None
         passed_s = vigil.rested_s
@@ -149,7 +152,7 @@ class Waits(Detector):
             passed_s = moment.ts - vigil.since
         answer = moment.beginning
         kind = LoopKind.VAIN_WAIT
-        if is_halted(answer):
+        if vigil.stands:
             least_s = 0.0
         else:
             started = self._memory.started
@@ -186,26 +189,28 @@ class Waits(Detector):
         """Count a look among those at the same thing that showed the same."""
         numbers: list[float] = []
         form = _form_of(without_noise(moment.beginning), moment.arguments, numbers)
-        if moment.has_failed:
-            numbers = []  # how often it failed is no way that it has come
+        if moment.has_failed:  # how often it failed is no way that it has come; where it goes on is one
+            numbers = [float(token) for token in _TOKEN.findall(moment.arguments) if _NUMBER.fullmatch(token)]
         key = key_of(moment.name, form)
         words = frozenset(word for word in moment.words if not word & 1)  # an odd one holds a digit
         vigils, witnessed = self._vigils, self._memory.witnessed
         is_news = moment.has_news or (moment.is_look and not moment.same_since)
-        names = names_in(moment.arguments) if _is_bare(moment) else frozenset()
+        stands = is_halted(moment.beginning)
+        names = names_in(moment.arguments) if stands or _is_bare(moment) else frozenset()
         vigil = next((one for one in vigils if one.form == key and share(one.words, words) >= _ALIKE), None)
         if vigil is None and names:
-            vigil = next((one for one in vigils if one.names & names), None)
+            vigil = next((one for one in vigils if one.names & names and one.stands == stands), None)
         if vigil is not None:
             vigils.remove(vigil)
-            if witnessed - is_news > vigil.witnessed:
+            if witnessed - is_news > vigil.witnessed and not (stands and vigil.stands):
                 vigil = None  # something else moved in between
         if vigil is None:
             del vigils[: len(vigils) - _VIGILS + 1]
-            vigil = Vigil(key, words, names, moment.now, moment.number, moment.ts, numbers, numbers)
+            vigil = Vigil(key, words, names, moment.now, moment.number, moment.ts, stands, numbers, numbers)
         else:
             vigil.rested_s += moment.pause_s
             vigil.names &= names
+            vigil.stands = stands
             if vigil.form == key:
                 vigil.move(numbers)
         vigil.count += 1

@@ -7,9 +7,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
 from ebbtide.events.event import Event
-from ebbtide.traces.agents.opencode import SessionTail
-from ebbtide.traces.agents.opencode_storage import is_in_database
+from ebbtide.traces.agents.session_database import is_in_database
+from ebbtide.traces.agents.session_tail import StoredTail, stored_tail
 from ebbtide.traces.input.lines import Tail
+from ebbtide.traces.input.opencode_names import is_session_file
 from ebbtide.traces.live import TraceStream
 from ebbtide.traces.reading import open_trace
 from ebbtide.traces.records.readers import TraceItem
@@ -23,7 +24,7 @@ class FollowedSession:
     that begins anew rests at the same ones.
 
     Args:
-        path: The file, or a session in a database of OpenCode.
+        path: The file, or a session in a database or in many files.
         chain: Put before the chains of its events; empty for a file that is the whole session.
         rests: Bytes after which it was at rest before, in any order.
         keep_rest: Keeps one more of them, before what it gives is given.
@@ -44,9 +45,9 @@ class FollowedSession:
         self._chain = chain
         self._rests = sorted(rests)
         self._keep_rest = keep_rest
-        self._tail: Tail | SessionTail | None = None
-        if is_in_database(path):
-            self._tail = SessionTail(path)
+        self._tail: Tail | StoredTail | None = None
+        if is_in_database(path) or is_session_file(path):
+            self._tail = stored_tail(path)
         elif path.endswith(".jsonl"):
             self._tail = Tail(path)
         self._begin()
@@ -68,6 +69,11 @@ class FollowedSession:
             if self._keep_rest is not None:
                 self._keep_rest(self._at)
             yield self._numbered(settled)
+
+    @property
+    def is_waiting(self) -> bool:
+        """True if the next look gives more, whether the session changes or not."""
+        return not isinstance(self._tail, Tail | None) and self._tail.is_waiting
 
     def close(self) -> None:
         """Close the file."""

@@ -22,7 +22,9 @@ from ebbtide.service.runs.run_origin import RunOrigin
 from ebbtide.service.runs.run_source import RunSource
 from ebbtide.service.sessions.followed_session import FollowedSession
 from ebbtide.service.sessions.session_books import SessionBooks
-from ebbtide.traces.agents.opencode_storage import is_in_database
+from ebbtide.traces.agents.opencode_storage import message_folder
+from ebbtide.traces.agents.session_database import is_in_database
+from ebbtide.traces.input.opencode_names import is_session_file
 from ebbtide.traces.sessions.agent_homes import CodingAgent
 from ebbtide.traces.sessions.session_files import SessionFile, SessionSearch
 from ebbtide.traces.sessions.session_origin import SessionOrigin, origin_of, root_session
@@ -37,6 +39,7 @@ _WORK_S: Final = 0.002  # of watching, after which requests have their turn
 _REST_S: Final = 0.002
 _TOGETHER: Final = 500  # events that are written at once
 _MOST_OPEN: Final = 64  # files
+_SECOND_S: Final = 1.0
 _SMALL: Final = 64 << 10  # bytes of a file that may not say yet where its agent works
 
 
@@ -82,10 +85,9 @@ class SessionWatch:
             is_old = self._states.get(file.path) == state
             if is_old and self._books.has(file.path):
                 continue
-            if not is_old:
-                self._read(file)
+            is_read = is_old or self._read(file)
             self._take_calls(file)
-            if not is_old:
+            if is_read and not is_old:
                 self._states[file.path] = state
                 keep_file_state(self._runs.database, file.path, state)
             if time.monotonic() - start > _PASS_S:
@@ -115,14 +117,15 @@ class SessionWatch:
         session = root_session(self._origins[file.path], origins)
         self._books.take(file, f"{file.agent.value}:{session}", session, origins)
 
-    def _read(self, file: SessionFile) -> None:
+    def _read(self, file: SessionFile) -> bool:
+        """Reads what is new; returns True if there is no more as long as its state stays."""
         own = self._origins[file.path]
         session = root_session(own, self._by_id[file.agent])
         run_id = f"{file.agent.value}:{session}"
         project = self._by_id[file.agent].get(session, own).project
         stored = self._runs.database.origin(run_id)
         if stored is not None and stored.source is RunSource.HOOKS:
-            return
+            return True
         origin = RunOrigin(project=project, agent=file.agent.value, source=RunSource.SESSION_FILE)
         try:
             followed = self._open.pop(file.path, None)
@@ -141,10 +144,14 @@ class SessionWatch:
                 self._give(run_id, origin, events, file.modified)
         except TranscriptError as error:
             _log.warning("a session cannot be read: %s", error)
+            return True
         except BaseException:
             # What was read and is not kept has to be read again.
             self._open.pop(file.path).close()
             raise
+        # Databases state times in whole seconds, in which more may come.
+        is_fresh = is_in_database(file.path) and abs(self._clock() - file.modified) <= _SECOND_S
+        return not (is_fresh or followed.is_waiting)
 
     def _give(self, run_id: str, origin: RunOrigin, events: list[Event], modified: float) -> None:
         for start in range(0, len(events), _TOGETHER):
@@ -200,9 +207,14 @@ def _state(file: SessionFile) -> str:
     """Returns a text that changes when a file does."""
     try:
         status = os.stat(file.path)  # noqa: PTH116 - a Path of each of many files takes long
-    except OSError:  # in a database, or gone
+        state = f"{status.st_size} {status.st_mtime_ns}"
+        if is_session_file(file.path):  # its messages have files of their own
+            folder = message_folder(file.path)
+            latest = max(os.listdir(folder))  # noqa: PTH208 - likewise
+            state += f" {latest} {(folder / latest).stat().st_mtime_ns}"
+    except (OSError, ValueError):  # in a database, without a message, or gone
         return str(file.modified)
-    return f"{status.st_size} {status.st_mtime_ns}"
+    return state
 
 
 def _size(file: SessionFile) -> int:

@@ -5,9 +5,9 @@ and its own records. A reader here takes the message out, and `ChatEvents` makes
 
 - Droid: lines of type ``message`` after one of type ``session_start``, and what ``droid exec`` prints.
 - Cursor: lines with ``role`` and ``message``. No line states a time; answers of tools are mostly left out.
-- Goose: lines with ``role``, ``created`` and parts, or a session that it exported.
+- Goose: lines with ``role``, ``created`` and parts, a session that it exported, or the rows of its database.
 - Grok Build: ``chat_history.jsonl``, whose lines have the role as their type. No line states a time.
-- Hermes: ``session_*.json``, or lines after one of role ``session_meta``.
+- Hermes: ``session_*.json``, lines after one of role ``session_meta``, or the rows of its database.
 - Kiro CLI: lines with ``kind`` and ``data``, or turns with ``user`` and ``assistant`` in one ``history``.
 """
 
@@ -17,9 +17,20 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from ebbtide.events.event import Event, ModelCall, Notice, NoticeKind, Stop, ToolCall
-from ebbtide.events.usage import Usage
+from ebbtide.events.usage import Usage, rows_by_model
 from ebbtide.traces.chats.chat_events import ChatEvents
-from ebbtide.traces.records.fields import count, dollars, items, joined_text, mapping, seconds, shown, text
+from ebbtide.traces.records.fields import (
+    count,
+    dollars,
+    from_json,
+    items,
+    joined_text,
+    mapping,
+    seconds,
+    shown,
+    text,
+)
+from ebbtide.traces.records.provider_usage import disjoint_usage
 
 _Message = Mapping[str, Any]
 
@@ -151,18 +162,22 @@ class GooseReader(EnvelopeReader):
 
     def __init__(self) -> None:
         super().__init__()
-        self._stated = Usage()
+        self._stated: dict[str, Any] = {}
 
     def finish(self) -> Sequence[Event]:
         """Returns the calls whose results never came, and what the session states that all of it took."""
-        usage, self._stated = self._stated, Usage()
-        if usage == Usage():
+        stated, self._stated = self._stated, {}
+        if not stated:
             return super().finish()
+        usage = _goose_usage(stated, "accumulated_")
+        usage.cost_usd = dollars(stated.get("accumulated_cost"))
         usage.model = self.model
         return [*super().finish(), Notice(kind=NoticeKind.TOTAL, source="session", stated=(usage,))]
 
     def _events(self, record: _Message) -> Sequence[Event]:
         role, ts = record.get("role"), seconds(record.get("created"))
+        if "usage_ledger" in record:
+            return self._spent(mapping(record["usage_ledger"]))
         if not isinstance(role, str):
             self._head(record)
             return ()
@@ -175,10 +190,13 @@ class GooseReader(EnvelopeReader):
         self.project = text(record.get("working_dir")) or self.project
         self.title = text(record.get("description")) or text(record.get("name")) or self.title
         self.model = text(mapping(record.get("model_config")).get("model_name")) or self.model
-        stated = self._stated
-        stated.input_tokens = count(record.get("accumulated_input_tokens")) or stated.input_tokens
-        stated.output_tokens = count(record.get("accumulated_output_tokens")) or stated.output_tokens
-        stated.cost_usd = dollars(record.get("accumulated_cost")) or stated.cost_usd
+        self._stated |= {key: record[key] for key in _STATED if dollars(record.get(key))}
+
+    def _spent(self, row: _Message) -> Sequence[Event]:
+        """Returns what a call of a model took, as the ledger in the database of Goose has it."""
+        usage = _goose_usage(row, "")
+        usage.model, usage.cost_usd = text(row.get("model")) or self.model, dollars(row.get("cost"))
+        return (Notice(kind=NoticeKind.USAGE, usage=usage, ts=seconds(row.get("created_timestamp"))),)
 
     @staticmethod
     def _part(part: _Message) -> _Message:
@@ -197,6 +215,21 @@ class GooseReader(EnvelopeReader):
             content = shown(mapping(value).get("content", value))
             return {"type": "tool_result", "tool_use_id": number, "content": content, "is_error": failed}
         return part
+
+
+_STATED: Final = (
+    *("accumulated_input_tokens", "accumulated_output_tokens", "accumulated_cost"),
+    *("accumulated_cache_read_tokens", "accumulated_cache_write_tokens"),
+)
+
+
+def _goose_usage(row: _Message, prefix: str) -> Usage:
+    return disjoint_usage(
+        total_input=row.get(f"{prefix}input_tokens"),
+        output=row.get(f"{prefix}output_tokens"),
+        cache_read=row.get(f"{prefix}cache_read_tokens"),
+        cache_write=row.get(f"{prefix}cache_write_tokens"),
+    )
 
 
 class GrokReader(EnvelopeReader):
@@ -225,16 +258,63 @@ def _status(record: _Message) -> object:
 
 
 class HermesReader(EnvelopeReader):
-    """Reads a session of Hermes, whose messages are those of OpenAI's interface."""
+    """Reads a session of Hermes, whose messages are those of OpenAI's interface.
+
+    In its database the head states the tokens of the whole session.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._stated: tuple[Usage, ...] = ()
+
+    def finish(self) -> Sequence[Event]:
+        """Returns the calls whose results never came, and what the session states that all of it took."""
+        stated, self._stated = self._stated, ()
+        total = [Notice(kind=NoticeKind.TOTAL, source="session", stated=stated)] if stated else []
+        return [*super().finish(), *total]
 
     def _events(self, record: _Message) -> Sequence[Event]:
-        role = record.get("role")
+        role, ts = record.get("role"), seconds(record.get("timestamp"))
         if role in (None, "session_meta"):
-            self.model = text(record.get("model")) or self.model
-            self.title = text(record.get("title")) or self.title
-            self.project = text(mapping(record.get("model_config")).get("cwd")) or self.project
+            self._head(record)
             return ()
-        return self._said(record, seconds(record.get("timestamp")))
+        if role == "compaction":
+            return (Notice(kind=NoticeKind.COMPACTION, ts=ts),)
+        if role == "note":
+            return _note(joined_text(record.get("content")), ts)
+        if role == "tool" and _has_failed(record.get("content")):
+            record = {**record, "status": "error"}
+        return self._said(record, ts)
+
+    def _head(self, record: _Message) -> None:
+        self.model = text(record.get("model")) or self.model
+        self.title = text(record.get("title")) or self.title
+        place = text(record.get("cwd")) or text(mapping(record.get("model_config")).get("cwd"))
+        self.project = place or self.project
+        usages = []
+        for row in map(mapping, items(record.get("spent"))):
+            usage = Usage(
+                model=text(row.get("model")),
+                input_tokens=count(row.get("input_tokens")),
+                output_tokens=count(row.get("output_tokens")),
+                cache_read_tokens=count(row.get("cache_read_tokens")),
+                cache_write_tokens=count(row.get("cache_write_tokens")),
+                reasoning_tokens=count(row.get("reasoning_tokens")),
+                cost_usd=dollars(row.get("actual_cost_usd")),
+            )
+            usage.drop_impossible_parts()
+            usages.append(usage)
+        spent = [usage for usage in usages if usage.tokens or usage.cost_usd]
+        self._stated = rows_by_model(spent) or self._stated
+
+
+def _has_failed(content: object) -> bool:
+    """Returns True if the answer of a tool says so: it is an object with a code, a flag or an error."""
+    answer = mapping(from_json(content))
+    code = answer.get("exit_code")
+    if type(code) is int or isinstance(answer.get("success"), bool):
+        return code not in (None, 0) or answer.get("success") is False
+    return text(answer.get("error")) is not None
 
 
 class KiroReader(EnvelopeReader):

@@ -19,7 +19,8 @@ from typing import Any
 from ebbtide.events.event import Event, Message, ModelCall, Notice, NoticeKind, ToolCall
 from ebbtide.events.model_call_id import CallId
 from ebbtide.events.usage import CLASSES, Usage
-from ebbtide.traces.agents.opencode_storage import database_rows, open_database, row_lines, session_head
+from ebbtide.traces.agents.opencode_storage import database_rows, row_lines, session_head
+from ebbtide.traces.agents.session_database import open_database, state_of_files
 from ebbtide.traces.records.fields import count, dollars, identifier, items, mapping, seconds, shown, text
 from ebbtide.traces.records.joining import Seen
 from ebbtide.traces.records.provider_usage import has_spent, reported
@@ -257,11 +258,15 @@ class SessionTail:
     Args:
         path: As for `is_in_database`.
 
+    Attributes:
+        is_waiting: True if something is there that was not given out yet, and will be without a change.
+
     Raises:
         TranscriptError: It cannot be read.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.is_waiting = False
         self._path = Path(path)
         self._head = session_head(path)
         self._lines_of: set[str] = set()  # messages whose lines were given out
@@ -273,7 +278,7 @@ class SessionTail:
         Raises:
             TranscriptError: It cannot be read any more.
         """
-        state = self._state_of_files()
+        state = state_of_files(self._path.parent)
         if state == self._state:
             return b""
         lines: list[bytes] = []
@@ -290,14 +295,3 @@ class SessionTail:
             lines.insert(0, self._head)
             self._head = b""
         return b"".join(lines)
-
-    def _state_of_files(self) -> object:
-        """Returns a value that changes with every change of the database."""
-        states = []
-        for suffix in ("", "-wal"):
-            try:
-                status = Path(f"{self._path.parent}{suffix}").stat()
-            except OSError:
-                continue
-            states.append((status.st_ino, status.st_size, status.st_mtime_ns))
-        return states

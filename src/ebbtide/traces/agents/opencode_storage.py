@@ -1,8 +1,6 @@
 """Storage of OpenCode's sessions: 1.18 in a database, 1.0 in folders of JSON files.
 
-A session in the database has no file of its own. It is named like a file in the database:
-``opencode.db/ses_1a2b``. Nothing is ever written: a database without a write-ahead log is opened as a file
-that does not change, so that no such log comes into being.
+A session in the database is named like a file in it: ``opencode.db/ses_1a2b``.
 """
 
 from __future__ import annotations
@@ -11,20 +9,16 @@ import json
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from ebbtide.database.sqlite_errors import SQLITE_ERRORS, sqlite_words
 from ebbtide.errors import TranscriptError
 from ebbtide.regular_file import refuse_special
+from ebbtide.traces.agents.session_database import StoredSession, is_in_database, open_database
 from ebbtide.traces.input.json_value import json_value
-from ebbtide.traces.input.opencode_names import is_session_file
-from ebbtide.traces.input.other_databases import kind_of
-from ebbtide.traces.input.source import begins_with, readable
+from ebbtide.traces.input.source import readable
 from ebbtide.traces.records.fields import identifier, mapping, seconds, text
 
-SQLITE = b"SQLite format 3\0"
 # By the end of each, so that a sub-session comes before the answer of the call that began it.
 _MESSAGES = """
 WITH RECURSIVE tree(id) AS (
@@ -37,44 +31,6 @@ SELECT
 FROM message WHERE session_id IN tree ORDER BY COALESCE(ended, time_created), id
 """
 _PARTS = "SELECT data, json_valid(data) FROM part WHERE message_id = ? ORDER BY id"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredSession:
-    """A session in the storage.
-
-    Args:
-        id: Its id.
-        path: What it is named by.
-        parent: The session that began it; None for one of its own.
-        directory: The folder that the agent worked in; None where it is not known.
-        modified: When it was written last, in seconds since 1970.
-    """
-
-    id: str
-    path: str
-    parent: str | None
-    directory: str | None
-    modified: float
-
-
-def is_database(path: str | os.PathLike[str]) -> bool:
-    """True if this is a database by its name and its first bytes."""
-    file = Path(path)
-    try:
-        return file.suffix == ".db" and file.is_file() and begins_with(file, SQLITE)
-    except OSError:
-        return False
-
-
-def is_in_database(path: str | os.PathLike[str]) -> bool:
-    """True if a path names a session in a database."""
-    return is_database(Path(path).parent)
-
-
-def is_stored(path: str | os.PathLike[str]) -> bool:
-    """True if a path names a session, in a database or in a file, or a database."""
-    return is_database(path) or is_in_database(path) or is_session_file(path)
 
 
 def stored_sessions(path: str | os.PathLike[str]) -> list[StoredSession]:
@@ -141,30 +97,31 @@ def session_lines(path: str | os.PathLike[str]) -> Iterator[bytes]:
     yield from _database_lines(Path(path)) if is_in_database(path) else _folder_lines(Path(path))
 
 
-def sessions_at(path: str | os.PathLike[str]) -> list[str]:
-    """Returns the names of the sessions in a database; its path for anything else, or if it is unreadable."""
-    if is_database(path):
-        with suppress(TranscriptError):
-            return sorted(session.path for session in stored_sessions(path)) or [os.fspath(path)]
-    return [os.fspath(path)]
+def message_folder(path: str | os.PathLike[str]) -> Path:
+    """The folder with a file for each message of a session; the order of their names is that of time.
+
+    Args:
+        path: As for `is_session_file`.
+    """
+    file = Path(path)
+    return file.parents[2] / "message" / file.stem
 
 
-def only_session(path: str | os.PathLike[str]) -> str:
-    """Returns the name of the only session in a database.
+def message_lines(file: Path) -> Iterator[bytes]:
+    """A message in folders with its parts as a line; before it what is no JSON.
+
+    Args:
+        file: One in a `message_folder`.
 
     Raises:
-        TranscriptError: There are several, or none.
+        TranscriptError: It cannot be read.
     """
-    sessions = sorted(stored_sessions(path), key=lambda session: session.modified)
-    if not sessions:
-        raise TranscriptError("there is no session in this database", source=os.fspath(path), no_trace=True)
-    if len(sessions) > 1:
-        raise TranscriptError(
-            f"there are {len(sessions):,} sessions in this database",
-            source=os.fspath(path),
-            hint=f"Name one of them; the latest is {sessions[-1].path}.",
-        )
-    return sessions[0].path
+    info = _text_of(file)
+    parts = [_text_of(part) for part in _files(file.parents[2] / "part" / file.stem)]
+    broken = [part for part in parts if not _is_json(part)]
+    yield from map(_flat, broken)
+    whole = ",".join(part for part in parts if part not in broken)
+    yield _flat(f'{{"info": {info}, "parts": [{whole}]}}')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -235,14 +192,8 @@ def _database_lines(path: Path) -> Iterator[bytes]:
 
 
 def _folder_lines(path: Path) -> Iterator[bytes]:
-    storage, session = path.parents[2], stored_session(path).id
-    for message in _files(storage / "message" / session):
-        info = _text_of(message)
-        parts = [_text_of(part) for part in _files(storage / "part" / message.stem)]
-        broken = [part for part in parts if not _is_json(part)]
-        yield from map(_flat, broken)
-        whole = ",".join(part for part in parts if part not in broken)
-        yield _flat(f'{{"info": {info}, "parts": [{whole}]}}')
+    for message in _files(message_folder(path)):
+        yield from message_lines(message)
 
 
 def _files(folder: Path) -> list[Path]:
@@ -268,32 +219,3 @@ def _is_json(words: str) -> bool:
 def _flat(words: str) -> bytes:
     # Line ends stand only between the parts of JSON, never in its texts.
     return words.encode(errors="replace").replace(b"\r", b" ").replace(b"\n", b" ") + b"\n"
-
-
-@contextmanager
-def open_database(path: str | os.PathLike[str]) -> Iterator[sqlite3.Connection]:
-    """A database, to read.
-
-    Raises:
-        TranscriptError: It cannot be read, or is none of OpenCode.
-    """
-    file = Path(path).absolute()
-    log = file.with_name(f"{file.name}-wal")
-    has_log = log.is_file() and log.stat().st_size > 0
-    address = f"{file.as_uri()}?mode=ro{'' if has_log else '&immutable=1'}"
-    try:
-        with closing(sqlite3.connect(address, uri=True)) as database:
-            database.text_factory = lambda data: data.decode(errors="replace")
-            try:
-                yield database
-            except SQLITE_ERRORS as error:
-                if "no such table" not in sqlite_words(error):
-                    raise
-                tables = database.execute("SELECT sql FROM sqlite_master WHERE type = 'table'").fetchall()
-                kind = kind_of("\n".join(str(row[0]) for row in tables))
-                raise TranscriptError(
-                    kind.what, source=os.fspath(path), hint=kind.advice, no_trace=True
-                ) from error
-    except SQLITE_ERRORS as error:
-        what = f"the database cannot be read: {sqlite_words(error)}"
-        raise TranscriptError(what, source=os.fspath(path)) from error

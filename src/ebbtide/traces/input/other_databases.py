@@ -1,4 +1,4 @@
-"""Databases of agents that are not read, known by their tables, and the way to the sessions in them."""
+"""Kinds of databases of agents, known by their tables, and the way to a session that cannot be read."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 
 class OtherDatabase(NamedTuple):
-    """A kind of database that is not read.
+    """A kind of database beside those of OpenCode.
 
     Args:
         marks: Texts that the statements which made its tables have, all of them.

@@ -34,8 +34,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from ebbtide.traces.input.other_databases import GOOSE, HERMES
-
 
 class CodingAgent(StrEnum):
     """An agent whose sessions can be looked for."""
@@ -71,7 +69,7 @@ class SessionPattern:
         glob: Their paths below the folder; ``**`` stands for any number of folders.
         is_main: Whether they are sessions of their own, rather than of sub-agents.
         obstacle: Why they cannot be read, with what to do instead; empty where they can.
-        is_database: Whether each is a database of OpenCode, with any number of sessions.
+        is_database: Whether each is a database, with any number of sessions.
     """
 
     glob: str
@@ -261,8 +259,8 @@ AGENT_HOMES = (
         homes=("{data}/goose", "{home}/AppData/Roaming/Block/goose/data"),
         folders=("sessions",),
         patterns=(
+            SessionPattern(glob="sessions.db", is_database=True),
             SessionPattern(glob="*.jsonl"),
-            SessionPattern(glob="sessions.db", obstacle=f"{GOOSE.what}. {GOOSE.advice}"),
         ),
     ),
     AgentHome(
@@ -279,9 +277,9 @@ AGENT_HOMES = (
         variable="HERMES_HOME",
         homes=("{home}/.hermes",),
         patterns=(
+            SessionPattern(glob="state.db", is_database=True),
             SessionPattern(glob="sessions/session_*.json"),
             SessionPattern(glob="sessions/*.jsonl"),
-            SessionPattern(glob="state.db", obstacle=f"{HERMES.what}. {HERMES.advice}"),
         ),
     ),
     AgentHome(

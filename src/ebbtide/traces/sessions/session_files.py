@@ -84,8 +84,8 @@ class SessionSearch:
         """Look for files of sessions.
 
         Empty files are passed over, and so are links to folders inside the folders of an agent: they may go
-        round in circles. A file that is there twice, by a link, counts once; so does a session of OpenCode
-        that stands in its database and in files.
+        round in circles. A file that is there twice, by a link, counts once; so does a session that stands
+        in a database and in files.
 
         Args:
             environment: Variables and their values, as in `os.environ`.
@@ -141,12 +141,12 @@ def _files_at(
     )
     if not pattern.is_database:
         return [file]
-    from ebbtide.traces.agents.opencode_storage import stored_sessions
+    from ebbtide.traces.agents.session_storage import stored_sessions
 
     try:
         sessions = stored_sessions(path)
     except TranscriptError as error:
-        return [replace(file, obstacle=error.what)]
+        return [replace(file, obstacle=". ".join(filter(None, (error.what, error.hint))))]
     return [replace(file, path=session.path, modified=session.modified) for session in sessions]
 
 
@@ -154,9 +154,9 @@ def _stem(file: SessionFile) -> str:
     """Returns the stem that files of one session share, whatever they are written in."""
     if file.agent is CodingAgent.OPENCODE:
         return PurePath(file.path).stem if PurePath(file.path).stem.startswith("ses_") else file.path
-    if file.agent is CodingAgent.HERMES:  # it may write a session as lines, too
+    if file.agent in (CodingAgent.GOOSE, CodingAgent.HERMES):  # by its id, in a database and in files
         path = PurePath(file.path)
-        return str(path.with_name(path.stem.removeprefix("session_")))
+        return f"{file.agent.value}:{file.folder}:{path.stem.removeprefix('session_')}"
     return file.path.rpartition(".json")[0] or file.path
 
 

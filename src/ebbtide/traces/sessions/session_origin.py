@@ -24,6 +24,7 @@ from ebbtide.traces.sessions.session_files import SessionFile
 _LINES = 50  # that are looked at
 _HEAD_BYTES = 1 << 20
 _GEMINI_FIELD = re.compile(r'"(sessionId|projectHash)"\s*:\s*"([^"\\]*)"')
+_DATABASE: Final = ".db"
 _BELOW = "subagents"  # the folder of what a session of Claude Code started
 _HEADS: Final = ("session", "session_start")  # types of first lines, of pi, OpenClaw and Droid
 _WORKSPACE = re.compile(r"# Current (?:Working|Workspace) Directory \(([^\n\\\"]{1,4000}?)\) Files")
@@ -60,7 +61,7 @@ def origin_of(file: SessionFile) -> SessionOrigin:
         CodingAgent.CLAUDE: _of_claude,
         CodingAgent.CODEX: _of_codex,
         CodingAgent.GEMINI: _of_gemini,
-        CodingAgent.OPENCODE: _of_opencode,
+        CodingAgent.OPENCODE: _of_stored,
         CodingAgent.COPILOT: _of_copilot,
         CodingAgent.PI: _of_pi,
         CodingAgent.QWEN: _of_qwen,
@@ -73,6 +74,7 @@ def origin_of(file: SessionFile) -> SessionOrigin:
         CodingAgent.ROO: _of_cline,
         CodingAgent.GOOSE: _of_goose,
         CodingAgent.GROK: _of_grok,
+        CodingAgent.HERMES: _of_hermes,
         CodingAgent.IFLOW: _of_goose,
         CodingAgent.KIRO: _of_kiro,
         CodingAgent.GPTME: _of_gptme,
@@ -87,6 +89,8 @@ AGENT_OF_FORMAT: Final = {
     "codex": CodingAgent.CODEX,
     "gemini-cli": CodingAgent.GEMINI,
     "opencode": CodingAgent.OPENCODE,
+    "goose": CodingAgent.GOOSE,
+    "hermes": CodingAgent.HERMES,
 }
 
 
@@ -202,9 +206,16 @@ def _of_cline(file: SessionFile) -> SessionOrigin:
 
 
 def _of_goose(file: SessionFile) -> SessionOrigin:
+    if PurePath(file.path).parent.suffix == _DATABASE:
+        return _of_stored(file)
     # Of iFlow too: a line has the folder, and the file the id.
     heads = (text(record.get("working_dir", record.get("cwd"))) for record in _records(file.path))
     return SessionOrigin(id=PurePath(file.path).stem, project=next(filter(None, heads), None))
+
+
+def _of_hermes(file: SessionFile) -> SessionOrigin:
+    path = PurePath(file.path)
+    return _of_stored(file) if path.parent.suffix == _DATABASE else SessionOrigin(id=path.stem)
 
 
 def _of_grok(file: SessionFile) -> SessionOrigin:
@@ -270,14 +281,14 @@ def _of_gemini(file: SessionFile) -> SessionOrigin:
     return SessionOrigin(id=fields.get("sessionId") or path.stem, parent=parent, project=project, role=role)
 
 
-def _of_opencode(file: SessionFile) -> SessionOrigin:
-    from ebbtide.traces.agents.opencode_storage import stored_session
+def _of_stored(file: SessionFile) -> SessionOrigin:
+    from ebbtide.traces.agents.session_storage import stored_session
 
     try:
         session = stored_session(file.path)
     except (TranscriptError, RecursionError):
         return SessionOrigin(id=PurePath(file.path).stem)
-    role = "session" if session.parent is None else "child session"
+    role = "session" if session.parent is None else session.role
     return SessionOrigin(id=session.id, parent=session.parent, project=session.directory, role=role)
 
 

@@ -1,0 +1,77 @@
+"""Thoughts in a row: calls of a tool that only notes what the model says, with hardly a look between.
+
+Each thought is new, so that no call repeats, and no answer brings anything. Of 1,000 recorded runs none has
+more than eleven such calls in a row. Where the first thought says how many there will be, so many are work
+that was planned: account by account, or step by step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from ebbtide.divergence.chain_memory import ChainMemory, Detector
+from ebbtide.divergence.loop_registry import Finding
+from ebbtide.divergence.moment import Moment
+from ebbtide.divergence.signals import LoopKind
+from ebbtide.events.effect import Effect
+from ebbtide.events.event import ToolCall
+from ebbtide.events.identity import key_of
+
+_SHORT: Final = 40  # characters of arguments that are no thought
+_LOOKS: Final = 4  # thoughts for each look: with more looks the thoughts are about something
+
+
+class Thoughts(Detector):
+    """Counts calls in a row whose answer only acknowledges."""
+
+    __slots__ = ("_count", "_first", "_looks", "_planned")
+
+    _count: int
+    _planned: int  # as the first of them says
+    _looks: int
+    _first: int
+
+    def __init__(self, memory: ChainMemory) -> None:
+        super().__init__(memory)
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin afresh: something was done, or a person said something new."""
+        self._count = self._first = self._looks = self._planned = 0
+
+    def see(self, moment: Moment) -> Finding | None:
+        """Take a call."""
+        if moment.effect is not Effect.ACKNOWLEDGE or len(moment.arguments) < _SHORT:
+            if self._count:
+                self._looks += 1
+                if moment.read_effect() is not Effect.READ or self._looks * _LOOKS > self._count + _LOOKS:
+                    self.reset()
+            return None
+        self._count += 1
+        if self._count == 1:
+            self._first, self._planned = moment.number, _planned(moment.args)
+        least = self._rules.thoughts
+        if least is None or self._count < max(least, self._planned + 1):
+            return None
+        return self._registry.streak(
+            LoopKind.THOUGHTS,
+            key_of(LoopKind.THOUGHTS),
+            moment,
+            count=self._count,
+            at=least,
+            first=self._first,
+            is_proof=False,
+        )
+
+
+def _planned(args: object) -> int:
+    """Returns the number of thoughts that the arguments of a thought announce; 0 where they announce none."""
+    planned = args.get("totalThoughts") if isinstance(args, Mapping) else None
+    return planned if type(planned) is int else 0
+
+
+def known_thought(number: int) -> ToolCall:
+    """An event of a run that thinks, and does nothing."""
+    thought = f"Thought {number}: the lock {chr(97 + number % 26) * 4} may be the cause of it."
+    return ToolCall(name="sequentialthinking", args={"thought": thought}, result="noted")
