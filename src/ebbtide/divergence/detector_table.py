@@ -248,7 +248,7 @@ DETECTORS: Final = (
             LoopRow(
                 kind=LoopKind.FORGOTTEN,
                 settings=("forgotten",),
-                sentence="{tools} failed with the same result in {n} contexts, each after a condensation",
+                sentence="{tools} failed in the same way in {n} contexts, each after a condensation",
                 nudge="This was tried before the context was condensed. Check whether it is already done.",
                 known_loop=known_forgotten,
             ),
@@ -662,7 +662,7 @@ DETECTORS: Final = (
                 kind=LoopKind.REREAD,
                 settings=("reread",),
                 sentence="{n} contexts in a row re-read known content, and nothing was changed",
-                nudge="The context was condensed before the reading was useful. Write down what matters while "
+                nudge="The context was condensed before the reading was useful. Write down what matters as "
                 "you read, and read less at a time.",
                 known_loop=known_reread,
             ),

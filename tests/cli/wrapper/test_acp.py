@@ -445,7 +445,7 @@ def test_messages_of_a_batch_are_judged(editor) -> None:
     )
     assert [shown.answer(number)["stopReason"] for number in numbers] == ["end_turn", "cancelled"]
     (reason,) = shown.said()
-    assert "times in a row, same arguments, same answer" in reason
+    assert "times in a row, same arguments, same result" in reason
     numbers = shown.batch(
         ("session/prompt", {"sessionId": good, "prompt": [{"type": "text", "text": "work 3"}]}),
         ("session/prompt", {"sessionId": bad, "prompt": [{"type": "text", "text": "work 3"}]}),

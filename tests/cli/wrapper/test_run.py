@@ -178,7 +178,7 @@ def test_a_loop_in_a_session_of_many_files_is_ended(piped) -> None:
     assert process.returncode == 60, process.stderr
     said = process.stderr.decode()
     assert "the run was ended: " in said
-    assert "same arguments, same answer" in said
+    assert "same arguments, same result" in said
     assert "storage/session/project/ses_0.json" in said
 
 
