@@ -143,7 +143,7 @@ def test_a_form_may_read_all_by_itself():
         ({"title": "t", "owner": {}, "sides": True}, "sides: expected a whole number, found True"),
         ({"title": "t", "owner": {}, "sides": 1.0}, "sides: expected a whole number, found 1.0"),
         ({"title": "t", "owner": {}, "closed": 1}, "closed: expected true or false, found 1"),
-        ({"title": "t", "owner": {}, "colour": "green"}, "colour: 'green' is none of red, blue"),
+        ({"title": "t", "owner": {}, "colour": "green"}, "colour: 'green' is not one of red, blue"),
         ({"title": "t", "owner": {}, "points": {"x": 1}}, "points: expected a list, found"),
         ({"title": "t", "owner": {}, "points": [{"x": 1}, {"y": 1}]}, r"points\[1\]: the key 'x' is missing"),
         (
@@ -151,7 +151,7 @@ def test_a_form_may_read_all_by_itself():
             r"points\[0\]\.x: expected a number, found '1'",
         ),
         ({"title": "t", "owner": {}, "tags": []}, r"tags: expected an object, found \[\]"),
-        ({"title": "t", "owner": {}, "tags": {"a": 3}}, "tags.a: 3 is none of red, blue"),
+        ({"title": "t", "owner": {}, "tags": {"a": 3}}, "tags.a: 3 is not one of red, blue"),
         ({"title": "t", "owner": {}, "notes": [1]}, r"notes\[0\]: expected a text, found 1"),
     ],
 )

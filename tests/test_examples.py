@@ -11,8 +11,8 @@ import pytest
 
 LOOPS = Path(__file__).parents[1] / "examples" / "loops"
 NAMES = sorted(path.stem for path in LOOPS.glob("*.py") if path.stem != "local_model")
-IN_A_ROW = "search 4 times in a row, same arguments, same answer: it continued past the first warning point."
-NOTE = "[ebbtide] The same call gave the same answer again: it will not change by asking. "
+IN_A_ROW = "search 4 times in a row, same arguments, same result; the loop continued after the first warning."
+NOTE = "[ebbtide] The same call returned the same result again. Repeating it will not change it. "
 READ = "done: After 3 calls I know: Buses left on Friday."
 
 

@@ -160,7 +160,7 @@ def _claims_within(summary: RunSummary, text: str) -> str | None:
     """The line about the claims, where it is in the text as a whole; empty where there is none to say."""
     line = claims_line(summary.claims)
     shown = " ".join(line.split()) in " ".join(text.split())
-    return line if shown and (line or "Said against done" not in text) else None
+    return line if shown and (line or "Claims and the record" not in text) else None
 
 
 def _row_of_many(path: Path, summary: RunSummary) -> Facts:

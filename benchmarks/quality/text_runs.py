@@ -2,7 +2,7 @@
 
     python -m benchmarks.quality.text_runs [--data DIR] [--most N]
 
-Two counts. Files that are no traces: Python's own modules, the packages that are installed, and the system's
+Two counts. Files that are not traces: Python's own modules, the packages that are installed, and the system's
 documentation, up to N files of each; every one that is read as plain text with turns is an error, once as if
 somebody had named it and once as a search comes upon it. Conversations: those of AutoGen's groups in the
 data, written as plain text in four layouts; every one that a search does not take is a miss.

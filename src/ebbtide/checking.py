@@ -77,7 +77,7 @@ def check(
     ...     _ = path.write_text(json.dumps([call] * 6))
     ...     summary = check(path)
     >>> summary.headline.value, summary.findings[0].sentence
-    ('STUCK', 'ls 6 times in a row, same arguments, same answer')
+    ('STUCK', 'ls 6 times in a row, same arguments, same result')
     """
     trace = open_trace(path, is_named=is_named, is_growing=is_growing)
     form = trace.format.name
@@ -256,7 +256,7 @@ def check_events(
     >>> summary.verdict.action.value, summary.saving.verdict.event, summary.saving.after.events
     ('stop', 4, 2)
     >>> summary.reason
-    'ls 6 times in a row, same arguments, same answer (calls 1-6).'
+    'ls 6 times in a row, same arguments, same result (calls 1-6).'
     """
     expect("options", options, RunOptions)
     recorder = new_recorder(options)

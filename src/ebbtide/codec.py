@@ -420,7 +420,7 @@ def _label(kind: type[StrEnum], value: Any) -> StrEnum:
     try:
         return kind(value)
     except ValueError:
-        raise WireError(f"{value!r:.{_SHOWN}} is none of {', '.join(kind)}") from None
+        raise WireError(f"{value!r:.{_SHOWN}} is not one of {', '.join(kind)}") from None
 
 
 def _row(kind: _Convert, convert: _Convert, row: Any) -> Any:

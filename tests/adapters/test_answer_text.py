@@ -63,7 +63,7 @@ ROWS = [
     (Opaque(), None),
     ([Opaque()], None),
     ({"a": Opaque()}, None),
-    (f"no results\n\n{MARK}The same call gave the same answer again.", "no results"),
+    (f"no results\n\n{MARK}The same call returned the same result again.", "no results"),
 ]
 
 

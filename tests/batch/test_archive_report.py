@@ -86,6 +86,19 @@ def test_it_says_which_tool_wasted_most(summary: ArchiveSummary) -> None:
     assert re.fullmatch(r"The tool that wasted most: fetch, \$\d\.\d\d, [\d,]+ tokens in 20 runs", line)
 
 
+def test_the_amounts_of_a_tool_are_not_taken_for_parts_of_one_sum(summary: ArchiveSummary) -> None:
+    """What its results cost and what its calls wasted are two measures: a whole call is wasted."""
+    by_title = {table.title.partition(":")[0]: table.headers for table in tables(summary)}
+    assert by_title["Tools"][3:] == (
+        "result cost",
+        "result tokens",
+        "call waste",
+        "waste tokens",
+        "avoidable",
+    )
+    assert by_title["Models"][3:] == ("cost", "tokens", "wasted", "wasted tokens", "avoidable")
+
+
 def test_tokens_that_nobody_told_are_not_zero(tmp_path: Path) -> None:
     """Neither in the rows, nor in what they say."""
     calls = [ToolCall(name="web_search", args={"q": 1}, result="none")] * 12
@@ -120,7 +133,7 @@ def test_it_says_whose_reports_the_record_contradicts(tmp_path: Path) -> None:
     by_model = [(line.name, line.reports, line.contradicted) for line in summary.reports_by["model"]]
     assert by_model == [("m-1", 2, 1), ("m-2", 1, 0)]
     assert [line.name for line in summary.reports_by["agent"]] == ["1", "2"]
-    assert "Said against done: 1 (33%) of 3 reports claim what the record contradicts" in sentences(summary)
+    assert "Claims and the record: 1 (33%) of 3 reports contradicted by the record" in sentences(summary)
     title = "Reports that claim something, by model"
     (rows,) = [table.rows for table in tables(summary) if table.title == title]
     assert rows[0] == ("m-1", "2", "1 (50%)", "0 (0%)", "0 (0%)")

@@ -615,7 +615,7 @@ def test_every_map_that_comes_along_is_whole(name: str, project: Path) -> None:
 @pytest.mark.parametrize(
     ("table", "message"),
     [
-        ({"formt": "otlp"}, "'formt' is no key of a map; did you mean format"),
+        ({"formt": "otlp"}, "'formt' is not a key of a map; did you mean format"),
         ({"format": "otpl"}, "no format of records has that name"),
         ({"run": 7}, "run = 7: expected a text"),
         ({"json": "args"}, "expected a list of columns"),

@@ -459,17 +459,17 @@ def test_what_is_left_may_be_less_than_a_share() -> None:
         (
             {"cost_usd": 1.0},
             (None, None),
-            "The limit of 1 USD cannot hold: nothing says what a call of 'm' took",
+            "The limit of 1 USD cannot be enforced: the usage of a call of 'm' is unknown",
         ),
         (
             {"cost_usd": 1.0},
             (None, 5),
-            "The limit of 1 USD cannot hold: nothing says what a call of 'm' costs",
+            "The limit of 1 USD cannot be enforced: the cost of a call of 'm' is unknown",
         ),
         (
             {"tokens": 5000},
             (0.5, None),
-            "The limit of 5,000 tokens cannot hold: nothing says how many tokens a call of 'm' took",
+            "The limit of 5,000 tokens cannot be enforced: the tokens of a call of 'm' are unknown",
         ),
     ],
 )
@@ -610,7 +610,7 @@ def test_a_scope_survives_a_restart() -> None:
     scope.reserve("llm").settle()
     again = Scope(limits)
     again.restore(json.loads(json.dumps(scope.to_state())))
-    with pytest.raises(LimitUnknown, match="The limit of 1 USD cannot hold"):
+    with pytest.raises(LimitUnknown, match="The limit of 1 USD cannot be enforced"):
         again.reserve("tool")
 
 

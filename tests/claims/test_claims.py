@@ -864,4 +864,4 @@ def test_words_that_the_record_denies_are_no_witness(result: str, words: str, si
     turns = [event for _ in range(3) for event in (ModelCall(text=_DONE), Message(text="Anything else?"))]
     summary = check_events([shell("pytest -q", result), *turns, ModelCall(text=_DONE)])
     assert (summary.headline.value, summary.converged) == (words, signal)
-    assert ("denies its report" in convergence(summary)) is (signal == "CONTINUE")
+    assert ("contradicts its report" in convergence(summary)) is (signal == "CONTINUE")

@@ -69,7 +69,7 @@ def test_from_a_list_to_a_realised_saving(here, project: Path) -> None:
     """Priced, applied on request, not known yet, then measured with an interval; undone byte for byte."""
     sessions(project, 12, ago=10 * DAY)
     text = here("advice").output
-    assert text.startswith("12 sessions of Claude Code and Codex since ")
+    assert text.startswith("12 Claude Code and Codex sessions in the last 30 days")
     (advice,) = listed(here)
     name = advice["name"]
     expected = advice["expected"]
@@ -104,7 +104,7 @@ def test_from_a_list_to_a_realised_saving(here, project: Path) -> None:
     low, high = realised["interval_95"]
     assert 0 < low <= realised["usd_per_month"] <= high
     assert 0 < realised["session_cost_ratio"] < 1
-    assert f"expected ${expected['usd_per_month']:.2f} a month" in here("advice").output
+    assert f"expected ${expected['usd_per_month']:.2f} per month" in here("advice").output
     assert "realised $" in here("advice").output
 
     undone = here("advice", "--undo", name)
@@ -214,7 +214,7 @@ def test_a_machine_without_sessions(here) -> None:
     """As `check` says it."""
     done = here("advice")
     assert done.code == 2
-    assert "no session of a coding agent" in done.message
+    assert "no coding agent session" in done.message
 
 
 def test_a_state_that_cannot_be_written(here, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -237,3 +237,11 @@ def test_a_broken_state_is_named(here, project: Path) -> None:
     done = here("advice")
     assert done.code == 2
     assert "advice.json cannot be read" in done.message
+
+
+def test_a_copied_session_is_as_old_as_what_is_in_it(here, project: Path) -> None:
+    """A file that was written today with calls of last year is not of the last 30 days."""
+    sessions(project, 2, ago=10 * DAY)
+    copied = session("copied", project, time.time() - 300 * DAY)
+    os.utime(copied)
+    assert here("advice").output.startswith("2 Claude Code and Codex sessions in the last 30 days")

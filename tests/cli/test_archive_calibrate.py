@@ -64,7 +64,7 @@ def test_the_table_says_what_the_json_says(here, archive: Path, known: list[str]
     ended = here(*line)
     assert ended.code == 0
     assert ended.output.startswith(
-        "80 runs with an outcome: 40 succeeded, 40 failed; the cost is known of 80\n"
+        "80 runs with an outcome: 40 succeeded, 40 failed; the cost of 80 is known\n"
     )
     rows = [text.split() for text in ended.output.splitlines()]
     as_it_is = next(row for row in rows if row[-3:] == ["as", "it", "is"] and row[0].isdigit())
@@ -133,16 +133,16 @@ def test_rows_and_files_and_results_say_the_same(
         (["--sweep", "divergence.copis=4"], "did you mean copies"),
         (["--lose-at-most", "much"], "expected a share, such as 2% or 0.02"),
         (["--lose-at-most", "120%"], "expected a share"),
-        (["--output", "x.toml"], "say that, too"),
+        (["--output", "x.toml"], "--output needs --lose-at-most"),
         (
             ["--output", "x.toml", "--lose-at-most", "5%", "--sweep", "limits.steps=9"],
-            "limits are no part of it",
+            "which cannot contain limits",
         ),
-        (["--order", "step"], "say --rows, too"),
+        (["--order", "step"], "add --rows"),
         (["--outcome-run", "id"], "there is no column 'id' among task, passed"),
         (["--outcome-run", "passed"], "an outcome for none of the runs"),
-        (["results.parquet"], "name one kind"),
-        (["--end-at", "allow"], "is none of stop, escalate, finalize, nudge"),
+        (["results.parquet"], "name only one kind"),
+        (["--end-at", "allow"], "is not one of stop, escalate, finalize, nudge"),
     ],
 )
 def test_what_cannot_be_done_says_why(
@@ -158,7 +158,7 @@ def test_results_are_judged_already(here, archive: Path, known: list[str], tmp_p
     """Other settings need the traces."""
     here("archive", "check", archive, "-o", tmp_path / "results.parquet")
     ended = here("archive", "calibrate", tmp_path / "results.parquet", *known, "--sweep", "patience=2")
-    assert (ended.code, "was judged already" in ended.message) == (2, True)
+    assert (ended.code, "is already judged" in ended.message) == (2, True)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no resource module there")

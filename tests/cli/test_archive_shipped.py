@@ -123,7 +123,7 @@ def test_what_no_repository_was_asked_about_stays_unknown(
     refused = here("archive", "calibrate", output)
     assert (refused.code, "no run has a change that landed" in refused.message) == (2, True)
     refused = here("archive", "calibrate", runs)
-    assert (refused.code, "--outcomes FILE is needed" in refused.message) == (2, True)
+    assert (refused.code, "traces need --outcomes FILE" in refused.message) == (2, True)
 
 
 def test_a_repository_that_cannot_be_asked_is_refused_before_the_work(here: Here, tmp_path: Path) -> None:

@@ -78,7 +78,7 @@ def test_a_new_finding_fails_and_is_named(folder: Path) -> None:
     path.write_text(path.read_text() + lines(*[LOOP] * 8))
     process = ebbtide(folder, "check", "--fail-on", "stop", "--baseline", "base.json", "runs/stuck.jsonl")
     assert process.returncode == 50
-    assert "--fail-on stop: STUCK: ls 8 times in a row, same arguments, same answer." in process.stderr
+    assert "--fail-on stop: STUCK: ls 8 times in a row, same arguments, same result." in process.stderr
     assert process.stdout.count(" (known)") == 3
 
 
@@ -109,7 +109,7 @@ def test_what_is_gone_is_reported(folder: Path) -> None:
     check = ("check", "--baseline", "base.json")
     assert ebbtide(folder, *check, "runs/fine.jsonl").stderr == ""
     (folder / "runs" / "stuck.jsonl").write_text(lines(LOOP))
-    text = "base.json: 3 entries match nothing any more: burn_without_progress in runs/stuck.jsonl; cycle of "
+    text = "base.json: 3 entries match no finding now: burn_without_progress in runs/stuck.jsonl; cycle of "
     assert text in ebbtide(folder, *check, "runs/stuck.jsonl").stderr
     (folder / "runs" / "stuck.jsonl").unlink()
     assert text in ebbtide(folder, *check, "runs/fine.jsonl").stderr
@@ -152,3 +152,22 @@ def test_a_baseline_in_the_settings_and_one_that_cannot_be_written(folder: Path)
     process = ebbtide(folder, "check", "--write-baseline", "no/where.json", "runs")
     assert process.returncode == 2
     assert "where.json: cannot be written: No such file or directory" in process.stderr
+
+
+def test_a_run_that_ended_in_known_loops_passes_and_one_that_failed_does_not(folder: Path) -> None:
+    """The loops are what a run ended STUCK in; that it gave up is no finding, so no baseline accepts it."""
+    loop = [LOOP] * 12
+    gave_up = {"kind": "llm", "name": "message", "text": "I was unable to list the folder, so I give up."}
+    (folder / "runs" / "failed.jsonl").write_text(lines(*loop, gave_up))
+    ebbtide(folder, "check", "--write-baseline", "base.json", "runs")
+    check = ("check", "--baseline", "base.json")
+    stuck = ebbtide(folder, *check, "--fail-on", "stuck", "runs")
+    assert (stuck.returncode, "1 STUCK" in stuck.stdout) == (0, True)
+    failed = ebbtide(folder, *check, "--fail-on", "failed", "runs")
+    assert (failed.returncode, failed.stderr.count("--fail-on failed")) == (50, 1)
+
+
+def test_what_is_written_is_not_called_known_before(tmp_path: Path) -> None:
+    """The call that writes the findings says so; the next one knows them."""
+    write = ebbtide(tmp_path, "check", "--write-baseline", "base.json", str(STUCK))
+    assert write.stdout.endswith("wrote 3 findings to base.json\n")

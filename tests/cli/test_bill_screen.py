@@ -56,7 +56,7 @@ def test_reasoning_and_writes_for_an_hour_have_names() -> None:
         cache_write_1h_tokens=5_000,
     )
     (line, *_) = bill_lines(check_events([ModelCall(text="", usage=usage)], RunOptions(prices=PRICES)).bill)
-    names = ("cache writes $", "cache writes for an hour $", "output $", "reasoning $")
+    names = ("cache writes $", "one-hour cache writes $", "output $", "reasoning $")
     assert all(name in line.text for name in names)
 
 

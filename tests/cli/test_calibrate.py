@@ -81,7 +81,9 @@ def test_too_few_labels_write_nothing(tmp_path: Path) -> None:
     process = ebbtide("calibrate", *sorted(EXAMPLES.glob("*.json")), "--output", profile)
     assert process.returncode == 2
     assert "1.00 (0.70\u20131.00) of 9" in process.stdout
-    assert "nothing fitted: 5 labels say stop and 4 go on, it takes 30 of each" in process.stdout
+    assert (
+        "nothing fitted: 5 labels say stop and 4 continue; at least 30 of each are needed" in process.stdout
+    )
     assert "not written: no better thresholds were found" in process.stderr
     assert not profile.exists()
 
@@ -91,7 +93,7 @@ def test_too_few_labels_write_nothing(tmp_path: Path) -> None:
     [
         (["PAIRS"], "pairs.jsonl:1: a: the pair has no such key. It has 'one', 'two', 'equal', 'topic'"),
         (["PAIRS", "--fields", "one"], "fields 'one': cannot read 'one'"),
-        (["PAIRS", *FIELDS, "--precision-at-least", "2"], "2 is too large: at most 1 is expected"),
+        (["PAIRS", *FIELDS, "--precision-at-least", "2"], "2 is too large; the maximum is 1"),
         (["PAIRS", *FIELDS, "--profile", "mine"], "no profile 'mine'"),
         (["PAIRS", *FIELDS, "--embedder", "word2vec"], "embedder 'word2vec'"),
         (

@@ -36,12 +36,12 @@ def test_the_first_screen_of_a_stuck_run() -> None:
     printed = process.stdout.decode().splitlines()
     assert process.returncode == 0
     assert printed[0].startswith("STUCK")
-    assert "web_search and web_fetch in turn, 11 times, same answers" in printed[1]
+    assert "web_search and web_fetch in turn, 11 times, same results" in printed[1]
     assert len(printed) <= 30
     text = " ".join(" ".join(printed).split())
-    for part in ("$1.60, 87,800 tokens", "25 tool calls", "would have been stopped after event", "saves"):
+    for part in ("$1.60, 87,800 tokens", "25 tool calls", "A stop after event", "would have saved"):
         assert part in text
-    assert "STOP calls 4-25: web_search and web_fetch in turn, 11 times, same answers, $1.54" in text
+    assert "STOP calls 4-25: web_search and web_fetch in turn, 11 times, same results, $1.54" in text
 
 
 def test_the_first_screen_answers_in_order(tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ def test_a_table_fits_the_terminal_and_cuts_nothing(columns: str, tmp_path: Path
     assert max(map(len, table.splitlines())) <= int(columns)
     letters = "".join(table.split())
     assert name in letters
-    assert "web_searchandweb_fetchinturn,11times,sameanswers(calls4-25,$1.54)." in letters
+    assert "web_searchandweb_fetchinturn,11times,sameresults(calls4-25,$1.54)." in letters
     assert "\u2026" not in letters
 
 
@@ -124,7 +124,7 @@ def test_standard_input_and_json() -> None:
 
 def test_everything_shows_the_evidence() -> None:
     """--all has what one screen leaves out."""
-    measure = "$1.03 since the last new answer, above $1.00"
+    measure = "$1.03 since the last new result, above $1.00"
     assert measure not in ebbtide("check", STUCK).stdout.decode()
     assert measure in ebbtide("check", "--all", STUCK).stdout.decode()
 
@@ -275,7 +275,9 @@ def test_a_limit_that_cannot_be_counted_is_no_pass(tmp_path: Path) -> None:
     process = ebbtide(*command)
     assert process.returncode == 50
     assert process.stdout.startswith(b"UNKNOWN")
-    sentence = b"The limit of 5 USD cannot hold: nothing says what a call of 'small-2' costs. Pass prices="
+    sentence = (
+        b"The limit of 5 USD cannot be enforced: the cost of a call of 'small-2' is unknown. Pass prices="
+    )
     assert sentence in process.stderr
     assert sentence in process.stdout.replace(b"\n", b" ")
     for condition, code in (("unknown", 50), ("stop", 50), ("stuck", 0)):
@@ -298,7 +300,7 @@ def test_a_stuck_run_stays_stuck_beside_a_limit_that_cannot_be_counted(tmp_path:
     process = ebbtide("check", "--max-cost", "5", "--fail-on", "stuck,limit", file)
     assert process.stdout.startswith(b"STUCK")
     assert process.stderr.count(b"--fail-on") == 2
-    assert b"The limit of 5 USD cannot hold" in process.stdout
+    assert b"The limit of 5 USD cannot be enforced" in process.stdout
 
 
 def test_limits_are_held_against_a_recorded_run(tmp_path: Path) -> None:
@@ -386,3 +388,21 @@ def test_escape_sequences_never_reach_the_terminal(tmp_path: Path, more: tuple[s
     several = ebbtide("check", *more, file, HEALTHY)
     assert not CONTROLS.search(several.stdout.replace(b"\n", b""))
     assert not CONTROLS.search(several.stderr.replace(b"\n", b""))
+
+
+def test_each_page_that_is_written_is_named(tmp_path: Path) -> None:
+    """By every command alike, so that nobody looks for it."""
+    page = str(tmp_path / "page.html")
+    for command in (("check", STUCK), ("check", EXAMPLES), ("demo",)):
+        assert f"wrote {page}" in ebbtide(*command, "--html", page).stderr.decode()
+
+
+def test_the_claims_of_several_runs_are_listed_by_run(tmp_path: Path) -> None:
+    """Below the table, each with the answer of its record; where nothing is claimed, that is said."""
+    ebbtide("demo", "--keep", tmp_path)
+    printed = ebbtide("check", tmp_path, "--claims").stdout.decode()
+    table, _, claims = printed.partition(f"\n{tmp_path}{os.sep}healthy.jsonl\n2 claims: 2 proven\n")
+    assert table.startswith("4 runs")
+    assert claims.count("proven: ") == 2
+    silent = ebbtide("check", STUCK, STUCK, "--claims").stdout.decode()
+    assert "No final message claims anything" in silent

@@ -141,7 +141,7 @@ def test_junit_has_a_case_a_run(folder: Path) -> None:
     counts = {name: suite.attrib[name] for name in ("tests", "failures", "errors")}
     assert counts == {"tests": "4", "failures": "2", "errors": "1"}
     failure = next(item for item in suite.iter("failure") if item.attrib["type"] == "stuck")
-    assert "11 times, same answers" in failure.attrib["message"]
+    assert "11 times, same results" in failure.attrib["message"]
     text = "".join(suite.itertext())
     assert "--fail-on cost=1: it cost $1.60" in text
     assert "skipped notes.md: " in text
@@ -209,7 +209,7 @@ def test_claims_against_the_record_are_in_every_report(folder: Path, form: str) 
         assert said is not None
         assert str(said.text).startswith("claims: 4 claims: 2 proven, 1 stale")
     else:
-        assert "**Said against done**" in done.stdout
+        assert "**Claims and the record**" in done.stdout
 
 
 @pytest.mark.parametrize("form", REPORTS)

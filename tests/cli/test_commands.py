@@ -236,6 +236,6 @@ def test_semantic_auto_goes_on_without_and_on_fails() -> None:
     assert process.returncode == 10
     assert "/nowhere/at/all" in json.loads(process.stdout)["semantic_problem"]
     assert (
-        "without the semantic level" in ebbtide("stop", "--semantic", "auto", *nowhere, SHIPS).stderr.decode()
+        "the semantic level is off" in ebbtide("stop", "--semantic", "auto", *nowhere, SHIPS).stderr.decode()
     )
     assert ebbtide("stop", "--embedder", "word2vec", SHIPS).returncode == 2

@@ -120,7 +120,7 @@ def test_a_reversal_is_asked_about(shell: Shell) -> None:
     shell.run("record", "Enable retries for the billing client")
     process = shell.run("record", "Disable retries for the billing client")
     assert process.returncode == 0
-    assert b"Does it take the place of" in process.stdout
+    assert b"Does it replace" in process.stdout
 
 
 def test_a_machine_is_a_signal(shell: Shell) -> None:
@@ -254,15 +254,15 @@ def test_confidence_out_of_range(shell: Shell, value: str) -> None:
 
 BAD_USES = [
     (["list"], "there is no decision log"),
-    (["record"], "one description is needed"),
+    (["record"], "pass one description"),
     (["record", "x", "--file", "y"], "no such file"),
-    (["record", "--open", CHOICE, "--reason", "it is there"], "--open takes a text and a frame"),
+    (["record", "--open", CHOICE, "--reason", "it is there"], "--open takes only a text and a frame"),
     (["record", CHOICE, "--set", "stake=high"], "did you mean stakes?"),
-    (["record", CHOICE, "--set", "stakes=huge"], "'huge' is none of low"),
+    (["record", CHOICE, "--set", "stakes=huge"], "'huge' is not one of low"),
     (["record", CHOICE, "--set", "stakes"], "expected NAME=TEXT"),
     (["list", "--meaning"], "--meaning needs WORDS"),
-    (["list", "writer", "--category", "tooling"], "--category goes with the whole list"),
-    (["audit", "--yes"], "go with --plan FILE"),
+    (["list", "writer", "--category", "tooling"], "--category applies to the whole list"),
+    (["audit", "--yes"], "need --plan FILE"),
     (["record", "--file", "missing.txt"], "no such file"),
     (["record", CHOICE, "--review-by", "soon"], "expected such as 2026-03-01"),
     (["record", CHOICE, "--profile", "lenient"], "no profile 'lenient'"),
@@ -270,7 +270,7 @@ BAD_USES = [
     (["record", CHOICE, "--agent", "a\x1bb"], "no control characters"),
     (["record", CHOICE, "--log", "missing/folder/d.db"], "missing"),
     (["record", CHOICE, "--log", "mysql://x"], "mysql"),
-    (["restore"], "Name decisions by their ids, or give --plan FILE"),
+    (["restore"], "name the decisions to restore by their ids, or pass --plan FILE"),
     (["audit", "--plan", "missing.json"], "cannot be read"),
     (["import", "missing.jsonl"], "no such file"),
     (["import", "-", "--fields", "x"], "cannot read 'x'"),
@@ -279,7 +279,7 @@ BAD_USES = [
     (["show", "XYZ", "--log", "log.db"], "no decision 'XYZ'"),
     (["show", "", "--log", "log.db"], "no decision ''"),
     (["review", "01", "success", "--observed", "--log", "log.db"], "--evidence"),
-    (["export", "--format", "madr", "--log", "log.db"], "name a folder for them"),
+    (["export", "--format", "madr", "--log", "log.db"], "name a folder for the pages"),
 ]
 
 
@@ -431,11 +431,11 @@ def test_what_a_record_says(shell: Shell) -> None:
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (("--set", "stakes=high"), "stakes: what was decided stays"),
+        (("--set", "stakes=high"), "stakes: a recorded decision cannot change"),
         (("--set", "options="), "expected NAME=TEXT"),
         (("--set", "context= "), "expected NAME=TEXT"),
         (("--set", "context=late", "--at-version", "7"), "has version 1 now, not 7"),
-        ((), "there is nothing to amend"),
+        ((), "nothing to amend: pass"),
     ],
 )
 def test_amendments_that_cannot_be(shell: Shell, arguments: tuple[str, ...], expected: str) -> None:
@@ -467,7 +467,7 @@ def test_search_by_meaning(shell: Shell) -> None:
     path = os.pathsep.join([str(blocked.parent), os.environ.get("PYTHONPATH", "")])
     process = shell.run("list", "proxy", "--meaning", PYTHONPATH=path)
     assert (process.returncode, other.encode() in process.stdout) == (0, True)
-    assert b"only words are compared" in process.stderr
+    assert b"only the words are compared" in process.stderr
     assert b"pip install 'ebbtide[semantic]'" in process.stderr
 
 

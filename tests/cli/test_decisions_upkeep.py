@@ -159,7 +159,7 @@ def test_what_stands_beside_the_records_is_left_alone(imported: Shell) -> None:
         (imported.folder / "pages" / name).write_text("# Our records\n\nSee below.\n")
     process = imported.run("import", "pages")
     assert process.returncode == 0
-    assert process.stderr.decode().count("no record by its name") == 3
+    assert process.stderr.decode().count("its name is not that of a record") == 3
     process = imported.run("import", "pages/README.md")
     assert (process.returncode, b"no record of a decision" in process.stderr) == (2, True)
 
@@ -212,11 +212,13 @@ def test_a_conversation_through_the_gate(shell: Shell) -> None:
     assert answer["counts"] == {"kept": 5, "refused": 1, "duplicate": 1, "proposed": 0}
     assert answer["reversals"] == 1
     printed = shell.run("from", EXAMPLES / "conversation.json").stdout.decode()
-    assert "said already in turn 4" in printed
-    assert "Does it take the place of what was said in turn 8?" in printed
+    assert "already said in turn 4" in printed
+    assert "Does it replace what was said in turn 8?" in printed
+    assert "in 8 turns of agents; 2 turns of users not searched" in " ".join(printed.split())
     assert "for an hour" not in printed
     everyone = shell.run("from", EXAMPLES / "conversation.json", "--users").stdout.decode()
     assert "for an hour" in everyone
+    assert "in 10 turns" in everyone
     assert not (shell.folder / "log.db").exists()
 
 
@@ -252,3 +254,10 @@ def test_a_named_key_that_no_row_has_imports_nothing_and_begins_no_log(shell):
     assert "no row has 'sesion'; the keys are " in process.stderr.decode()
     assert "nothing was imported" in process.stderr.decode()
     assert shell.run("list").returncode == 2
+
+
+def test_decisions_that_were_imported_are_not_said_to_be_none(imported: Shell) -> None:
+    """The gate has judged none of them, and that alone is what the first line says."""
+    first, *rest = imported.run("stats").stdout.decode().splitlines()
+    assert first == "The gate has judged no candidates yet"
+    assert any("kept" in line for line in rest)

@@ -30,7 +30,7 @@ def test_from_nothing_to_guarded(here) -> None:
     assert done.output.splitlines()[0] == "installed in ~/.claude/settings.json"
     status = here("hooks", "status").output
     assert "service    not running; the next event starts it" in status
-    assert "claude     installed; no event came yet, so it is not known to work" in status
+    assert "claude     installed; no event has arrived yet, so the hooks are unproven" in status
     assert "~/.claude/settings.json --stop" in status
     folder = StateFolder()
     service = HookService(HookStore(SQLiteRunStore(folder.runs), folder.sessions))
@@ -41,7 +41,7 @@ def test_from_nothing_to_guarded(here) -> None:
         service.take("claude", json.dumps(event).encode(), shadow=True)
     service.close()
     status = here("hooks", "status").output
-    assert "the last event came 0 s ago, in run run-7" in status
+    assert "the last event arrived 0 s ago, in run run-7" in status
     assert "stop: Bash 4 times in a row" in status
     agent = agents_of(here("hooks", "status", "--json").output)["claude"]
     assert agent["run"] == "claude:run-7"
@@ -55,7 +55,7 @@ def test_codex_is_to_be_trusted(here) -> None:
 def test_what_nobody_has_tried_says_so(here) -> None:
     """Until its first event comes: that is the proof."""
     assert "nobody has tried them with Cursor itself" in here("hooks", "install", "cursor").output
-    assert "by the documentation, tried by nobody; no event came yet" in here("hooks", "status").output
+    assert "by the documentation, tried by nobody; no event has arrived yet" in here("hooks", "status").output
 
 
 def test_doctor_fires_each_installed_hook(here, tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ def test_a_service_that_cannot_run_is_told(here, tmp_path: Path, monkeypatch) ->
     here("hooks", "install", "gemini")
     status = here("hooks", "status")
     assert status.code == 0
-    assert "cannot run, so nothing is watched" in status.output
+    assert "cannot run, so no agent is watched" in status.output
 
 
 def test_shadow_and_stop_exclude_each_other(here) -> None:
@@ -119,4 +119,4 @@ def test_uninstall(here) -> None:
     assert (
         here("hooks", "uninstall", "opencode").output == "removed from ~/.config/opencode/plugin/ebbtide.js\n"
     )
-    assert here("hooks", "uninstall", "opencode").output == "there were none\n"
+    assert here("hooks", "uninstall", "opencode").output == "there were no hooks\n"

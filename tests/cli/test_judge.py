@@ -81,7 +81,7 @@ def test_score(chat_server: Any, chat: Path, prices: Path, tmp_path: Path) -> No
     assert wire["judge"]["rounds"][1]["signal"] == {"judge": "CONTINUE", "rules": "CONTINUE"}
     assert wire["judge"]["replies"] == 6
     assert wire["judge"]["outcome"]["judge"] is None
-    assert "Outcome: the judge does not say" in process.stdout
+    assert "Outcome: the judge names none" in process.stdout
     other = tmp_path / "other.txt"
     other.write_text(CHAT, encoding="utf-8")
     lines = ebbtide("score", chat, other, "--judge", spec, "--json").stdout.splitlines()

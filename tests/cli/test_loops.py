@@ -23,7 +23,7 @@ def test_a_loop_is_told_with_its_events_and_its_cost() -> None:
     printed = process.stdout.decode()
     assert process.returncode == 30
     assert "cycle, events 4-25" in printed
-    assert "web_search and web_fetch in turn, 11 times, same answers, $1.54" in printed
+    assert "web_search and web_fetch in turn, 11 times, same results, $1.54" in printed
     assert "ABC" in printed
 
 
@@ -95,3 +95,13 @@ def test_doctor_names_a_silent_detector(tmp_path: Path) -> None:
     process = ebbtide("doctor", "--profile", own)
     assert process.returncode == 30
     assert "silent" in process.stdout.decode()
+
+
+def test_doctor_counts_its_tests_and_explains_their_results() -> None:
+    """Below the table, for those results that are in it."""
+    table, _, below = ebbtide("doctor").stdout.decode().partition("\n\n")
+    fires, off = table.count("  fires"), table.count("  off")
+    total, *legend = below.splitlines()
+    assert total == f"{fires + off} tests: {fires} fires, {off} off."
+    assert legend[0].startswith("fires: the known loop was reported")
+    assert "silent:" not in below

@@ -112,7 +112,7 @@ def test_equal_reasons_stand_in_one_row(here, tmp_path: Path, top: int, rows: in
     table = [line for line in lines if line.startswith(("STUCK", "HEALTHY"))]
     assert len(table) == rows
     assert table[0].split(None, 3) == ["STUCK", "75", "$4.80", "stuck-0.jsonl and 2 more"]
-    assert "web_search and web_fetch in turn, 11 times, same answers (3 runs)." in " ".join(printed.split())
+    assert "web_search and web_fetch in turn, 11 times, same results (3 runs)." in " ".join(printed.split())
     assert ("and 3 runs in 1 more row" in lines) == (top == 1)
     assert "  notes.md: " in printed
 

@@ -2,6 +2,8 @@
 
 import gzip
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,7 @@ import pytest
 from ebbtide.checking import check
 from ebbtide.cli.rounds.conversation import rounds_in, score_conversation
 from ebbtide.cli.rounds.scoring_options import ScoringOptions
+from ebbtide.cli.runs.demo import demo_runs
 from ebbtide.errors import TranscriptError
 from ebbtide.profile import Profile
 from ebbtide.report.wording import cut_of, longest, round_cut
@@ -54,9 +57,9 @@ def test_a_turn_that_goes_on_to_a_call_is_no_round(tmp_path: Path) -> None:
     assert [(item.number, item.agent) for item in source.rounds] == [(1, "user"), (2, "assistant")]
     assert source.run is not None
     assert source.run.spent.tool_calls == 1
-    assert source.cut == "2 rounds: one a turn of a speaker; turns that go on to a call are left out"
+    assert source.cut == "2 rounds: one per turn of a speaker; turns that lead to a call are left out"
     circles = rounds_in(str(file), CIRCLES)
-    assert circles.cut.startswith("1 round: one a circle of the speakers; ")
+    assert circles.cut.startswith("1 round: one per circle of the speakers; ")
     assert len(circles.rounds) == 1
 
 
@@ -73,16 +76,16 @@ def test_a_run_in_which_every_turn_calls_has_no_rounds(tmp_path: Path) -> None:
     ("sentence", "arguments"),
     [
         ("3 rounds, as the file numbers them", {"rounds": 3, "form": "transcript"}),
-        ("1 round: one a turn of a speaker", {"rounds": 1, "form": "chat"}),
+        ("1 round: one per turn of a speaker", {"rounds": 1, "form": "chat"}),
         (
             (
-                "4 rounds: one a turn of a model; turns that go on to a call are left out, "
+                "4 rounds: one per turn of a model; turns that lead to a call are left out, "
                 "and so is what people say"
             ),
             {"rounds": 4, "form": "codex", "calls": 9, "people": False},
         ),
         (
-            "2 rounds in the longest of 3 conversations: one a turn of a speaker",
+            "2 rounds in the longest of 3 conversations: one per turn of a speaker",
             {"rounds": 2, "form": "chat", "conversations": 3},
         ),
     ],
@@ -90,3 +93,14 @@ def test_a_run_in_which_every_turn_calls_has_no_rounds(tmp_path: Path) -> None:
 def test_how_rounds_were_cut(sentence: str, arguments: dict[str, object]) -> None:
     """One sentence for both commands."""
     assert round_cut(**arguments) == sentence  # type: ignore[arg-type]
+
+
+def test_a_round_without_news_that_is_not_low_says_why(tmp_path: Path) -> None:
+    """One such round may be a pause, so two rates of 0.00 may be graded differently."""
+    file = tmp_path / "converged.jsonl"
+    file.write_text(demo_runs()[file.name], encoding="utf-8")
+    process = subprocess.run(
+        [sys.executable, "-m", "ebbtide", "score", str(file)], capture_output=True, text=True, check=False
+    )
+    assert "0.00 MEDIUM" in process.stdout
+    assert "LOW takes 2 rounds in a row below" in process.stdout

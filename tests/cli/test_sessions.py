@@ -113,11 +113,11 @@ def test_the_screen(home: Path) -> None:
     lines = process.stdout.splitlines()
     assert (process.returncode, process.stderr) == (0, "")
     assert lines[0].startswith("4 sessions in the last 7 days, $3.")
-    assert lines[0].endswith("+, each call once.")
+    assert lines[0].endswith("+; each call is counted once.")
     titles = [line.split()[-1] for line in lines if line.split()[:1] == ["sessions"]]
     assert titles == ["day", "project", "agent"]
     worst = lines[lines.index(next(line for line in lines if line.startswith("The worst first"))) + 2 :]
-    assert "of it bought nothing" in process.stdout
+    assert "of it was wasted" in process.stdout
     assert "STUCK" in worst[0]
     assert "WebSearch 12 times" in worst[1]
     assert worst[2].strip() == ".claude/projects/-srv-shop/s1.jsonl"
@@ -173,7 +173,7 @@ def test_filters(home: Path, options: tuple[str, ...], sessions: int | None) -> 
     process = ebbtide(home, "check", "--json", *options)
     if sessions is None:
         assert (process.returncode, process.stdout) == (2, "")
-        assert "no session of a coding agent" in process.stderr
+        assert "no coding agent session" in process.stderr
     else:
         assert wire(process)[1]["sessions"] == sessions
 
@@ -197,7 +197,7 @@ def test_what_the_filters_left_out_is_told(home: Path) -> None:
     process = ebbtide(home, "check", "--project", "nowhere")
     assert "of a project like 'nowhere'" in process.stderr
     assert "Of other projects: 5 files." in process.stderr
-    assert "Older: 2 sessions; --since all takes them in." in process.stderr
+    assert "Older: 2 sessions; --since all includes them." in process.stderr
 
 
 @pytest.mark.parametrize("command", ["check", "watch"])
@@ -205,10 +205,10 @@ def test_what_the_filters_left_out_is_told(home: Path) -> None:
     "option", [("--since", "7d"), ("--project", "a"), ("--agent", "claude"), ("--project", "")]
 )
 def test_not_beside_a_trace(home: Path, command: str, option: tuple[str, str]) -> None:
-    """What selects sessions of this machine is refused where a trace is named."""
+    """What selects sessions on this machine is refused where a trace is named."""
     process = ebbtide(home, command, SAMPLES / "codex.jsonl", *option)
     assert process.returncode == 2
-    assert process.stderr.startswith(f"ebbtide: {option[0]} selects sessions of this machine")
+    assert process.stderr.startswith(f"ebbtide: {option[0]} selects sessions on this machine")
 
 
 def test_a_session_that_is_written_at_this_moment(home: Path) -> None:
@@ -368,7 +368,7 @@ def test_watch_follows_the_newest(home: Path) -> None:
     put(home / ".claude/projects/-srv-shop/s3.jsonl", session("s3", "/srv/shop"), age=60)
     newest = ebbtide(home, "watch", "--until-end")
     assert newest.returncode == 0
-    assert "watching a session of Claude Code in /srv/shop, written last at " in newest.stderr
+    assert "watching a Claude Code session in /srv/shop, last written at " in newest.stderr
     assert f"{home}/.claude/projects/-srv-shop/s3.jsonl" in newest.stdout
     other = ebbtide(home, "watch", "--until-end", "--project", "blog", "--json")
     assert json.loads(other.stdout.splitlines()[-1])["source"].endswith("s2.jsonl")

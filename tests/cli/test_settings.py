@@ -151,7 +151,7 @@ def test_settings_stand_before_the_command(folder: Path) -> None:
     """Elsewhere they are refused with how it is written, and so is showing those of a command without any."""
     process = ebbtide(folder, "budgets", "list", "--config", "a.toml")
     assert process.returncode == 2
-    assert "It stands before the command: ebbtide --config ... budgets list" in process.stderr
+    assert "It belongs before the command: ebbtide --config ... budgets list" in process.stderr
     process = ebbtide(folder, "--show-config", "formats")
     assert (process.returncode, "no setting is about this command" in process.stderr) == (2, True)
 

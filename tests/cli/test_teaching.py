@@ -111,7 +111,7 @@ def test_stopping_changes_nothing_of_what_is_asked(tmp_path: Path) -> None:
 def test_an_answer_can_be_taken_back(teacher: Teacher) -> None:
     """Also in a later call; where there is none to take back, it is said and the question stays."""
     process = teacher.run("label", CONVERSATION, keys="uynuuy")
-    assert process.stdout.count("There is nothing to take back.") == 1
+    assert process.stdout.count("There is nothing to undo.") == 1
     assert [row["label"] for row in teacher.labels()] == ["decision"]
     before = teacher.labels()
     teacher.answer("un")
@@ -131,11 +131,11 @@ def test_what_is_shown(teacher: Teacher) -> None:
     token = f"sk-proj-{'Ab1' * 16}"
     text = f"It is late.\n\nWe will use {token} instead of the old key.\n\nThen we eat."
     process = teacher.run("label", conversation(teacher.folder, text), keys="y")
-    assert "chat.json turn-2-1, assistant, drawn by lot" in process.stdout
+    assert "chat.json turn-2-1, assistant, drawn at random" in process.stdout
     lines = process.stdout.splitlines()
     at = next(number for number, line in enumerate(lines) if line.startswith("> We will use"))
     assert (lines[at - 1], lines[at + 1]) == ("  It is late.", "  Then we eat.")
-    assert "for an honest estimate" in process.stdout
+    assert "for an unbiased estimate" in process.stdout
     assert token not in process.stdout + json.dumps(teacher.labels())
 
 
@@ -247,7 +247,7 @@ def work_text(text: str):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("train",), "there are no labels. `ebbtide decisions label FILE` asks for some"),
+        (("train",), "there are no labels. `ebbtide decisions label FILE` collects labels"),
         (("train", "--profile", "spec"), "weighs = false"),
         (("train", "--log", "none.db"), "there is no decision log"),
         (("label",), "there is no decision log"),

@@ -35,8 +35,8 @@ def test_a_found_file_makes_no_store(here, repository: Path, file: str, store: s
     ended = here("budgets", "list")
     assert (ended.code, sorted(repository.parent.rglob("*"))) == (2, before)
     warning, *_ = ended.message.splitlines()
-    assert warning.startswith(f"ebbtide: {file}: budgets not taken")
-    assert warning.endswith("nobody has trusted it yet. If it is yours: ebbtide trust")
+    assert warning.startswith(f"ebbtide: {file}: budgets ignored")
+    assert warning.endswith("the file is not trusted yet. If it is yours: ebbtide trust")
     assert here("trust").code == 0
     ended = here("budgets", "list")
     assert (ended.code, ended.message) == (0, "")
@@ -77,7 +77,7 @@ def _table(repository: Path) -> None:
 def test_a_found_file_reaches_nothing_outside(
     here, repository: Path, text: str, command: str, named: str
 ) -> None:
-    """The key is not taken and named, and the rest of the file holds."""
+    """The key is ignored and named, and the rest of the file holds."""
     (repository / "linked.toml").symlink_to("../outside.toml")
     (repository / "team.toml").write_text('[decisions]\nmodel = "../model.json"\n')
     _table(repository)
@@ -88,7 +88,7 @@ def test_a_found_file_reaches_nothing_outside(
     shown = json.loads(here("--show-config", name, *more, "--json").output)["settings"]
     assert [row["name"] for row in shown if row["source"] == "ebbtide.toml"] == ["fail-on"]
     ended = here(name, *options)
-    assert f"ebbtide.toml: {named} not taken" in ended.message.splitlines()[0]
+    assert f"ebbtide.toml: {named} ignored" in ended.message.splitlines()[0]
     assert ended.code == {"check": 50, "loops": 30, "budgets": 2, "serve": 0}[name]
 
 
@@ -127,7 +127,7 @@ def test_a_change_needs_trust_again(here, repository: Path, changed: str) -> Non
     with (repository / changed).open("a") as file:
         file.write("# changed\n")
     ended = here("budgets", "list")
-    assert (ended.code, "it has changed since it was trusted" in ended.message) == (2, True)
+    assert (ended.code, "has changed since it was trusted" in ended.message) == (2, True)
     here("trust")
     assert here("budgets", "list").code == 0
 
@@ -155,7 +155,7 @@ def test_trust_is_of_one_folder_and_can_be_undone(
     assert here("budgets", "list").code == 0
     assert here("trust", "--undo").output == f"no longer trusted: {repository / 'ebbtide.toml'}\n"
     assert here("budgets", "list").code == 2
-    assert here("trust", "--undo").output == "it was not trusted\n"
+    assert here("trust", "--undo").output == "the folder was not trusted\n"
 
 
 def test_a_broken_list_is_refused(here, repository: Path) -> None:

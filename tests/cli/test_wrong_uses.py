@@ -41,55 +41,55 @@ WRONG: list[tuple[str, str]] = [
     (f"loops --jsn {STUCK}", "No such option '--jsn'. Did you mean '--json'?"),
     ("stop", "Missing argument 'FILE'."),
     ("decisions purge", "Missing option '--before'."),
-    ("schema all", "'all' is too much: `ebbtide schema` takes no argument."),
-    (f"loops {STUCK} {STUCK}", f"'{STUCK}' is too much: `ebbtide loops` takes FILE."),
+    ("schema all", "'all' is an extra argument: `ebbtide schema` takes no argument."),
+    (f"loops {STUCK} {STUCK}", f"'{STUCK}' is an extra argument: `ebbtide loops` takes FILE."),
     (
         "stop --round trun -",
-        "Invalid value for '--round': 'trun' is none of turn, circle; did you mean turn?",
+        "Invalid value for '--round': 'trun' is not one of turn, circle; did you mean turn?",
     ),
     (
         "check --format saref runs",
         (
-            "Invalid value for '--format': 'saref' is none of text, json, csv, github, junit, sarif, "
+            "Invalid value for '--format': 'saref' is not one of text, json, csv, github, junit, sarif, "
             "markdown; did you mean sarif?"
         ),
     ),
     (
         "check --agent cladue",
         (
-            "Invalid value for '--agent' / '-a': 'cladue' is none of claude, codex, gemini, opencode, mini, "
-            "copilot, pi, qwen, kimi, antigravity, cursor, droid, openclaw, cline, roo, goose, grok, hermes, "
-            "iflow, kiro, gptme; did you mean claude?"
+            "Invalid value for '--agent' / '-a': 'cladue' is not one of claude, codex, gemini, opencode, "
+            "mini, copilot, pi, qwen, kimi, antigravity, cursor, droid, openclaw, cline, roo, goose, grok, "
+            "hermes, iflow, kiro, gptme; did you mean claude?"
         ),
     ),
     (
         "decisions review 01 sucess",
         (
-            "Invalid value for 'OUTCOME': 'sucess' is none of success, partial, failure, not_a_decision, "
+            "Invalid value for 'OUTCOME': 'sucess' is not one of success, partial, failure, not_a_decision, "
             "unknown; did you mean success?"
         ),
     ),
     (
         f"check --format sraif {STUCK}",
         (
-            "Invalid value for '--format': 'sraif' is none of text, json, csv, github, junit, sarif, "
+            "Invalid value for '--format': 'sraif' is not one of text, json, csv, github, junit, sarif, "
             "markdown; did you mean sarif?"
         ),
     ),
-    (f"check --max-cost much {STUCK}", "Invalid value for '--max-cost': 'much' is no number"),
+    (f"check --max-cost much {STUCK}", "Invalid value for '--max-cost': 'much' is not a number"),
     (
         f"check --max-cost=-1 {STUCK}",
-        "Invalid value for '--max-cost': -1 is too small: at least 0 is expected",
+        "Invalid value for '--max-cost': -1 is too small; the minimum is 0",
     ),
-    (f"check --max-steps 1.5 {STUCK}", "Invalid value for '--max-steps': '1.5' is no whole number"),
-    ("check --jobs 0 runs", "Invalid value for '--jobs': 0 is too small: at least 1 is expected"),
+    (f"check --max-steps 1.5 {STUCK}", "Invalid value for '--max-steps': '1.5' is not a whole number"),
+    ("check --jobs 0 runs", "Invalid value for '--jobs': 0 is too small; the minimum is 1"),
     (
         "decisions list --limit 200000",
-        "Invalid value for '--limit' / '-n': 200000 is too large: at most 100,000 is expected",
+        "Invalid value for '--limit' / '-n': 200000 is too large; the maximum is 100,000",
     ),
     (
         "calibrate --precision-at-least 2 -",
-        "Invalid value for '--precision-at-least': 2 is too large: at most 1 is expected",
+        "Invalid value for '--precision-at-least': 2 is too large; the maximum is 1",
     ),
     ("check absent.jsonl", "absent.jsonl: no such file"),
     (
@@ -98,7 +98,7 @@ WRONG: list[tuple[str, str]] = [
     ),
     (
         f"check --fail-on cost=low {STUCK}",
-        "--fail-on 'cost=low': expected an amount from 0 on, such as cost=5",
+        "--fail-on 'cost=low': expected an amount of 0 or more, such as cost=5",
     ),
     (
         f"check --ignore monotny {STUCK}",
@@ -175,7 +175,7 @@ WRONG: list[tuple[str, str]] = [
     ("check --top 3", "--top needs a FILE"),
     (
         f"check --since 7d {STUCK}",
-        "--since selects sessions of this machine; leave it out where you name a trace",
+        "--since selects sessions on this machine; leave it out if you name a trace",
     ),
     (
         "check --since yesterday",
@@ -190,14 +190,14 @@ WRONG: list[tuple[str, str]] = [
         f"score --judge llama {CHAT}",
         "--judge 'llama': expected URL#MODEL, such as http://localhost:11434/v1#llama3",
     ),
-    ("watch --on stop", "Option '--on' is followed by WHEN CMD."),
+    ("watch --on stop", "Option '--on' needs WHEN CMD."),
     (
         f"watch --on stop --until-end {STUCK}",
-        "--on stop: a command is missing before --until-end. Write --on stop 'COMMAND'",
+        "--on stop: the command is missing before --until-end. Write --on stop 'COMMAND'",
     ),
     (
         f"watch --until-end --on stop {STUCK}",
-        f"--on stop: a command is missing before the file {STUCK}. Write --on stop 'COMMAND'",
+        f"--on stop: the command is missing before the file {STUCK}. Write --on stop 'COMMAND'",
     ),
     (
         f"watch --on sotp true {STUCK}",
@@ -205,20 +205,20 @@ WRONG: list[tuple[str, str]] = [
     ),
     (
         "watch runs",
-        "runs: a folder, and this command reads one file. Name the file in it that grows.",
+        "runs: this is a folder, and the command reads one file. Name the file in it that grows.",
     ),
     (
         "loops runs",
-        "runs: a folder, and this command reads one file. `ebbtide check runs` checks all of them.",
+        "runs: this is a folder, and the command reads one file. `ebbtide check runs` checks all of them.",
     ),
     (
         "stop conversations",
         (
-            "conversations: a folder, and this command reads one file. "
+            "conversations: this is a folder, and the command reads one file. "
             "`ebbtide score conversations` scores all of them."
         ),
     ),
-    ("extract runs", "runs: a folder, and this command reads one file. Name one of its files."),
+    ("extract runs", "runs: this is a folder, and the command reads one file. Name one of its files."),
     (f"extract {STUCK}", f"{STUCK}: there are no turns with text. A conversation has at least one."),
     (
         f"score --embedder nonsense {CHAT}",
@@ -233,14 +233,14 @@ WRONG: list[tuple[str, str]] = [
     ),
     (
         "decisions record",
-        "one description is needed: as an argument, - for standard input, or --file FILE",
+        "pass one description: as an argument, as - for standard input, or with --file FILE",
     ),
     ("decisions record --confidence 2 x", "--confidence 2.0: expected a number from 0 to 1"),
     (
         "decisions record --review-by soon x",
         "--review-by 'soon': expected such as 2026-03-01, 2026-03-01T10:00Z or 30d",
     ),
-    ("decisions restore", "what is to come back? Name decisions by their ids, or give --plan FILE"),
+    ("decisions restore", "name the decisions to restore by their ids, or pass --plan FILE"),
     ("demo --keep runs/stuck.jsonl", "runs/stuck.jsonl: cannot be a folder: File exists"),
 ]
 # Click says these, and where to look further.
@@ -291,7 +291,7 @@ def test_a_tool_that_is_nearly_named(here) -> None:
     ended = here("check", "--ignore", "tool=web_serch", STUCK)
     assert ended.code == 0
     assert ended.message == (
-        "ebbtide: --ignore tool=web_serch: nothing is about such a tool; did you mean web_search?\n"
+        "ebbtide: --ignore tool=web_serch: no finding involves this tool; did you mean web_search?\n"
     )
     assert here("check", "--ignore", "tool=web_search", STUCK).message == ""
     assert here("check", "--ignore", "tool=database", STUCK).message == ""

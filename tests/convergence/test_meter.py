@@ -122,10 +122,10 @@ def test_a_state_of_another_version_is_refused(state: dict[str, Any]) -> None:
         (
             "flags",
             [{"kind": "cheating", "round": 1, "rule": "r", "evidence": "e"}],
-            "kind: 'cheating' is none",
+            "kind: 'cheating' is not one of",
         ),
         ("latest", [1], "expected an object"),
-        ("low_run", ["soon"], "'soon' is none of"),
+        ("low_run", ["soon"], "'soon' is not one of"),
         ("claims", {"claims": [[3]]}, "not the state of a meter"),
     ],
 )
@@ -208,7 +208,7 @@ def test_a_transcript_too_short_to_judge_says_so(count: int, too_short: bool) ->
     wire = [{"round": number + 1, "outputs": {"claims": ["The cache is cold"]}} for number in range(count)]
     found = score_transcript({"conversation_id": "x", "rounds": wire})["stop_recommendation"]
     assert found["too_short_to_judge"] is too_short
-    assert ("too short to judge, it takes 3" in found["rationale"]) is too_short
+    assert ("too short to judge; 3 are needed" in found["rationale"]) is too_short
 
 
 @pytest.mark.clause("B02")

@@ -44,7 +44,7 @@ def decision(name="d1", *, stakes=None, review_by=100.0, status=Status.KEPT, rev
 
 
 def test_what_a_review_rests_on():
-    """A name that is no signal's is a person's."""
+    """A name that is not a signal's is a person's."""
     bases = [basis_of(review) for review in (person(S, 1), measured(S, 1), concluded(S, 1))]
     assert bases == [Basis.ATTESTED, Basis.OBSERVED, Basis.INFERRED]
 

@@ -25,7 +25,7 @@ CLAIMS = (
     "Retries hide the timeouts of the billing service.",
     "The index on orders is missing in production.",
 )
-REPEATED = "The same call gave the same answer again: it will not change by asking."
+REPEATED = "The same call returned the same result again. Repeating it will not change it."
 
 
 class Sink:
@@ -98,7 +98,7 @@ def test_a_loop_is_a_nudge_first_and_then_ends_the_run() -> None:
     assert (verdict.action, verdict.cause, verdict.kind) == (Action.STOP, Cause.DIVERGENCE, "repeat")
     assert str(halt.value) == verdict.reason
     assert verdict.reason == (
-        "ls 4 times in a row, same arguments, same answer: it continued past the first warning point."
+        "ls 4 times in a row, same arguments, same result; the loop continued after the first warning."
     )
     stopped = run.report().halted
     assert isinstance(stopped, RunStopped)
@@ -180,7 +180,7 @@ def test_before_the_end_tools_are_refused_and_the_model_answers_once() -> None:
             look("cellar")
         assert refusal.value.verdict.action is Action.FINALIZE
         assert str(refusal.value) == refusal.value.verdict.nudge
-        assert str(refusal.value).startswith("This is the last call: answer now, without tools")
+        assert str(refusal.value).startswith("This is the last call. Answer now, without tools")
     assert run.report().halted is None
     assert run.take_nudges() == [str(refusal.value)]
     assert ask(3) == "This is answer number 3."
@@ -203,7 +203,7 @@ def test_a_result_that_is_ready_leaves_one_call_of_the_model() -> None:
     look = run.wrap_tool_call(lambda: "nothing", name="look")
     ask = run.wrap_llm_call(lambda: "A lock in the scheduler starves the writers every night.", name="ask")
     assert ask().startswith("A lock")
-    with pytest.raises(CallRefused, match="This is the last call: give the result as it stands"):
+    with pytest.raises(CallRefused, match=r"This is the last call\. Give the result as it is"):
         look()
     for _ in range(2):
         with pytest.raises(RunStopped) as halt:
@@ -267,7 +267,7 @@ def test_a_model_that_chants_is_cut() -> None:
     run = ExecutionContext(supervisor=Supervisor())
     words = []
     endless = run.wrap_llm_call(lambda: repeat("no no no no no no "), stream=True)
-    with pytest.raises(RunStopped, match="it continued past the first warning point"):
+    with pytest.raises(RunStopped, match="; the loop continued after the first warning"):
         words.extend(word for word in endless())
     assert len(words) == 6
     assert run.take_nudges() == [

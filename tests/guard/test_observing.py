@@ -311,7 +311,7 @@ def test_a_tool_that_returns_nothing_has_answered() -> None:
     for _ in range(3):
         watched.wrap_tool_call(lambda: None, name="ls")()
     (nudge,) = watched.take_nudges()
-    assert nudge.startswith("The same call gave the same answer again")
+    assert nudge.startswith("The same call returned the same result again")
 
 
 def test_what_a_tool_says_that_it_took_reaches_the_supervisor() -> None:

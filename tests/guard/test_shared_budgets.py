@@ -89,7 +89,7 @@ def test_tools_that_cost_nothing_are_not_asked_about() -> None:
 def test_a_call_that_cannot_be_counted_is_refused_before_and_after() -> None:
     budgets = Budgets(LIMITED)
     context = ExecutionContext(budgets=budgets)
-    with pytest.raises(ConfigError, match="The limit of 1 USD cannot hold: nothing says what a call of"):
+    with pytest.raises(ConfigError, match="The limit of 1 USD cannot be enforced: the usage of a call of"):
         context.wrap_llm_call(lambda: "42")
     ask = context.wrap_llm_call(lambda: "42", usage=lambda _: None)
     assert ask() == "42"
@@ -188,7 +188,7 @@ def test_a_store_that_is_away_is_told_of(when_away: str) -> None:
         assert ask() == 0.1
         assert budgets.waiting == 1
     else:
-        with pytest.raises(BudgetRefused, match=r"The budgets cannot be asked: .*127\.0\.0\.1"):
+        with pytest.raises(BudgetRefused, match=r"The budgets cannot be checked: .*127\.0\.0\.1"):
             ask()
     assert context.report().faults == {"budgets": 1}
     assert log.events[0]["event_type"] == "BUDGETS_AWAY"

@@ -40,21 +40,21 @@ def answer() -> str:
 @pytest.mark.parametrize(
     ("limits", "options", "why"),
     [
-        ({"cost_usd": 1.0}, {}, "nothing says what a call of 'answer' took"),
-        ({"cost_usd": 1.0}, {"model": "large"}, "nothing says what a call of 'large' took"),
+        ({"cost_usd": 1.0}, {}, "the usage of a call of 'answer' is unknown"),
+        ({"cost_usd": 1.0}, {"model": "large"}, "the usage of a call of 'large' is unknown"),
         (
             {"cost_usd": 1.0},
             {"at_most": Usage(model="large", output_tokens=5)},
-            "what a call of 'answer' costs",
+            "the cost of a call of 'answer'",
         ),
-        ({"tokens": 10}, {"at_most": Usage(cost_usd=0.5)}, "how many tokens a call of 'answer' took"),
+        ({"tokens": 10}, {"at_most": Usage(cost_usd=0.5)}, "the tokens of a call of 'answer'"),
     ],
 )
 def test_a_callable_that_nobody_can_count_is_refused_at_the_start(
     limits: dict[str, Any], options: Any, why: str
 ) -> None:
     """Neither a meter nor a most: the limit is an error before anything is called, unless that is allowed."""
-    with pytest.raises(ConfigError, match=f"cannot hold: .*{why}"):
+    with pytest.raises(ConfigError, match=f"cannot be enforced: .*{why}"):
         ExecutionContext(Limits(**limits), prices=PRICES).wrap_llm_call(answer, **options)
     with ExecutionContext(Limits(**limits)), pytest.raises(ConfigError):
         ExecutionContext(prices=PRICES).wrap_llm_call(answer, **options)
@@ -87,7 +87,7 @@ def test_the_call_after_one_that_could_not_be_counted_is_refused() -> None:
         with pytest.raises(LimitUnknown) as halt:
             call()
     assert str(halt.value) == (
-        "The limit of 1 USD cannot hold: nothing says what a call of 'large' costs. Pass "
+        "The limit of 1 USD cannot be enforced: the cost of a call of 'large' is unknown. Pass "
         'prices=Prices({...}) or --prices, or a usage with cost_usd; or choose Limits(when_unknown="allow").'
     )
     assert (halt.value.kind, halt.value.limit, halt.value.scope) == ("cost_usd", 1.0, "run")
@@ -114,7 +114,7 @@ def test_a_call_in_a_with_block_may_say_what_it_took_afterwards() -> None:
     with run.call("llm", "ask") as call:
         pass
     assert run.unsettled == (call,)
-    with pytest.raises(LimitUnknown, match="tokens a call of 'ask' took"), run.call("llm", "ask"):
+    with pytest.raises(LimitUnknown, match="tokens of a call of 'ask' are unknown"), run.call("llm", "ask"):
         raise AssertionError
     call.settle(Usage(input_tokens=40, output_tokens=2))
     assert run.unsettled == ()

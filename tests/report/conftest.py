@@ -141,7 +141,7 @@ def stuck(count: int = 60, **changes: Any) -> RunSummary:
         "source": f"runs/stuck{text}.jsonl",
         "format": "ebbtide-events",
         "verdict": verdict,
-        "reason": f"web_search and web_fetch in turn, {count // 2 - 4} times, same answers.{text}",
+        "reason": f"web_search and web_fetch in turn, {count // 2 - 4} times, same results.{text}",
         "latest": verdict,
         "spent": Spending(
             events=count,
@@ -159,7 +159,7 @@ def stuck(count: int = 60, **changes: Any) -> RunSummary:
                 kind="cycle",
                 action=Action.STOP,
                 cause=Cause.DIVERGENCE,
-                sentence=f"web_search and web_fetch in turn, {count // 2 - 4} times, same answers{text}",
+                sentence=f"web_search and web_fetch in turn, {count // 2 - 4} times, same results{text}",
                 advice=f"Try something else, or say what is missing and finish.{text}",
                 tools=("web_search", f"web_fetch{text}"),
                 first_event=8,

@@ -22,7 +22,7 @@ def test_the_bar_is_as_wide_as_the_shares(make_stuck) -> None:
         (860.0, 40.0, "reasoning"),
         (900.0, 100.0, "unattributed"),
     ]
-    for words in ("cache reads<b>$1.50</b>", "unattributed<b>$0.30</b>", "<b>$0.75</b> bought nothing"):
+    for words in ("cache reads<b>$1.50</b>", "unattributed<b>$0.30</b>", "<b>$0.75</b> wasted"):
         assert words in html
 
 
@@ -71,7 +71,7 @@ def test_breakdowns_are_folded_and_complete(make_stuck) -> None:
     ]
     alone = dataclasses.replace(bill, models=bill.models[:1], agents=())
     assert not {"By model", "By agent"} & set(re.findall(r"<summary>(.*?)</summary>", bill_details(alone)))
-    assert "answers of tools" in bill_details(bill)
+    assert "tool results" in bill_details(bill)
 
 
 def test_without_a_bill_nothing_is_made_up(make_healthy) -> None:

@@ -72,11 +72,11 @@ def test_the_page_says_the_verdict_the_cost_and_every_finding(make_stuck) -> Non
     text = Read(page([make_stuck(60)], limits=Limits(cost_usd=5.0))).text()
     for part in (
         "STUCK",
-        "web_search and web_fetch in turn, 26 times, same answers.",
+        "web_search and web_fetch in turn, 26 times, same results.",
         "$3.00+",
         "No price is known for 1 model call (small-2), so it cost more.",
         "114,000 in, 6,000 out",
-        "It would have been stopped after event 20",
+        "A stop after event 20 would have saved",
         "events 8-60",
         "$2.60, 104,000 tokens",
         "Annual report 2021.",

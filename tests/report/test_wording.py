@@ -84,12 +84,10 @@ def test_what_was_saved(make_stuck, make_healthy) -> None:
     """Where the run would have been ended, and what came after; nothing where nothing would have ended it."""
     assert saved(make_healthy()) is None
     assert saved(make_stuck(60)) == (
-        "It would have been stopped after event 20, which saves 40 events, $2.00, 80,000 tokens."
+        "A stop after event 20 would have saved 40 events, $2.00, 80,000 tokens."
     )
     ready = Saving(verdict=Verdict(action=Action.FINALIZE, event=1), after=Spending(events=1))
-    assert saved(make_healthy(saving=ready)) == (
-        "It would have been finished after event 1, which saves 1 event."
-    )
+    assert saved(make_healthy(saving=ready)) == ("Finishing after event 1 would have saved 1 event.")
 
 
 def test_a_run_that_came_back(make_stuck) -> None:
@@ -98,10 +96,10 @@ def test_a_run_that_came_back(make_stuck) -> None:
     run = make_stuck(60, latest=Verdict(), recovered=True)
     assert at_end(run) == "It recovered."
     assert saved(run) == (
-        "From event 20, where it would have been stopped, it took 40 events, $2.00, 80,000 tokens until it "
-        "recovered."
+        "It would have been stopped after event 20. It took another 40 events, $2.00, 80,000 tokens to "
+        "recover."
     )
-    assert at_end(make_stuck(60, latest=Verdict(), recovered=False)) == "It went on."
+    assert at_end(make_stuck(60, latest=Verdict(), recovered=False)) == "It continued."
     noisy = Verdict(action=Action.NUDGE, cause=Cause.CONVERGENCE, facts=DryRoundFacts(rounds=3, ready=True))
     assert at_end(make_stuck(latest=noisy)) == (
         "At its end: 3 rounds in a row brought nothing new: the result is ready."
@@ -158,20 +156,23 @@ def rounds(signal: str, *novelties: float, chain: str = "") -> tuple[RoundPoint,
         (rounds("SHIP", 0.0), "not judged: one round is too few"),
         (
             rounds("SHIP", 1.0, 0.0),
-            "yes, after 2 rounds: the last brought nothing new, and the result was ready",
+            "yes, after 2 rounds: the last round brought nothing new, and the result was ready",
         ),
         (
             rounds("ESCALATE", 1.0, 0.0),
             "no, stuck after 2 rounds: nothing new, and nothing says that it is finished",
         ),
-        (rounds("CONTINUE", 1.0, 0.15), "no, after 2 rounds: the last still brought something new"),
+        (rounds("CONTINUE", 1.0, 0.15), "no, after 2 rounds: the last round still brought something new"),
         (
             rounds("CONTINUE", 1.0, 0.14),
-            "not yet, after 2 rounds: the last brought nothing new, too little to tell",
+            "not yet, after 2 rounds: the last round brought nothing new, which is too little to judge",
         ),
         (
             rounds("ESCALATE", 1.0, 0.0, chain="a") + rounds("CONTINUE", 1.0, 1.0, 1.0, chain="b"),
-            "no, after 3 rounds: the last still brought something new, in the longest of 2 conversations",
+            (
+                "no, after 3 rounds: the last round still brought something new, in the longest of 2 "
+                "conversations"
+            ),
         ),
     ],
 )

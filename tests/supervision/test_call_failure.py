@@ -56,7 +56,7 @@ def test_refused_and_cancelled_calls_and_errors_of_the_model_are_named() -> None
     assert (failures.model_errors, failures.model_error_seconds) == (2, 120.0)
     facts = "\n".join(call_facts(run))
     assert "8 calls were refused" in facts
-    assert "2 calls of the model did not get through, 2 min" in facts
+    assert "2 model calls failed, 2 min" in facts
 
 
 @pytest.mark.parametrize(

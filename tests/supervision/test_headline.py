@@ -333,7 +333,7 @@ def test_what_did_not_recover_says_what_it_went_on_until():
     """A pseudo call by which a harness reports its limit is that limit."""
     run = _recorded(Message(text="Fix it."), *LOOP, ToolCall(name="exit_cost", args={}, result=""))
     assert run.headline is Headline.LIMIT
-    assert at_end(run) == "It went on until the limit ended it."
+    assert at_end(run) == "It continued until the limit ended it."
 
 
 REFUSED = [
@@ -355,7 +355,7 @@ def test_a_run_that_was_refused_until_a_limit_ended_it_says_both() -> None:
     assert summary.ending.ending is EndKind.LIMIT
     sentence = ended(summary.ending, refused=summary.facts.failures.refused)
     assert sentence is not None
-    assert sentence.startswith("12 calls were refused; the limit of the account ended it: “You're out of")
+    assert sentence.startswith("12 calls were refused; the account limit ended it: “You're out of")
 
 
 def test_a_summary_for_a_compaction_is_no_work_that_stops() -> None:

@@ -59,11 +59,17 @@ def test_flatness_adds_what_calls_and_rounds_lack():
 
 MONEY, TOKENS = Usage(cost_usd=0.25), Usage(input_tokens=100)
 MEASURES = {
-    "money": (MONEY, None, None, 0.5, "$1.00 since the last one"),
-    "tokens": (TOKENS, None, None, 0.4, "400 tokens since the last one"),
-    "what is left in money": (MONEY, 0.5, None, 2.0, "$1.00 since the last one, $0.50 left"),
-    "what is left in tokens": (TOKENS, None, 500, 0.8, "400 tokens since the last one, 500 tokens left"),
-    "nothing left": (TOKENS, None, 0, 1.0, "400 tokens since the last one, 0 tokens left"),
+    "money": (MONEY, None, None, 0.5, "$1.00 since the last new result"),
+    "tokens": (TOKENS, None, None, 0.4, "400 tokens since the last new result"),
+    "what is left in money": (MONEY, 0.5, None, 2.0, "$1.00 since the last new result, $0.50 left"),
+    "what is left in tokens": (
+        TOKENS,
+        None,
+        500,
+        0.8,
+        "400 tokens since the last new result, 500 tokens left",
+    ),
+    "nothing left": (TOKENS, None, 0, 1.0, "400 tokens since the last new result, 0 tokens left"),
     "nothing known": (None, None, None, 0.0, ""),
 }
 

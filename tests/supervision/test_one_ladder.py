@@ -64,22 +64,22 @@ CASES = {
         events=[LS] * 7,
         actions="allow allow nudge stop",
         kind="repeat",
-        reason="ls 7 times in a row, same arguments, same answer (calls 1-7).",
-        nudge="The same call gave the same answer again",
+        reason="ls 7 times in a row, same arguments, same result (calls 1-7).",
+        nudge="The same call returned the same result again",
     ),
     "a cycle of two calls": Case(
         events=[SEARCH, OPEN] * 6,
         actions="allow allow allow allow allow nudge allow stop",
         kind="cycle",
-        reason="web_search and web_fetch in turn, 6 times, same answers (calls 1-12).",
-        nudge="The same calls gave the same answers in turn",
+        reason="web_search and web_fetch in turn, 6 times, same results (calls 1-12).",
+        nudge="The same calls returned the same results in turn",
     ),
     "a call that fails": Case(
         events=[FAIL] * 7,
         actions="allow allow nudge stop",
         kind="repeat",
-        reason="fetch 7 times in a row, same arguments, same answer (calls 1-7).",
-        nudge="The same call gave the same answer again",
+        reason="fetch 7 times in a row, same arguments, same result (calls 1-7).",
+        nudge="The same call returned the same result again",
     ),
     "a call that fails in other words": Case(
         events=[
@@ -88,22 +88,22 @@ CASES = {
         ],
         actions="allow allow nudge allow stop",
         kind="failing_call",
-        reason="fetch sent 7 times unchanged, failing every time (calls 3-7).",
+        reason="fetch sent 7 times unchanged, and failed every time (calls 3-7).",
         nudge="This call keeps failing",
     ),
     "a stream that chants": Case(
         events=CHANT * 3,
         actions="allow allow allow nudge allow stop",
         kind="chanting",
-        reason="a text that ends in 216 copies of itself (events 4-38).",
+        reason="A text that ends in 216 copies of itself (events 4-38).",
         nudge="The text ends in copies of itself.",
     ),
     "spending without news": Case(
         events=IDLE,
         actions=f"{'allow ' * 10}nudge allow allow allow escalate",
         kind="spend_without_news",
-        reason="spending continued without new results (calls 11-20, $2.00).",
-        nudge="Spending goes on and nothing new has come.",
+        reason="Spending continued without new results (calls 11-20, $2.00).",
+        nudge="Spending continues without new results.",
         after="escalate",
     ),
     "a limit of model calls": Case(
@@ -111,8 +111,8 @@ CASES = {
         limits=Limits(llm_calls=10),
         actions=f"{'allow ' * 6}nudge allow finalize stop",
         kind="limit",
-        reason="model call limit reached (10 of 10).",
-        nudge="70% of the model call limit used (7 of 10). Come to a result",
+        reason="Model call limit reached (10 of 10).",
+        nudge="70% of the model call limit used (7 of 10). Finish with a result",
     ),
     "a limit of money": Case(
         events=[
@@ -122,8 +122,8 @@ CASES = {
         limits=Limits(cost_usd=1.0),
         actions=f"{'allow ' * 6}nudge allow allow stop",
         kind="limit",
-        reason="cost limit reached ($1.00 of $1.00).",
-        nudge="70% of the cost limit used ($0.70 of $1.00). Come to a result",
+        reason="Cost limit reached ($1.00 of $1.00).",
+        nudge="70% of the cost limit used ($0.70 of $1.00). Finish with a result",
     ),
 }
 ALL_CASES = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
@@ -263,7 +263,7 @@ def test_six_equal_calls() -> None:
         ls(path=".")
         nudges.append(run.take_nudges())
     assert [len(texts) for texts in nudges] == [0, 0, 1, 0]
-    with pytest.raises(RunStopped, match="it continued past the first warning point"):
+    with pytest.raises(RunStopped, match="; the loop continued after the first warning"):
         ls(path=".")
     supervisor = Supervisor()
     actions = [supervisor.record(LS).action.value for _ in range(6)]

@@ -74,7 +74,7 @@ def test_a_person_who_acknowledges_lets_all_runs_go_on(budgets: Budgets) -> None
     runs.record("r1", answer(0.6, agent="b"))
     advice = runs.before_model("r1", agent="c")
     assert advice.end is None
-    assert "past $1.20, from where a person is asked: $1.30 of $1.60 spent" in (advice.ask or "")
+    assert "passed $1.20, so a person must approve more: $1.30 of $1.60 spent" in (advice.ask or "")
     runs.acknowledge("r1")
     for run_id in ("r1", "r2"):
         assert runs.before_model(run_id, agent="c").refusal is None
@@ -85,7 +85,7 @@ def test_a_call_without_a_price_ends_the_next_until_its_usage_comes(budgets: Bud
     runs.before_model("r1")
     runs.record("r1", answer(None))
     advice = runs.before_model("r2")
-    assert "cannot be counted: nothing says what a call cost that has ended" in (advice.end or "")
+    assert "cannot be counted: the cost of a finished call is unknown" in (advice.end or "")
     runs.record("r1", Notice(kind=NoticeKind.USAGE, usage=Usage(cost_usd=0.1)))
     assert runs.before_model("r2").refusal is None
     assert spent(budgets)["project:x:total"][0] == 0.1

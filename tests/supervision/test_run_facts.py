@@ -32,10 +32,10 @@ def look(name: str = "a.txt", result: Any = "text") -> ToolCall:
             "Arguments were not recorded for 24 of 24 calls, so loops cannot be judged.",
             "UNKNOWN",
         ),
-        ({"args": {"n": 1}}, "Answers were not recorded for 24 of 24 calls", None),
+        ({"args": {"n": 1}}, "Results were not recorded for 24 of 24 calls", None),
         (
             {"args": {"n": 1}, "result": "<app.Order object at 0x7f00>"},
-            "The answers of 24 of 24 calls are objects without a readable value",
+            "The results of 24 of 24 calls are objects without a readable value",
             None,
         ),
     ],
@@ -78,7 +78,9 @@ def test_failed_calls_count_by_flag_and_by_what_they_say() -> None:
     failures = summary.facts.failures
     assert [(tool.name, tool.count) for tool in failures.by_tool] == [("write", 3), ("run", 1)]
     assert failures.calls == 4
-    assert wording.call_facts(summary)[0].startswith("4 of 5 calls failed: write 3, run 1; 3 times with: ")
+    assert wording.call_facts(summary)[0].startswith(
+        "4 of 5 calls failed: write 3, run 1; 3 times with \u201c"
+    )
     assert "Permission denied" in wording.call_facts(summary)[0]
 
 
@@ -98,7 +100,7 @@ def test_a_look_that_finds_nothing_changed_counts_again() -> None:
     lines = wording.call_facts(checked([look(), other, look(), other, look(), look("c", "3"), other]))
     assert lines == [
         (
-            "4 calls looked up again what had not changed, most often look a.txt (2 more times), "
+            "4 calls repeated a look-up of unchanged data, most often look a.txt (2 more times), "
             "look b.txt (2 more times)"
         )
     ]

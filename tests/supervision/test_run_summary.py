@@ -77,7 +77,7 @@ def test_nothing_stated_is_nothing_known():
     summary = recorded(look(1), look(2))
     assert (summary.spent.cost_usd, summary.spent.tokens.total, summary.spent.seconds) == (None, None, None)
     assert not summary.timed
-    assert recorded().reason == "There is no event."
+    assert recorded().reason == "There are no events."
 
 
 def test_tokens_without_a_price_are_shown_and_with_one_they_cost():
@@ -94,13 +94,13 @@ def test_a_finding_says_where_what_how_often_and_what_it_cost():
     events += [call for _ in range(11) for call in pair(cost_usd=1.84 / 22)]
     summary = recorded(*events, *[look(number, cost_usd=1.0) for number in range(30, 40)])
     finding = summary.findings[0]
-    line = "calls 31-52: web_search and web_fetch in turn, 11 times, same answers, $1.84"
+    line = "calls 31-52: web_search and web_fetch in turn, 11 times, same results, $1.84"
     assert sentences.finding_line(finding, sentences.unit(summary.spent)) == line
     assert (finding.action, finding.cause, finding.copies) == (Action.STOP, Cause.DIVERGENCE, 11)
     assert (summary.verdict.action, summary.headline) == (Action.STOP, Headline.NOISY)
     assert summary.recovered
     assert summary.reason == (
-        "web_search and web_fetch in turn, 11 times, same answers (calls 31-52, $1.84)."
+        "web_search and web_fetch in turn, 11 times, same results (calls 31-52, $1.84)."
     )
 
 
@@ -174,7 +174,7 @@ def test_limits_are_findings_and_say_how_much():
     finding = next(finding for finding in summary.findings if finding.action is Action.STOP)
     assert (finding.kind, finding.cause, finding.last_event) == ("limit", Cause.LIMIT, 4)
     assert finding.sentence == "step limit reached (4 of 4)"
-    assert summary.reason == "step limit reached (4 of 4)."
+    assert summary.reason == "Step limit reached (4 of 4)."
 
 
 def test_rounds_and_where_they_ran_dry():
@@ -441,9 +441,7 @@ def test_a_run_that_runs_dry_again_and_again_has_one_finding_of_it():
     assert len(dry_findings) <= 4
 
 
-@pytest.mark.parametrize(
-    "name", ["no answers known", "loop: x", "{tools}", "ls. It went on", "{same} answer"]
-)
+@pytest.mark.parametrize("name", ["results unknown", "loop: x", "{tools}", "ls. It went on", "{same} answer"])
 def test_nothing_is_read_back_out_of_a_sentence(name):
     """A tool may be called whatever it is: its finding is that of any other tool."""
 
@@ -466,13 +464,13 @@ def test_nothing_is_read_back_out_of_a_sentence(name):
         ]
 
     assert findings(name) == findings("zebra")
-    assert "no answers known" not in repr(findings(name))
+    assert "results unknown" not in repr(findings(name))
 
 
 def test_answers_that_are_not_known_are_a_fact_of_the_finding():
     """Its sentence and its advice say so."""
     summary = recorded(*[ToolCall(name="same answer", args={"n": 1})] * 6)
-    assert summary.reason == "same answer 6 times in a row, same arguments, no answers known (calls 1-6)."
+    assert summary.reason == "same answer 6 times in a row, same arguments, results unknown (calls 1-6)."
     assert summary.findings[0].advice.startswith("The same calls were made again and again.")
 
 
@@ -482,8 +480,8 @@ def test_a_text_that_was_not_read_whole_is_a_fault_in_words() -> None:
     recorder.record(ModelCall(text="The cache is cold.\n\n" + "x" * 200_000))
     recorder.record(ModelCall(text="\n".join(f"- Table t{n} holds {n * 3} rows." for n in range(600))))
     assert recorder.summary("run", "test").faults == (
-        "1 long text was read at both ends only",
-        "88 claims were not compared: their rounds state too many",
+        "1 long text was read only at both ends",
+        "88 claims were not compared, because their rounds contain too many",
     )
 
 
@@ -494,7 +492,7 @@ def test_a_run_whose_record_states_too_little_output_cost_more() -> None:
     )
     assert summary.bill.sentence.startswith("At least ")
     assert (summary.bill.is_least, summary.spent.is_least) == (True, True)
-    assert "less output than its words" in (missing_cost(summary.spent) or "")
+    assert "less output than its texts" in (missing_cost(summary.spent) or "")
 
 
 def test_a_sum_of_runs_is_a_lower_bound_where_one_of_them_is() -> None:

@@ -34,6 +34,7 @@ FINDING = RunFinding(
     action=Action.STOP,
     cause=Cause.DIVERGENCE,
     sentence="ls 3 times in a row",
+    tools=("ls",),
     first_event=1,
     last_event=3,
     cost_usd=0.5,
@@ -52,9 +53,10 @@ def test_every_loop_has_a_sentence_with_its_size_and_a_text_for_the_model(kind):
     is_for_the_model = LOOPS[kind].mender is Mender.MODEL
     assert advice.endswith(". Try something else, or say what is missing and finish.") is is_for_the_model
     went_on = wording.reason(LoopFacts(signal=signal, goes_on=True))
-    assert went_on.endswith("it continued past the first warning point")
+    what = "spending" if kind in SPENDING else "loop"
+    assert went_on.endswith(f"; the {what} continued after the first warning")
     came_back = wording.reason(LoopFacts(signal=replace(signal, relapses=1), goes_on=True))
-    assert came_back.endswith("it came back after the first warning point")
+    assert came_back.endswith(f"; the {what} came back after the first warning")
 
 
 def test_every_kind_is_advised_in_its_own_words():
@@ -80,7 +82,7 @@ def test_a_limit_that_is_near_is_told_to_the_model_with_its_size():
     assert wording.reason(LimitFacts(alert=alert)) == "75% of the cost limit used ($1.50 of $2.00)"
     assert wording.nudge(LimitFacts(alert=alert)) == (
         "75% of the cost limit used ($1.50 of $2.00). "
-        "Come to a result: say what is known and what is missing."
+        "Finish with a result: say what is known and what is missing."
     )
 
 
@@ -114,22 +116,22 @@ def test_a_finding_says_an_amount_once_and_numbers_with_commas():
     """What it cost stands beside it."""
     facts = BurnFacts(calls=1_200, rounds=0, measure=Measurement(Unit.USD, 1.4, 2.0))
     verdict = Verdict(cause=Cause.JOINT, facts=facts)
-    assert verdict.reason == ("1,200 calls brought no new result: $1.40 since the last one.")
+    assert verdict.reason == ("1,200 calls brought no new result: $1.40 since the last new result.")
     assert wording.burn(facts) == "1,200 calls brought no new result"
-    assert wording.measured(facts) == "$1.40 since the last one"
+    assert wording.measured(facts) == "$1.40 since the last new result"
     spent = replace(FINDING, sentence="x", first_event=2_000, last_event=2_000, cost_usd=1_234.5)
     assert sentences.finding_line(spent) == "event 2,000: x, $1,234.50"
     assert sentences.price(None, 200_312) == "200,312 tokens"
 
 
-SAMES = [kind for kind in LoopKind if "same answer" in wording.loop(replace(SIGNAL, kind=kind), 3)]
+SAMES = [kind for kind in LoopKind if "same result" in wording.loop(replace(SIGNAL, kind=kind), 3)]
 
 
 @pytest.mark.parametrize("kind", SAMES)
 def test_what_is_not_known_is_not_called_the_same(kind):
     """Neither to a person nor to the model."""
     signal = replace(SIGNAL, kind=kind)
-    assert wording.loop(signal, 3, answers_known=False).endswith("no answers known")
+    assert wording.loop(signal, 3, answers_known=False).endswith("results unknown")
     assert wording.nudge(LoopFacts(signal=signal, answers_known=False)) == (
         "The same calls were made again and again. Try something else, or say what is missing and finish."
     )

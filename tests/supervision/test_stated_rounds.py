@@ -38,8 +38,8 @@ def test_actions_that_repeat_while_their_words_change_are_one_suspicion() -> Non
     assert (nudge.action, nudge.cause) == (Action.NUDGE, Cause.DIVERGENCE)
     assert isinstance(nudge.facts, LoopFacts)
     assert nudge.facts.signal.is_stated
-    sentence = f"click {REPEATS} times in a row, same arguments, same answer"
-    assert nudge.reason == f"{sentence}, as the agent tells it."
+    sentence = f"click {REPEATS} times in a row, same arguments, same result"
+    assert nudge.reason == f"{sentence}, as the agent reports it."
 
 
 def test_where_words_and_actions_repeat_nothing_is_ready() -> None:

@@ -72,7 +72,7 @@ def test_a_loop_is_a_nudge_first_and_a_stop_where_it_goes_on():
     verdict = supervisor.verdict()
     assert (verdict.cause, verdict.kind, verdict.chain_id) == (Cause.DIVERGENCE, "repeat", "")
     assert verdict.reason == (
-        "ls 4 times in a row, same arguments, same answer: it continued past the first warning point."
+        "ls 4 times in a row, same arguments, same result; the loop continued after the first warning."
     )
     assert run(supervisor, LS, LS) == ["stop", "stop"]
 
@@ -108,7 +108,7 @@ def test_a_nudge_is_handed_over_once():
     verdict = supervisor.check_before_model()
     assert verdict.action is Action.NUDGE
     assert verdict.nudge is not None
-    assert verdict.nudge.startswith("The same call gave the same answer again")
+    assert verdict.nudge.startswith("The same call returned the same result again")
     assert supervisor.check_before_model().action is Action.ALLOW
     assert supervisor.verdict().action is Action.ALLOW
 
@@ -120,7 +120,7 @@ def test_two_nudges_are_handed_over_together():
     for verdict in (supervisor.record(LS), supervisor.check_before_model()):
         assert verdict.action is Action.NUDGE
         assert verdict.nudge is not None
-        assert "same answer" in verdict.nudge
+        assert "same result" in verdict.nudge
         assert "75% of the tool call limit used (3 of 4)." in verdict.nudge
         assert len(verdict.more) == 1
         assert Verdict.from_dict(verdict.to_dict()) == verdict
@@ -260,7 +260,7 @@ def test_answers_that_are_not_known_are_not_the_same():
     supervisor = Supervisor()
     verdicts = [supervisor.record(ToolCall(name="ls", args={"path": "."})) for _ in range(4)]
     assert verdicts[-2].action is Action.ALLOW
-    assert verdicts[-1].reason == "ls 4 times in a row, same arguments, no answers known."
+    assert verdicts[-1].reason == "ls 4 times in a row, same arguments, results unknown."
     assert verdicts[-1].nudge is not None
     assert "answer" not in verdicts[-1].nudge
 
@@ -435,7 +435,7 @@ def test_a_limit_that_cannot_be_counted_stops_the_run():
     verdict = supervisor.record(say("x", model="gpt-x", input_tokens=5))
     assert (verdict.action, verdict.cause, verdict.kind) == (Action.STOP, Cause.LIMIT, "limit_unknown")
     assert verdict.reason == (
-        "The limit of 1 USD cannot hold: nothing says what a call of 'gpt-x' costs. Pass "
+        "The limit of 1 USD cannot be enforced: the cost of a call of 'gpt-x' is unknown. Pass "
         'prices=Prices({...}) or --prices, or a usage with cost_usd; or choose Limits(when_unknown="allow").'
     )
     assert isinstance(verdict.facts, LimitFacts)
@@ -463,9 +463,7 @@ def test_a_usage_that_never_comes_stops_the_run_before_the_next_call():
     supervisor.record(ModelCall(agent="writer", text="x"))
     verdict = supervisor.check_before_model()
     assert verdict.action is Action.STOP
-    assert (
-        "nothing says how many tokens a call of 'writer' took. Pass usage= with its tokens" in verdict.reason
-    )
+    assert "the tokens of a call of 'writer' are unknown. Pass usage= with its tokens" in verdict.reason
 
 
 def test_a_time_that_never_comes_stops_the_run_before_the_second_call():

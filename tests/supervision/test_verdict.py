@@ -142,22 +142,23 @@ def test_several_matters_are_one_text_for_the_model():
     loop, limit = FACTS["loop"], FACTS["limit tool_calls warn"]
     verdict = Verdict(action=Action.NUDGE, facts=loop, more=(limit, loop))
     assert verdict.nudge == (
-        "94% of the tool call limit used (8 of 8). Come to a result: say what is known and what is missing. "
-        "The same calls gave the same answers in turn, several times over. "
+        "94% of the tool call limit used (8 of 8). Finish with a result: say what is known and what is "
+        "missing. "
+        "The same calls returned the same results in turn, several times. "
         "Try something else, or say what is missing and finish."
     )
-    assert verdict.reason == "search and open in turn, 5 times, same answers."
+    assert verdict.reason == "search and open in turn, 5 times, same results."
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"action": "halt"}, "action: 'halt' is none of allow"),
-        ({"cause": "luck"}, "cause: 'luck' is none of"),
+        ({"action": "halt"}, "action: 'halt' is not one of allow"),
+        ({"cause": "luck"}, "cause: 'luck' is not one of"),
         ({"facts": {"about": "weather"}}, "weather"),
         (
             {"facts": {**BURN, "measure": {"quantity": "miles"}}},
-            r"facts\.measure\.quantity: 'miles' is none of usd, tokens",
+            r"facts\.measure\.quantity: 'miles' is not one of usd, tokens",
         ),
         ({"facts": {**BURN, "calls": "many"}}, r"facts\.calls: expected a whole number, found 'many'"),
         ({"more": [{"about": "rounds", "ready": True}]}, r"more\[0]: the key 'rounds' is missing"),

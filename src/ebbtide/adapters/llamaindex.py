@@ -57,7 +57,7 @@ class EbbtideLlamaIndex:
         agents = getattr(workflow, "agents", None)
         for agent in agents.values() if isinstance(agents, dict) else [workflow]:
             if not isinstance(agent, BaseWorkflowAgent):
-                raise ConfigError(f"{type(agent).__name__} is no agent of LlamaIndex that takes steps")
+                raise ConfigError(f"{type(agent).__name__} is not a LlamaIndex agent that takes steps")
             if "take_step" in vars(agent):
                 raise ConfigError(f"{agent.name} is watched already")
             step = _WatchedStep(self, agent, agent.take_step, agent.handle_tool_call_results)

@@ -91,7 +91,7 @@ class AppliedAdvices:
         """
         handle = lock_file(StateFolder(self._folder).path / "advice.lock")
         if handle is None:
-            raise StoreError(f"{self._folder}: another process applies advice at this moment. Try again")
+            raise StoreError(f"{self._folder}: another process is applying advice. Try again")
         try:
             yield
         finally:
@@ -122,7 +122,7 @@ class AppliedAdvices:
         except (FileNotFoundError, NotADirectoryError):
             return []
         except (OSError, ValueError, KeyError, TypeError, WireError) as error:
-            raise StoreError(f"{self._path} cannot be read: {error}. Mend it or move it away") from error
+            raise StoreError(f"{self._path} cannot be read: {error}. Repair it, or move it away") from error
         return [row for row in rows if (row.agent, row.kind) in KINDS]
 
     def _write(self, advices: Iterable[AppliedAdvice]) -> None:

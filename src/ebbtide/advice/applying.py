@@ -85,7 +85,7 @@ def undo(entry: AppliedAdvice, applied: AppliedAdvices) -> None:
         elif not _is(value, entry.value_before):
             now = "not set" if value is None else f"{value!r:.60}"
             raise ConfigError(
-                f"{path}: {change.key} is {now} now, not the {change.value!r} that was put there: "
+                f"{path}: {change.key} is now {now}, not the applied {change.value!r}: "
                 "somebody has changed it since; nothing was changed"
             )
         applied.drop(entry.name)

@@ -152,7 +152,7 @@ def _less(saving: ReplayedSaving) -> ReplayedSaving:
     return ReplayedSaving(None if saving.cost is None else -saving.cost, saving.tokens)
 
 
-_LONG: Final = f"answers of commands beyond {OUTPUT_LIMIT:,} characters are read again by every later call"
+_LONG: Final = f"command results beyond {OUTPUT_LIMIT:,} characters are re-read by every later call"
 _LIFETIME: Final = "promptCacheTtl"
 
 KINDS: Final = {
@@ -168,7 +168,10 @@ KINDS: Final = {
                 is_most=True,
             ),
             what=_LONG,
-            effect="Of a longer answer the agent gets the beginning, and the name of a file with all of it.",
+            effect=(
+                "The agent gets the beginning of a longer result, and the name of a file with the "
+                "whole result."
+            ),
             replay=partial(_beyond_limit, agent=CodingAgent.CLAUDE),
             answers=partial(_long_answers, agent=CodingAgent.CLAUDE),
         ),
@@ -182,7 +185,9 @@ KINDS: Final = {
                 is_most=True,
             ),
             what=_LONG,
-            effect="Of a longer answer the agent gets the beginning and the end; it has to ask for the rest.",
+            effect=(
+                "The agent gets the beginning and the end of a longer result, and has to ask for the rest."
+            ),
             replay=partial(_beyond_limit, agent=CodingAgent.CODEX),
             answers=partial(_long_answers, agent=CodingAgent.CODEX),
         ),
@@ -190,14 +195,14 @@ KINDS: Final = {
             name="cache-hour",
             change=SettingChange(agent=CodingAgent.CLAUDE, in_project=True, keys=(_LIFETIME,), value="1h"),
             what="the cache lasts five minutes, and calls after longer pauses pay for their whole context",
-            effect="The cache lasts an hour; what is put into it costs more.",
+            effect="The cache lasts an hour; cache writes cost more.",
             replay=_to_hour,
             realised=lambda record: _less(_to_minutes(record)),
         ),
         AdviceKind(
             name="cache-minutes",
             change=SettingChange(agent=CodingAgent.CLAUDE, in_project=True, keys=(_LIFETIME,), value="5m"),
-            what="the cache lasts an hour, and pauses are too few to be worth its price",
+            what="the cache lasts an hour, and there are too few pauses to justify its price",
             effect="The cache lasts five minutes; a call after a longer pause pays for its whole context.",
             replay=_to_minutes,
             realised=lambda record: _less(_to_hour(record)),

@@ -50,7 +50,7 @@ def content_with(path: Path, keys: Sequence[str], value: Any) -> bytes:
     for key in keys[:-1]:
         table = tables[-1].setdefault(key, {})
         if not isinstance(table, dict):
-            raise ConfigError(f"{path}: `{key}` has a shape that is not known; nothing was changed")
+            raise ConfigError(f"{path}: `{key}` has an unknown form; nothing was changed")
         tables.append(table)
     if value is not None:
         tables[-1][keys[-1]] = value
@@ -67,7 +67,7 @@ def _toml(path: Path) -> tuple[str, dict[str, Any]]:
         text = path.read_bytes().decode() if path.exists() else ""
         return text, tomllib.loads(text)
     except (OSError, ValueError) as error:
-        raise ConfigError(f"{path}: {error}. Mend it first; nothing was changed") from error
+        raise ConfigError(f"{path}: {error}. Repair it first; nothing was changed") from error
 
 
 def _changed_toml(path: Path, key: str, value: Any) -> str:

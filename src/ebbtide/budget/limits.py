@@ -150,18 +150,20 @@ def uncounted(kind: LimitKind, limit: float, missing: Missing, subject: str = ""
         subject: The model, or the name of the call, about which it is not known; ``""`` where it has none.
 
     >>> uncounted(LimitKind.WALL_S, 60, Missing.TIME)
-    'The limit of 60 s cannot hold: no event has a time. Pass ts= with the events, or now= with ...'
+    'The limit of 60 s cannot be enforced: no event has a time. Pass ts= with the events, or now= with ...'
     """
-    call = f"a call of {subject!r:.60}" if subject else "a call of the model"
+    call = f"a call of {subject!r:.60}" if subject else "a model call"
     match missing, kind:
         case Missing.PRICE, _:
-            why = f"nothing says what {call} costs"
+            why = f"the cost of {call} is unknown"
             way = "prices=Prices({...}) or --prices, or a usage with cost_usd"
         case Missing.TIME, _:
             why, way = "no event has a time", "ts= with the events, or now= with the checks"
         case _, LimitKind.TOKENS:
-            why, way = f"nothing says how many tokens {call} took", "usage= with its tokens"
+            why, way = f"the tokens of {call} are unknown", "usage= with its tokens"
         case _:
-            why = f"nothing says what {call} took"
+            why = f"the usage of {call} is unknown"
             way = "usage= with its cost_usd, or with its tokens and prices=Prices({...}) or --prices"
-    return f"The limit of {limit:,.6g} {_UNITS.get(kind, kind)} cannot hold: {why}. Pass {way}; {_ALLOW}."
+    return (
+        f"The limit of {limit:,.6g} {_UNITS.get(kind, kind)} cannot be enforced: {why}. Pass {way}; {_ALLOW}."
+    )

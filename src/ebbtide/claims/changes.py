@@ -233,7 +233,7 @@ def acts_of(
                 if first == "push":
                     yield _push(result, event, has_failed=has_failed)
                 elif not (first == "merge" and "--abort" in rest):
-                    fact = _commit(
+                    fact = commit_of(
                         result, event, has_failed=has_failed, quiet=first != "commit" or _is_quiet(rest)
                     )
                     yield replace(fact, is_amended="--amend" in rest, commits=_printed(fact, result))
@@ -296,14 +296,15 @@ def _push(result: str | None, event: int, *, has_failed: bool) -> ActFact:
     return ActFact(event, Act.PUSH, None if has_failed else True, result.strip()[:_LINE])
 
 
-def _commit(result: str | None, event: int, *, has_failed: bool, quiet: bool) -> ActFact:
+def commit_of(result: str | None, event: int, *, has_failed: bool, quiet: bool) -> ActFact:
+    """Returns a commit, by what was printed of it; its result is None where that was not recorded."""
     if result is None:
         return ActFact(event, Act.COMMIT, None)
     done = list(_COMMITTED.finditer(result))
     counts = _FILES.findall(result)
     files = int(counts[-1]) if counts else None
     if done or (files is not None and not has_failed):
-        line = done[-1][0] if done else f"{files} files changed"
+        line = done[-1][0] if done else f"{files} file{'s' * (files != 1)} changed"
         return ActFact(
             event, Act.COMMIT, ok=True, line=line, subject=done[-1][1] if done else "", files=files
         )

@@ -657,14 +657,16 @@ def _outcome(tool: CheckTool, lines: Sequence[str]) -> _Outcome | None:
         if not warnings or not tool.is_silent:
             return None
         good = [warnings]
-    counts = [numbers for line in _wholes(tool, good) if (numbers := _numbers(line)) is not None]
+    counts = [numbers for line in _wholes(tool, good) if (numbers := test_counts(line)) is not None]
     if not tool.counts_tests:
         counts = []
     passed, fails, left_out = (sum(numbers[place] for numbers in counts) for place in range(3))
     if bad is not None or fails:
-        worst = next((line for line in reversed(good) if (_numbers(line) or (0, 0, 0))[1]), bad or good[-1])
+        worst = next(
+            (line for line in reversed(good) if (test_counts(line) or (0, 0, 0))[1]), bad or good[-1]
+        )
         if not fails and bad is not None:
-            fails = (_numbers(bad) or (0, 0, 0))[1]
+            fails = (test_counts(bad) or (0, 0, 0))[1]
         return _Outcome(
             ok=False, line=worst.strip()[:_LINE], passed=passed if counts else None, failed=fails or None,
             left_out=left_out,
@@ -692,7 +694,7 @@ def _part(name: str) -> re.Pattern[str]:
     return re.compile(next(tool.parts for tool in TOOLS if tool.name == name))
 
 
-def _numbers(line: str) -> tuple[int, int, int] | None:
+def test_counts(line: str) -> tuple[int, int, int] | None:
     """Returns how many tests passed, failed and were left out by a line that sums them up, or None."""
     passed = failed = total = left_out = 0
     found = False

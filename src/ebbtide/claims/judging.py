@@ -154,7 +154,7 @@ class Judge:
         if kinds:
             runs = [run for run in runs if _is_kind(run, kinds) or (run.ok and not run.scope)]
             if every and not runs:
-                return _Found(_UNKNOWN, f"no run of the record is named as one of {' '.join(kinds)} tests")
+                return _Found(_UNKNOWN, f"no run in the record is named as one of {' '.join(kinds)} tests")
         if not runs and "compil" in claim.text.lower():
             return _Found(_UNKNOWN, "a server that was running may have compiled it")
         if not runs and self._asked_server():
@@ -166,7 +166,7 @@ class Judge:
         last = self._last(runs, claim)
         if last.ok is None:
             why = (
-                "what it was run on was undone since"
+                "the state that it ran on was undone later"
                 if last.is_undone
                 else "the result was not recorded, or filtered"
             )
@@ -175,11 +175,11 @@ class Judge:
             is_meant = not kinds or _is_only(last, kinds)
             is_part = claim.is_part and not _is_number_of(claim, last)
             if is_part or self._admits.of(family) or not last.is_firsthand or not is_meant:
-                return _Found(_UNKNOWN, "the last run failed; which tests are meant is open", last.event)
+                return _Found(_UNKNOWN, "the last run failed; which tests are meant is unclear", last.event)
             if any(end > last.event for end in self._record.changers):
                 return _Found(_UNKNOWN, "the last run failed, and another agent worked after it", last.event)
             if any(run.ok for run in runs if run.tool != last.tool) and not _is_plain(last, claim):
-                return _Found(_UNKNOWN, "the last run failed, one of another tool passed", last.event)
+                return _Found(_UNKNOWN, "the last run failed, and a run of another tool passed", last.event)
             return _Found(_CONTRADICTED, _failed(last), last.event, line=last.line)
         keeps = claim.is_part or family is Family.FORMAT  # a formatter is no check
         changed = None if keeps else self._changed_after(last, runs)
@@ -369,7 +369,7 @@ class Judge:
             if any(event >= edit.event for event in self._gone(edit.path)):
                 continue
             if is_meant and not covers(known, edit.path):
-                reason = f"only {one_line(last.scope, 60)} was run; {_name(edit.path)} was edited, too"
+                reason = f"only {one_line(last.scope, 60)} was run; {_name(edit.path)} was also edited"
                 return _Found(_NARROWER, reason, last.event, edit.event, last.line)
         return None
 
@@ -410,7 +410,9 @@ class Judge:
             if shown:
                 return _Found(_PROVEN, f"{what} recorded", shown[-1].event, line=shown[-1].line)
             if act is not Act.COMMIT:
-                return _Found(_UNKNOWN, f"the record has another {what}", done[-1].event, line=done[-1].line)
+                return _Found(
+                    _UNKNOWN, f"the record has a different {what}", done[-1].event, line=done[-1].line
+                )
         if done and (facts[-1].ok is not False or facts[-1] is done[-1]):
             redo = None if claim.subject else self._done_before(facts[-1])
             if redo is not None:
@@ -466,16 +468,16 @@ class Judge:
         named = [run for address, run in probes.items() if _HEALTH.search(address)] or list(probes.values())
         known = [run for run in named if run.ok is not None]
         if not known:
-            return _Found(_UNKNOWN, "no answer of a service is recorded")
+            return _Found(_UNKNOWN, "no response of a service is recorded")
         passed = [run for run in known if run.ok]
         last = (passed or known)[-1]
         is_open = any(run.ok is None and run.event > last.event for run in probes.values())
         if is_open:
-            return _Found(_UNKNOWN, "a later answer shows no status", last.event, line=last.line)
+            return _Found(_UNKNOWN, "a later response shows no status", last.event, line=last.line)
         if not passed and not self._admits.of(Family.HEALTH) and not self._record.agents:
-            return _Found(_CONTRADICTED, "no service answered well", last.event, line=last.line)
+            return _Found(_CONTRADICTED, "no service responded successfully", last.event, line=last.line)
         if not passed or len(passed) < len(known):
-            return _Found(_UNKNOWN, "not all addresses answered", last.event, line=last.line)
+            return _Found(_UNKNOWN, "not all addresses responded", last.event, line=last.line)
         return _Found(_PROVEN, "it answered", last.event, line=last.line)
 
     def _created(self, claim: Claim) -> _Found:
@@ -518,7 +520,7 @@ class Judge:
             if back is not None:
                 return _Found(_STALE, f"it was made again at event {back:,}", last.event, back, last.subject)
             return _Found(_PROVEN, "deletion recorded", gone[-1].event, line=gone[-1].subject)
-        return _Found(_UNKNOWN, "no deletion of it is recorded; what was removed may stand in it")
+        return _Found(_UNKNOWN, "no deletion of it is recorded; it may be in what was removed")
 
     def _ran(self, claim: Claim) -> _Found:
         family = _FAMILIES.get(claim.subject.removesuffix(":")) if claim.subject.endswith(":") else None
@@ -531,7 +533,7 @@ class Judge:
         for event, command in reversed(self._record.commands):
             if claim.subject in command or (words and words <= set(_WORD.findall(command))):
                 return _Found(_PROVEN, "command recorded", event, line=command)
-        return _Found(_UNKNOWN, "no command of the record has these words")
+        return _Found(_UNKNOWN, "no command in the record contains these words")
 
     def _numbered(self, claim: Claim) -> _Found:
         if claim.subject:
@@ -559,9 +561,9 @@ class Judge:
             return _Found(_CONTRADICTED, reason, here[0].event, line=here[0].line)
         certain = not done and is_sure
         if edited and certain and claim.listed == edited:
-            reason = f"says {claim.number:,} files; the list has {edited:,}, and as many were edited"
+            reason = f"says {claim.number:,} files; the list has {edited:,}, and {edited:,} were edited"
             return _Found(_CONTRADICTED, reason, edits[-1].event)
-        return _Found(_UNKNOWN, "no commit of the record has this number of files")
+        return _Found(_UNKNOWN, "no commit in the record has this number of files")
 
     def _read(self, claim: Claim) -> _Found:
         named = {

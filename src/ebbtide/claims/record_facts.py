@@ -34,6 +34,7 @@ from ebbtide.claims.detours import (
     restored_paths,
     stashing,
 )
+from ebbtide.claims.named_tools import commit_by_tool, tests_by_tool
 from ebbtide.claims.probes import probes_of
 from ebbtide.events.event import Event, Message, Notice, NoticeKind, Phase, Role, ToolCall
 from ebbtide.events.shell_words import SimpleCommand
@@ -166,6 +167,14 @@ class RecordFacts:
         job = self._job(args)
         if job is not None:
             self._finish(job, result, has_failed=call.error)
+            return
+        runs = tests_by_tool(call.name, args, result, self.events, has_failed=call.error)
+        if runs:
+            self.runs.extend(runs)
+            return
+        commit = commit_by_tool(call.name, result, self.events, has_failed=call.error)
+        if commit is not None:
+            self.acts.append(commit)
             return
         if isinstance(args, dict | str):
             edits = list(edits_of(args, self.events))

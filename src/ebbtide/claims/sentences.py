@@ -64,4 +64,4 @@ def correction(checks: Iterable[ClaimCheck]) -> str | None:
     if not wrong:
         return None
     parts = list(dict.fromkeys(claim_sentence(check) for check in wrong))[:_MOST]
-    return f"Your report {'. It '.join(parts)}. Check it again, or correct what you say, before you end."
+    return f"Your report {'. It '.join(parts)}. Check again, or correct the report, before you end."

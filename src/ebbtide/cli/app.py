@@ -90,7 +90,7 @@ def _end_quietly() -> NoReturn:
 
 _ARCHIVE = CommandGroup(
     "archive",
-    help="Check many runs into one file, and see what it says.",
+    help="Check many runs into one file, and report on it.",
     places={
         "check": "ebbtide.cli.archive.check:check",
         "report": "ebbtide.cli.archive.report:report",
@@ -99,7 +99,7 @@ _ARCHIVE = CommandGroup(
 )
 root = _Ebbtide(
     "ebbtide",
-    help="Check AI agents' runs: do they converge, do they loop, what did they decide, what did they cost?",
+    help="Check the runs of AI agents: convergence, loops, decisions, cost.",
     places={
         "check": "ebbtide.cli.runs.check:check",
         "advice": "ebbtide.cli.runs.advice:advice",

@@ -16,33 +16,36 @@ from ebbtide.cli.terminal import Line
 from ebbtide.errors import ConfigError
 from ebbtide.settings_file import meant
 
-_HEADERS = ("id", "limit", "spent", "set aside", "left", "begins anew")
+_HEADERS = ("id", "limit", "spent", "set aside", "left", "resets")
 _RIGHT = (1, 2, 3, 4)
 _LEAST_WIDTH = 16  # of the last column
 
-budgets = CommandGroup(name="budgets", help="See what is left of budgets, and let somebody spend more.")
+budgets = CommandGroup(name="budgets", help="See what is left of budgets, and allow more spending.")
 
 BudgetsFile = Annotated[
     str | None,
-    Option("--budgets", metavar="FILE", type=FILE, help="TOML file with a table [budgets]."),
+    Option("--budgets", metavar="FILE", type=FILE, help="TOML file with a [budgets] table."),
 ]
-BudgetKey = Annotated[str, Argument(metavar="ID", help="As `ebbtide budgets list` shows it.")]
+BudgetKey = Annotated[str, Argument(metavar="ID", help="Id of a budget, as `ebbtide budgets list` shows it.")]
 
 
 @budgets.command(name="list")
 def list_budgets(
     budgets: BudgetsFile = None,
     limit: Annotated[
-        int, Option("--limit", "-n", metavar="N", at_least=1, at_most=100_000, help="How many at most.")
+        int, Option("--limit", "-n", metavar="N", at_least=1, at_most=100_000, help="Maximum number of rows.")
     ] = 50,
 ) -> Result:
-    """List the budgets: limit, spent, set aside for calls under way, left, and when they begin anew."""
+    """List the budgets and what is left of each.
+
+    The columns are the limit, the amounts spent, set aside for calls under way and left, and the next reset.
+    """
     return _standings(_opened(budgets), limit=limit)
 
 
 @budgets.command()
 def approve(key: BudgetKey, budgets: BudgetsFile = None) -> Result:
-    """Let a budget go on beyond its soft limit, until it begins anew."""
+    """Let a budget continue past its soft limit until its next reset."""
     store = _opened(budgets)
     store.approve(_named(store, key))
     return _standings(store, key)
@@ -51,10 +54,12 @@ def approve(key: BudgetKey, budgets: BudgetsFile = None) -> Result:
 @budgets.command()
 def extend(
     key: BudgetKey,
-    add: Annotated[float, Option("--add", metavar="USD", help="Dollars to add; below 0, to take away.")],
+    add: Annotated[
+        float, Option("--add", metavar="USD", help="Dollars to add; a negative number subtracts.")
+    ],
     budgets: BudgetsFile = None,
 ) -> Result:
-    """Raise a budget, until it begins anew."""
+    """Raise a budget until its next reset."""
     store = _opened(budgets)
     store.extend(_named(store, key), add)
     return _standings(store, key)
@@ -62,7 +67,10 @@ def extend(
 
 @budgets.command()
 def reset(key: BudgetKey, budgets: BudgetsFile = None) -> Result:
-    """Let a budget begin anew now: what was spent, added and approved is forgotten."""
+    """Reset a budget now.
+
+    The amounts spent and added, and the approval, are cleared.
+    """
     store = _opened(budgets)
     store.reset(_named(store, key))
     return _standings(store, key)
@@ -77,7 +85,7 @@ def _opened(file: str | None) -> Budgets:
     """
     if file is None:
         raise ConfigError(
-            "there are no budgets: put a table [budgets] into ebbtide.toml, or pass --budgets FILE"
+            "there are no budgets: add a [budgets] table to ebbtide.toml, or pass --budgets FILE"
         )
     return Budgets.load(file)
 
@@ -114,7 +122,7 @@ def _standings(budgets: Budgets, key: str | None = None, *, limit: int | None = 
 
     def text(width: int) -> Iterator[Line]:
         if not standings:
-            yield Line("Nothing was spent yet.")
+            yield Line("Nothing has been spent yet.")
             return
         table = Table(*_HEADERS, right=_RIGHT, least=_LEAST_WIDTH)
         for standing in standings:

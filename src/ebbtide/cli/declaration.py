@@ -118,19 +118,19 @@ class Command(click.Command):
         except click.NoSuchOption as error:
             if any(error.option_name in option.opts for option in SETTINGS_OPTIONS):
                 first, _, command = ctx.command_path.partition(" ")
-                hint = f"It stands before the command: {first} {error.option_name} ... {command}"
+                hint = f"It belongs before the command: {first} {error.option_name} ... {command}"
                 raise click.UsageError(f"No such option {error.option_name!r} here. {hint}", ctx) from error
             raise
         except click.BadOptionUsage as error:
             option = next((item for item in self.params if error.option_name in item.opts), None)
             message = error.message
             if option is not None and option.nargs > 1:
-                message = f"Option {error.option_name!r} is followed by {option.make_metavar(ctx)}."
+                message = f"Option {error.option_name!r} needs {option.make_metavar(ctx)}."
             raise click.BadOptionUsage(error.option_name, message, ctx=ctx) from error
         if rest and not ctx.resilient_parsing:
             takes = [item.make_metavar(ctx) for item in self.params if isinstance(item, click.Argument)]
             what = f"takes {' '.join(takes) or 'no argument'}."
-            raise click.UsageError(f"{rest[0]!r} is too much: `{ctx.command_path}` {what}", ctx)
+            raise click.UsageError(f"{rest[0]!r} is an extra argument: `{ctx.command_path}` {what}", ctx)
         return rest
 
     def _refuse_special(self, ctx: click.Context) -> None:
@@ -219,9 +219,9 @@ class WordChoice(click.Choice[Any]):
         return str(choice)
 
     def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
-        """That a value is none of the words, and which one it is like."""
+        """Returns that a value is not one of the words, and which one it resembles."""
         words = list(map(str, self.choices))
-        return f"{value!r:.60} is none of {', '.join(words)}{meant(str(value), words)}"
+        return f"{value!r:.60} is not one of {', '.join(words)}{meant(str(value), words)}"
 
 
 class _Number(click.ParamType[Any]):
@@ -237,11 +237,11 @@ class _Number(click.ParamType[Any]):
         try:
             number = self._kind(value)
         except (ValueError, OverflowError):
-            self.fail(f"{value!r:.60} is no {'whole ' * (self._kind is int)}number", param, ctx)
+            self.fail(f"{value!r:.60} is not a {'whole ' * (self._kind is int)}number", param, ctx)
         if number < lowest:
-            self.fail(f"{value} is too small: at least {lowest:,} is expected", param, ctx)
+            self.fail(f"{value} is too small; the minimum is {lowest:,}", param, ctx)
         if number > highest:
-            self.fail(f"{value} is too large: at most {highest:,} is expected", param, ctx)
+            self.fail(f"{value} is too large; the maximum is {highest:,}", param, ctx)
         return number
 
 
@@ -327,12 +327,12 @@ def _as_list(
 
 
 #: Help of options that commands of different kinds have: the same name means the same everywhere.
-OF_AGENT = "Of which agent; without it, of all."
-SINCE = "From then on: 24h, 7d or 2w ago, or a day such as 2026-11-01."
-UNTIL = "Up to then."
-FORMAT = "Name of the format."
+OF_AGENT = "Only this agent; the default is all agents."
+SINCE = "Start of the period: 24h, 7d or 2w ago, or a day such as 2026-11-01."
+UNTIL = "End of the period, in the same forms as --since."
+FORMAT = "Output format."
 OUTPUT = "Write the result to FILE."
-STOP = "End a run that is stuck. Without it, nothing is ended."
+STOP = "End a run that is stuck. Without this option, no run is ended."
 
 AsJson = Annotated[bool, Option("--json", help="Print JSON.")]
 _AS_JSON = inspect.Parameter("as_json", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=AsJson)
@@ -346,8 +346,8 @@ JudgeModel = Annotated[
     Option(
         "--judge",
         metavar="URL#MODEL",
-        help="Ask this chat model too, which costs money and sends it the texts; "
-        "the key is taken from EBBTIDE_CHAT_API_KEY.",
+        help="Ask this chat model too. It costs money, and the model receives the texts. "
+        "EBBTIDE_CHAT_API_KEY holds the key.",
     ),
 ]
 Jobs = Annotated[
@@ -356,7 +356,7 @@ Jobs = Annotated[
         "--jobs",
         metavar="N",
         at_least=1,
-        help="Number of processes for many files; by default one per core.",
+        help="Number of processes for many files; the default is one per core.",
     ),
 ]
 Output = Annotated[Path | None, Option("--output", "--out", "-o", metavar="FILE", help=OUTPUT)]
@@ -369,13 +369,13 @@ Repo = Annotated[
     Option(
         "--repo",
         metavar="DIR",
-        help="Say what became of the sessions' commits in this git repository, and what each cost.",
+        help="Show what became of the sessions' commits in this git repository, and what each cost.",
         section="Output",
     ),
 ]
 Fields = Annotated[
     str | None,
-    Option("--fields", metavar="NAME=KEY,...", help="What keys are called that are named otherwise."),
+    Option("--fields", metavar="NAME=KEY,...", help="Names of keys that differ from the standard names."),
 ]
 Idle = Annotated[
     float | None,

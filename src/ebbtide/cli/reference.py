@@ -15,7 +15,7 @@ from ebbtide.traces.formats import FORMATS
 
 @click.command(cls=Command)
 def formats() -> Result:
-    """List the trace and conversation formats that are recognised."""
+    """List the recognised trace and conversation formats."""
     table = Table("format", "what it holds")
     for item in FORMATS:
         table.add(item.name, item.description)

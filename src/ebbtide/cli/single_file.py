@@ -22,5 +22,7 @@ def single_file(name: str, advice: str) -> str:
         from ebbtide.traces.agents.openhands import is_conversation
 
         if not is_conversation(name):
-            raise TranscriptError("a folder, and this command reads one file", source=name, hint=advice)
+            raise TranscriptError(
+                "this is a folder, and the command reads one file", source=name, hint=advice
+            )
     return name

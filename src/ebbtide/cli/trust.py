@@ -17,18 +17,20 @@ from ebbtide.errors import ConfigError
 
 @click.command(cls=Command)
 def trust(
-    folder: Annotated[str, Argument(metavar="FOLDER", help="A folder; the one that you are in.")] = ".",
-    undo: Annotated[bool, Option("--undo", help="Trust it no longer.")] = False,
-    shows: Annotated[bool, Option("--list", help="List what is trusted.")] = False,
+    folder: Annotated[
+        str, Argument(metavar="FOLDER", help="The folder; the default is the current folder.")
+    ] = ".",
+    undo: Annotated[bool, Option("--undo", help="Stop trusting the folder.")] = False,
+    shows: Annotated[bool, Option("--list", help="List the trusted folders.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Trust the settings of a folder.
 
-    A file of settings that is only found may name no store, no command, no address and no file outside its
-    folder. After this it may, until it or a file that it names changes.
+    Settings that the program finds by itself may not name a store, a command, an address, or a file outside
+    their folder. In a trusted folder they may, until the settings or a file that they name changes.
     """
     if undo and shows:
-        raise ConfigError("--undo and --list: say one of them")
+        raise ConfigError("--undo and --list cannot be combined")
     book = TrustBook.load()
     if shows:
         _print("trusted", book.folders, [], as_json=as_json)
@@ -38,7 +40,7 @@ def trust(
         return
     file = nearest_file(folder)
     if file is None:
-        raise ConfigError(f"{folder}: there are no settings, neither ebbtide.toml nor [tool.ebbtide]")
+        raise ConfigError(f"{folder}: no settings found, neither ebbtide.toml nor [tool.ebbtide]")
     settings = ProjectSettings.load(file)
     trusted = TrustedFolder.of(settings)
     book.add(trusted)
@@ -51,6 +53,6 @@ def _print(state: str, folders: list[TrustedFolder], keys: list[str], *, as_json
         print_json({"schema": 1, "state": state, "folders": [row.to_dict() for row in folders]})
         return
     if not folders:
-        print("nothing is trusted" if state == "trusted" else "it was not trusted")
+        print("no folder is trusted" if state == "trusted" else "the folder was not trusted")
     for row in folders:
-        print(plain(f"{state}: {row.path}{', with its ' * bool(keys)}{', '.join(keys)}"))
+        print(plain(f"{state}: {row.path}{', which sets ' * bool(keys)}{', '.join(keys)}"))

@@ -115,7 +115,7 @@ def _inflation(facts: RoundFacts, gaming: GamingRules, novelty: NoveltyRules) ->
         kind=Gaming.CLAIM_INFLATION,
         round=facts.item.number,
         rule=rule,
-        evidence=f"{latest.new_claims} of {latest.total_claims} claims are new; usual were {usual} claims",
+        evidence=f"{latest.new_claims} of {latest.total_claims} claims are new; usually {usual} claims",
     )
 
 
@@ -161,6 +161,6 @@ def _hidden_question(facts: RoundFacts) -> GamingFlag | None:
         kind=Gaming.HIDDEN_QUESTION,
         round=item.number,
         rule="questions.outside-open-questions",
-        evidence=f"{len(missing)} questions stand in other fields",
+        evidence=f"{len(missing)} questions are in other fields",
         texts=missing,
     )

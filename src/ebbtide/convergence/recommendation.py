@@ -23,7 +23,7 @@ HINTS = {
     Signal.SHIP: "Converged. Ship the decision and verify it: converged does not mean correct.",
     Signal.ESCALATE: (
         "More of the same will not help. Ask a person, or change the agents, the prompt or the scope; "
-        "verify what there is before you use it."
+        "verify the results before you use them."
     ),
 }
 
@@ -115,7 +115,9 @@ def recommend(
     if standing is not None:
         parts += _standing_in_words(standing)
     if too_short:
-        parts.append(f"{_count(rounds, 'round')} so far: too short to judge, it takes {rounds_needed}.")
+        parts.append(
+            f"{_count(rounds, 'round')} so far, which is too short to judge; {rounds_needed} are needed."
+        )
     hint = HINTS[signal]
     if signal is Signal.CONTINUE:
         hint = f"{_reason_to_go_on(novelty, ready, low_run, too_short=too_short)} {hint}"
@@ -151,7 +153,7 @@ _LAST_WORDS = {
     ),
     RunOutcome.FAILED: "It is said to have failed. Change something before another round.",
     RunOutcome.BLOCKED: "It is said to be blocked. Settle that before another round.",
-    RunOutcome.LIMIT: "A limit was reached. Raise it, or take what there is and verify it.",
+    RunOutcome.LIMIT: "A limit was reached. Raise it, or take the current result and verify it.",
     RunOutcome.HANDED_BACK: "A person is asked. Answer before another round.",
     RunOutcome.GOING_ON: "More is announced. Run another round; verify anything that you act on before then.",
 }

@@ -61,7 +61,7 @@ class ChainSnapshot:
     Args:
         chain_id: The chain.
         calls: Calls that were counted.
-        calls_since_news: Of those, the ones since the last new answer.
+        calls_since_news: Of those, the ones since the last new result.
         cost_usd: Spent so far; None where no cost was stated.
         tokens: Tokens of all classes so far; None where none were stated.
         usd_last_hour: Spent over the last hour of the chain's own clock.

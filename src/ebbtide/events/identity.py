@@ -188,7 +188,7 @@ def without_notes(answer: object) -> object:
 
     Some frameworks put notes for the model into the answer of a tool: recorded so, two equal answers differ.
 
-    >>> without_notes("no results\n\n[ebbtide] The same call gave the same answer again.")
+    >>> without_notes("no results\n\n[ebbtide] The same call returned the same result again.")
     'no results'
     """
     return _NOTES.sub("", answer) if type(answer) is str and MARK in answer else answer

@@ -101,7 +101,7 @@ class ToolPolicy:
             try:
                 re.compile(pattern)
             except re.error as error:
-                raise ConfigError(f"{shown(pattern)} is no regular expression: {error}") from error
+                raise ConfigError(f"{shown(pattern)} is not a regular expression: {error}") from error
         if self.by is not None:
             object.__setattr__(self, "by", _by_value(self.by))
         flag("exempt", self.exempt)

@@ -100,8 +100,8 @@ class LoopRules:
         usd_per_minute: Spending over one minute above which it is reported.
         usd_per_hour: Spending over one hour above which it is reported. Reported runaways spent 36 to 120 USD
             an hour.
-        usd_without_news: Spending since the last new answer above which it is reported.
-        tokens_without_news: Tokens since the last new answer above which it is reported, of events whose cost
+        usd_without_news: Spending since the last new result above which it is reported.
+        tokens_without_news: Tokens since the last new result above which it is reported, of events whose cost
             is not known. A token read from a cache counts as a tenth: that is its usual price.
         stated_actions: True if actions that agents narrate count, where nobody recorded their calls.
         shipped_tools: True if the shipped declarations of tools hold where the user's say nothing.

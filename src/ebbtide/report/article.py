@@ -45,7 +45,7 @@ def article(
         sections.saving(summary),
         _section("Calls", _timeline(number)) if summary.timeline else None,
         _section(f"Findings ({len(summary.findings):,})", sections.findings(summary)),
-        _section("Said against done", sections.claims(summary)) if summary.claims else None,
+        _section("Claims and the record", sections.claims(summary)) if summary.claims else None,
         None if summary.shipped is None else _section("What it shipped", shipped_part(summary.shipped)),
         None if details is None else _section("Where the money went", details),
         sections.calls(summary),

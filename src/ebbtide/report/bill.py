@@ -105,7 +105,7 @@ def _rest(bill: Bill, part: float) -> Amount:
 def _savings(bill: Bill) -> Markup | None:
     parts = [
         element("li", element("b", amount(item)), f" {words} ", element("span", share(item), class_="quiet"))
-        for item, words in ((bill.wasted, "bought nothing"), (bill.avoidable, "could have been had for less"))
+        for item, words in ((bill.wasted, "wasted"), (bill.avoidable, "avoidable"))
         if item.share
     ]
     return element("ul", *parts, class_="savings") if parts else None

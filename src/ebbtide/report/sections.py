@@ -135,7 +135,7 @@ def saving(summary: RunSummary) -> Markup | None:
     behind = next((item.sentence for item in summary.findings if item.id == verdict.loop_id), None)
     return element(
         "section",
-        element("h2", "What it took to get out" if resolved else "What stopping would have saved"),
+        element("h2", "The cost to recover" if resolved else "What stopping would have saved"),
         element("p", sentence, class_="statement"),
         element("p", f"{behind}.", class_="quiet", dir="auto")
         if behind and behind not in summary.reason
@@ -170,7 +170,7 @@ def findings(summary: RunSummary) -> Markup:
 
 def claims(summary: RunSummary) -> Markup:
     """Returns the claims of the last words in one line, and each with its answer to open."""
-    headers = ("answer", "kind", "said, and recorded")
+    headers = ("answer", "kind", "claim, and record")
     rows = [
         (check.answer.value, check.kind.value.replace("_", " "), claim_sentence(check))
         for check in summary.claims

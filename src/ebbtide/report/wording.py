@@ -64,7 +64,7 @@ def severity(summary: RunSummary) -> Action:
 
 
 _UNTIL: Final[Mapping[EndKind, str]] = {
-    EndKind.FINISHED: " until its last words",
+    EndKind.FINISHED: " until its final message",
     EndKind.HANDED_BACK: " until it turned to a person",
     EndKind.CUT_OFF: " until it was cut off",
     EndKind.BLOCKED: " until it was blocked",
@@ -79,7 +79,9 @@ def at_end(summary: RunSummary) -> str | None:
     if latest.rank >= summary.verdict.rank or summary.verdict.action is Action.FINALIZE:
         return None
     if latest.action is Action.ALLOW:
-        return "It recovered." if summary.recovered else f"It went on{_UNTIL.get(summary.ending.ending, '')}."
+        return (
+            "It recovered." if summary.recovered else f"It continued{_UNTIL.get(summary.ending.ending, '')}."
+        )
     behind = next((item.sentence for item in summary.findings if item.id == latest.loop_id), None)
     when = "At its end" if summary.over else "Now"
     return f"{when}: {latest.reason if behind is None else f'{behind}.'}"
@@ -191,7 +193,7 @@ def missing_cost(spending: Spending) -> str | None:
         calls = count(spending.unrecorded, "tool call")
         parts.append(f"The cost of {calls} by sub-agents is not in the record, so it cost more.")
     if spending.understated:
-        parts.append("The record states less output than its words have, so it cost more.")
+        parts.append("The record reports less output than its texts contain, so it cost more.")
     return " ".join(parts) or None
 
 
@@ -236,17 +238,17 @@ def saved(summary: RunSummary) -> str | None:
     saving = summary.saving
     if saving is None:
         return None
-    verb = {Action.FINALIZE: "finished", Action.ESCALATE: "handed to a person"}
-    end = f"would have been {verb.get(saving.verdict.action, 'stopped')}"
+    action = saving.verdict.action
     event = "" if saving.verdict.event is None else f" event {saving.verdict.event:,}"
     after = saving.after
     spending = amounts(after.cost_usd, after.tokens.total, after.seconds)
     rest = f"{count(after.events, 'event')}{', ' * bool(spending)}{spending}"
     if not summary.recovered:
+        step = {Action.FINALIZE: "Finishing", Action.ESCALATE: "Asking a person"}.get(action, "A stop")
         so_far = "" if summary.over else " so far"
-        return f"It {end}{' after' * bool(event)}{event}, which saves {rest}{so_far}."
-    place = f"From{event}, where it {end}," if event else f"From where it {end},"
-    return f"{place} it took {rest} until it recovered."
+        return f"{step}{' after' * bool(event)}{event} would have saved {rest}{so_far}."
+    verb = {Action.FINALIZE: "finished", Action.ESCALATE: "handed to a person"}.get(action, "stopped")
+    return f"It would have been {verb}{' after' * bool(event)}{event}. It took another {rest} to recover."
 
 
 def missing(summary: RunSummary) -> str | None:
@@ -292,10 +294,13 @@ def convergence(summary: RunSummary) -> str:
     low = rounds[-1].novelty_rate < LOW
     match signal:
         case _ if rounds[-1].signal == "SHIP" and is_refuted(summary.claims):
-            sentence = f"not yet, after {len(rounds):,} rounds: nothing new, but the record denies its report"
+            sentence = (
+                f"not yet, after {len(rounds):,} rounds: nothing new, but the record contradicts its report"
+            )
         case "SHIP":
             sentence = (
-                f"yes, after {len(rounds):,} rounds: the last brought nothing new, and the result was ready"
+                f"yes, after {len(rounds):,} rounds: the last round brought nothing new, and the result was "
+                "ready"
             )
         case "ESCALATE":
             sentence = (
@@ -303,10 +308,11 @@ def convergence(summary: RunSummary) -> str:
             )
         case _ if low:
             sentence = (
-                f"not yet, after {len(rounds):,} rounds: the last brought nothing new, too little to tell"
+                f"not yet, after {len(rounds):,} rounds: the last round brought nothing new, which is too "
+                "little to judge"
             )
         case _:
-            sentence = f"no, after {len(rounds):,} rounds: the last still brought something new"
+            sentence = f"no, after {len(rounds):,} rounds: the last round still brought something new"
     return f"{sentence}{which}"
 
 
@@ -322,7 +328,7 @@ def round_cut(
     """Returns how many rounds there are, and how they were cut, in a sentence without an end.
 
     >>> round_cut(12, form="codex", calls=40)
-    '12 rounds: one a turn of a speaker; turns that go on to a call are left out'
+    '12 rounds: one per turn of a speaker; turns that lead to a call are left out'
 
     Args:
         rounds: Rounds of the conversation that is judged.
@@ -337,11 +343,11 @@ def round_cut(
     if form in _STATED:
         return f"{number}, as the file numbers them"
     speaker = "model" if calls and not people else "speaker"
-    each = "one a circle of the speakers" if unit == "circle" else f"one a turn of a {speaker}"
+    each = "one per circle of the speakers" if unit == "circle" else f"one per turn of a {speaker}"
     if not calls:
         return f"{number}: {each}"
-    others = "" if people else ", and so is what people say"
-    return f"{number}: {each}; turns that go on to a call are left out{others}"
+    others = "" if people else ", and so are messages of people"
+    return f"{number}: {each}; turns that lead to a call are left out{others}"
 
 
 def cut_of(summary: RunSummary) -> str:
@@ -388,7 +394,7 @@ def _failures(failures: FailedCalls, tool_calls: int) -> str | None:
     sentence += f" ({failures.refused:,} refused)" if failures.refused else ""
     sentence += f": {_counts(failures.by_tool)}"
     if failures.message and failures.message_count >= _OFTEN:
-        sentence += f"; {failures.message_count:,} times with: {failures.message}"
+        sentence += f"; {failures.message_count:,} times with a message like \u201c{failures.message}\u201d"
     return sentence
 
 
@@ -397,14 +403,14 @@ def _model_errors(failures: FailedCalls) -> str | None:
     if not errors:
         return None
     took = f", {duration(seconds)} in all" if seconds and seconds >= 1 else ""
-    return f"{count(errors, 'call')} of the model did not get through{took}"
+    return f"{count(errors, 'model call')} failed{took}"
 
 
 def _lookups(lookups: Lookups) -> str | None:
     if lookups.calls < _OFTEN:
         return None
     calls = ", ".join(f"{call.name} ({count(call.count, 'more time')})" for call in lookups.by_call[:2])
-    return f"{lookups.calls:,} calls looked up again what had not changed, most often {calls}"
+    return f"{lookups.calls:,} calls repeated a look-up of unchanged data, most often {calls}"
 
 
 def _waiting(waiting: Waiting, whole_s: float | None) -> list[str]:

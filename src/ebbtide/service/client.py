@@ -294,7 +294,7 @@ class ServiceClient:
         try:
             value: dict[str, Any] = json.loads(content)
         except ValueError as error:
-            raise ServiceError(f"{method} {path}: the answer is no JSON; is this the service?") from error
+            raise ServiceError(f"{method} {path}: the response is not JSON; is this the service?") from error
         return value
 
     def _ask(

@@ -60,7 +60,7 @@ class Supervisor(EngineState):
     >>> for _ in range(3):
     ...     verdict = supervisor.record(ToolCall(name="ls", args={"path": "."}, result="a.txt"))
     >>> verdict.action.value, supervisor.check_before_model().nudge
-    ('nudge', 'The same call gave the same answer again: it will not change by asking. Try something ...')
+    ('nudge', 'The same call returned the same result again. Repeating it will not change it. Try ...')
     >>> supervisor.check_before_model().action.value
     'allow'
     """

@@ -22,7 +22,7 @@ from ebbtide.supervision.facts import (
 _NAMED = 3  # tools of one turn that are named
 _TOOL = 40  # characters of a tool's name
 
-_STATED = "as the agent tells it"
+_STATED = "as the agent reports it"
 _UNKNOWN_NUDGE = "The same calls were made again and again."
 _WAY_OUT = "Try something else, or say what is missing and finish."
 
@@ -37,13 +37,13 @@ _LIMITS = {
     LimitKind.MAX_AGENTS: "agent",
     LimitKind.MAX_DEPTH: "agent depth",
 }
-_LAST_CALL = "This is the last call: give the result as it stands, without tools, and say what is missing."
+_LAST_CALL = "This is the last call. Give the result as it is, without tools, and say what is missing."
 _LAST_CALL_OF_LIMIT = (
-    "This is the last call: answer now, without tools, with what there is, and say what is missing."
+    "This is the last call. Answer now, without tools, with what there is, and say what is missing."
 )
 _BURN_NUDGE = (
-    "Money is being spent and nothing new has come for a while. Sum up what is known, then change course, or "
-    "say what is missing and finish."
+    "Money is being spent, and there has been nothing new for a while. Sum up what is known, then change "
+    "course, or say what is missing and finish."
 )
 
 
@@ -77,8 +77,8 @@ def reason(facts: Facts) -> str:
             text = f"{text}: {evidence(signal)}"
         if not facts.goes_on:
             return text
-        what = "came back after" if signal.relapses else "continued past"
-        return f"{text}: it {what} the first warning point"
+        what = "spending" if signal.kind in SPENDING else "loop"
+        return f"{text}; the {what} {'came back' if signal.relapses else 'continued'} after the first warning"
     if isinstance(facts, LimitFacts):
         return _limit(facts.alert)
     if isinstance(facts, BudgetFacts):
@@ -107,8 +107,8 @@ def nudge(facts: Facts) -> str:
         usage = _limit(facts.alert)
         usage = f"{usage[0].upper()}{usage[1:]}"
         if facts.alert.kind in (LimitKind.MAX_AGENTS, LimitKind.MAX_DEPTH):
-            return f"{usage}. Use the results of the agents that there are before another one is started."
-        return f"{usage}. Come to a result: say what is known and what is missing."
+            return f"{usage}. Use the results of the existing agents before you start another agent."
+        return f"{usage}. Finish with a result: say what is known and what is missing."
     return _LAST_CALL if isinstance(facts, DryRoundFacts) else _BURN_NUDGE
 
 
@@ -122,9 +122,9 @@ def loop(signal: LoopSignal, copies: int, *, answers_known: bool = True) -> str:
     """
     text = LOOPS[signal.kind].sentence
     if signal.kind is LoopKind.CYCLE and len(set(signal.tools)) == 1:
-        text = f"{{tools}} with {signal.period} different arguments in turn, {{n}} times, {{same}} answers"
+        text = f"{{tools}} with {signal.period} different arguments in turn, {{n}} times, {{same}} results"
     if not answers_known:
-        text = text.replace("{same} answers", "no answers known").replace("{same} answer", "no answers known")
+        text = text.replace("{same} results", "results unknown").replace("{same} result", "results unknown")
     text = text.format(tools=listed(signal.tools) or "a call", n=f"{copies:,}", same="same")
     return f"{text}, {_STATED}" if signal.is_stated else text
 
@@ -143,11 +143,11 @@ def evidence(signal: LoopSignal) -> str:
             share = f"{size} of {amount(measure.quantity, measure.limit)}"
             return f"{share} spent; at this rate the rest lasts {measure.span_s or 0:,.0f} s"
         case LoopKind.SPEND_WITHOUT_NEWS:
-            return f"{size} since the last new answer, above {amount(measure.quantity, measure.limit)}"
+            return f"{size} since the last new result, above {amount(measure.quantity, measure.limit)}"
         case LoopKind.MONOTONY if measure.quantity is Unit.BITS:
             return f"{measure.value:.2f} bits over {signal.copies} calls, below {measure.limit:g}"
         case LoopKind.MONOTONY:
-            return f"{size} since the last new answer"
+            return f"{size} since the last new result"
         case LoopKind.MISSED_WAKE_UP:
             return f"nothing happened for {measure.value / 60:,.0f} minutes after its time"
         case LoopKind.CHANTING:
@@ -171,11 +171,11 @@ def _burn_measure(facts: BurnFacts) -> str:
     if measure.span_s is not None:
         return f"{size} in the last hour"
     rest = "" if facts.remaining is None else f", {amount(measure.quantity, facts.remaining)} left"
-    return f"{size} since the last one{rest}"
+    return f"{size} since the last new result{rest}"
 
 
 def measured(facts: Facts) -> str:
-    """Returns what was measured beside the sentence; empty where the sentence says it all."""
+    """Returns what was measured besides the sentence; empty where the sentence says it all."""
     if isinstance(facts, LoopFacts):
         return evidence(facts.signal)
     return _burn_measure(facts) if isinstance(facts, BurnFacts) else ""
@@ -186,7 +186,7 @@ def advice(facts: Facts) -> str:
     if isinstance(facts, LimitFacts):
         if facts.alert.missing is not None:
             return ""  # its sentence says what to pass
-        return "Allow more, or have it come to a result earlier."
+        return "Raise the limit, or have the run finish earlier."
     if isinstance(facts, BudgetFacts):
         return ""  # likewise
     if isinstance(facts, DryRoundFacts):
@@ -202,9 +202,10 @@ def _limit(alert: LimitAlert) -> str:
     if alert.nearness is Nearness.WARN:
         return f"{min(alert.value / alert.limit, 1):.0%} of the {name} limit used ({limit_size(alert)})"
     if alert.nearness is Nearness.LAST:
-        next_call = "no call of a tool is" if alert.kind is LimitKind.TOOL_CALLS else "one more model call is"
+        next_call = "no tool call is" if alert.kind is LimitKind.TOOL_CALLS else "one more model call is"
         return f"{next_call} left before the {name} limit ({limit_size(alert)})"
-    return f"{name} limit reached ({limit_size(alert)})"
+    passed = "exceeded" if alert.value > alert.limit else "reached"
+    return f"{name} limit {passed} ({limit_size(alert)})"
 
 
 def limit_size(alert: LimitAlert) -> str:

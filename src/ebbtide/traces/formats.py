@@ -177,51 +177,49 @@ FORMATS: Final = (
     # Before Claude Code, whose lines have the same heads.
     Format(
         name="iflow",
-        description="sessions of iFlow: lines of Claude Code with answers of tools in 'responseParts'",
+        description="iFlow sessions: Claude Code lines with tool results in 'responseParts'",
         refusal=refuse_iflow,
         paths=("item", ""),
         event_reader_at="agents.iflow:IflowReader",
     ),
     Format(
         name="qwen-code",
-        description="sessions of Qwen Code: JSON lines whose message has 'parts'",
+        description="Qwen Code sessions: JSON lines whose message has 'parts'",
         refusal=refuse_qwen_code,
         paths=("item", ""),
         event_reader_at="agents.qwen_code:QwenCodeReader",
     ),
     Format(
         name="claude-code",
-        description=(
-            "sessions of Claude Code: JSON lines of the types 'user' and 'assistant' with a 'message'"
-        ),
+        description=("Claude Code sessions: JSON lines of the types 'user' and 'assistant' with a 'message'"),
         refusal=refuse_claude_code,
         paths=("item", ""),
         event_reader_at="agents.claude_code:ClaudeCodeReader",
     ),
     Format(
         name="pi",
-        description="sessions of pi and OpenClaw: JSON lines of the types 'session' and 'message'",
+        description="pi and OpenClaw sessions: JSON lines of the types 'session' and 'message'",
         refusal=refuse_pi,
         paths=("item", ""),
         event_reader_at="agents.pi:PiReader",
     ),
     Format(
         name="kimi",
-        description="sessions of Kimi Code (wire.jsonl): JSON lines after one of type 'metadata'",
+        description="Kimi Code sessions (wire.jsonl): JSON lines after one of type 'metadata'",
         refusal=refuse_kimi,
         paths=("item", ""),
         event_reader_at="agents.kimi:KimiReader",
     ),
     Format(
         name="antigravity",
-        description="transcripts of Antigravity: JSON lines of steps with 'step_index', 'type' and 'status'",
+        description="Antigravity transcripts: JSON lines of steps with 'step_index', 'type' and 'status'",
         refusal=refuse_antigravity,
         paths=("item", ""),
         event_reader_at="agents.antigravity:AntigravityReader",
     ),
     Format(
         name="copilot-cli",
-        description="sessions of Copilot CLI: JSON lines such as 'session.start' and 'assistant.message'",
+        description="Copilot CLI sessions: JSON lines such as 'session.start' and 'assistant.message'",
         refusal=refuse_copilot_cli,
         paths=("item", ""),
         event_reader_at="agents.copilot_cli:CopilotCliReader",
@@ -230,7 +228,7 @@ FORMATS: Final = (
     Format(
         name="opencode",
         description=(
-            "sessions of OpenCode: messages with 'info' and 'parts' (opencode export), its database or files"
+            "OpenCode sessions: messages with 'info' and 'parts' (opencode export), its database or files"
         ),
         refusal=refuse_opencode,
         paths=("messages.item", "item", ""),
@@ -238,7 +236,7 @@ FORMATS: Final = (
     ),
     Format(
         name="codex",
-        description="rollouts of Codex: JSON lines of the types 'session_meta', 'response_item', 'event_msg'",
+        description="Codex rollouts: JSON lines of the types 'session_meta', 'response_item', 'event_msg'",
         refusal=refuse_codex,
         paths=("items.item", "item", ""),
         event_reader_at="agents.codex:CodexReader",
@@ -246,7 +244,7 @@ FORMATS: Final = (
     Format(
         name="gemini-cli",
         description=(
-            "chats of Gemini CLI: messages of type 'user' and 'gemini', as a JSON object or JSON lines"
+            "Gemini CLI chats: messages of type 'user' and 'gemini', as a JSON object or JSON lines"
         ),
         refusal=refuse_gemini_cli,
         paths=("messages.item", "history.item", "item", ""),
@@ -254,28 +252,28 @@ FORMATS: Final = (
     ),
     Format(
         name="droid",
-        description="sessions of Droid: JSON lines after one of type 'session_start', or printed ones",
+        description="Droid sessions: JSON lines after a 'session_start' line, or printed sessions",
         refusal=refuse_droid,
         paths=("item", ""),
         event_reader_at="agents.message_envelopes:DroidReader",
     ),
     Format(
         name="cursor",
-        description="agent transcripts of Cursor: JSON lines, a role beside the message",
+        description="Cursor agent transcripts: JSON lines with 'role' and 'message'",
         refusal=refuse_cursor,
         paths=("item", ""),
         event_reader_at="agents.message_envelopes:CursorReader",
     ),
     Format(
         name="grok",
-        description="sessions of Grok Build (chat_history.jsonl): JSON lines with 'model_id'",
+        description="Grok Build sessions (chat_history.jsonl): JSON lines with 'model_id'",
         refusal=refuse_grok,
         paths=("item", ""),
         event_reader_at="agents.message_envelopes:GrokReader",
     ),
     Format(
         name="goose",
-        description="sessions of Goose: messages with 'toolRequest', as JSON lines or as exported",
+        description="Goose sessions: messages with 'toolRequest', as JSON lines or exported",
         refusal=refuse_goose,
         paths=(
             *("working_dir", "description", "name", "model_config", "accumulated_input_tokens"),
@@ -285,28 +283,28 @@ FORMATS: Final = (
     ),
     Format(
         name="hermes",
-        description="sessions of Hermes: a JSON object with 'session_start', or lines after 'session_meta'",
+        description="Hermes sessions: a JSON object with 'session_start', or lines after 'session_meta'",
         refusal=refuse_hermes,
         paths=("model", "title", "model_config", "messages.item", "item", ""),
         event_reader_at="agents.message_envelopes:HermesReader",
     ),
     Format(
         name="kiro",
-        description="sessions of Kiro CLI: JSON lines of kinds such as 'AssistantMessage', or their history",
+        description="Kiro CLI sessions: JSON lines of kinds such as 'AssistantMessage', or their history",
         refusal=refuse_kiro,
         paths=("history.item", "item", ""),
         event_reader_at="agents.message_envelopes:KiroReader",
     ),
     Format(
         name="gptme",
-        description="conversations of gptme: chat messages with calls of tools in code blocks",
+        description="gptme conversations: chat messages with tool calls in code blocks",
         refusal=refuse_gptme,
         paths=("item", ""),
         event_reader_at="agents.worded_calls:GptmeReader",
     ),
     Format(
         name="cline",
-        description="tasks of Cline and Roo Code (api_conversation_history.json, *.messages.json)",
+        description="Cline and Roo Code tasks (api_conversation_history.json, *.messages.json)",
         refusal=refuse_cline,
         paths=("messages.item", "item", ""),
         event_reader_at="agents.worded_calls:ClineReader",
@@ -314,7 +312,7 @@ FORMATS: Final = (
     Format(
         name="swe-agent",
         description=(
-            "trajectories of SWE-agent: a JSON object with 'trajectory', steps with action and observation"
+            "SWE-agent trajectories: a JSON object with 'trajectory', steps with action and observation"
         ),
         refusal=refuse_swe_agent,
         paths=("attempts.item.trajectory.item", "attempts.item.info", "trajectory.item", "info"),
@@ -322,21 +320,21 @@ FORMATS: Final = (
     ),
     Format(
         name="swe-agent-history",
-        description="demonstrations of SWE-agent: a JSON object with 'history', messages with 'message_type'",
+        description="SWE-agent demonstrations: a JSON object with 'history', messages with 'message_type'",
         refusal=refuse_swe_agent_history,
         paths=("history.item", "info"),
         event_reader_at="agents.swe_agent:SweAgentHistoryReader",
     ),
     Format(
         name="mini-swe-agent",
-        description="trajectories of mini-swe-agent: messages with commands in 'extra' or in code blocks",
+        description="mini-swe-agent trajectories: messages with commands in 'extra' or in code blocks",
         refusal=refuse_mini_swe_agent,
         paths=("info", "messages.item", "item"),
         event_reader_at="agents.mini_swe_agent:MiniSweAgentReader",
     ),
     Format(
         name="inspect",
-        description="logs of Inspect: a JSON object with 'eval' and 'samples', or an .eval archive",
+        description="Inspect logs: a JSON object with 'eval' and 'samples', or an .eval archive",
         refusal=refuse_inspect,
         paths=INSPECT_PATHS,
         event_reader_at="agents.inspect_log:InspectReader",
@@ -351,7 +349,7 @@ FORMATS: Final = (
     ),
     Format(
         name="openhands",
-        description="events of OpenHands: V1 with 'kind' ActionEvent, or V0 with 'action' and 'observation'",
+        description="OpenHands events: V1 with 'kind' ActionEvent, or V0 with 'action' and 'observation'",
         refusal=refuse_openhands,
         paths=(*(f"{name}.item" for name in OPENHANDS_LISTS), "item", "metrics", ""),
         event_reader_at="agents.openhands:OpenHandsReader",
@@ -369,7 +367,7 @@ FORMATS: Final = (
     Format(
         name="langsmith",
         description=(
-            "LangSmith runs with 'run_type', one by one, in trees ('child_runs'), or as 'post' and 'patch'"
+            "LangSmith runs with 'run_type', single, in trees ('child_runs'), or as 'post' and 'patch'"
         ),
         refusal=refuse_langsmith,
         paths=("post.item", "patch.item", "runs.item", "item", ""),
@@ -392,7 +390,7 @@ FORMATS: Final = (
     Format(
         name="ebbtide",
         description=(
-            "events with 'kind' and 'name' (Ebbtide's own): an event a line, a JSON list, or 'events'"
+            "events with 'kind' and 'name' (Ebbtide's own): one event per line, a JSON list, or 'events'"
         ),
         refusal=refuse_ebbtide,
         paths=("events.item", "item", ""),
@@ -413,8 +411,8 @@ FORMATS: Final = (
     Format(
         name="anthropic-messages",
         description=(
-            "Anthropic messages with 'tool_use' and 'tool_result' blocks: a list, a message a line, "
-            "or around one"
+            "Anthropic messages with 'tool_use' and 'tool_result' blocks: a list, one message per line, "
+            "or an object around a list"
         ),
         refusal=refuse_anthropic,
         paths=("item", ""),
@@ -426,8 +424,8 @@ FORMATS: Final = (
     Format(
         name="chat",
         description=(
-            "OpenAI chat messages with 'role' and 'content', or items of responses: a list, a message a "
-            "line, an object around one, requests with their answers, or many conversations"
+            "OpenAI chat messages with 'role' and 'content', or items of responses: a list, one "
+            "message per line, an object around a list, requests with their answers, or many conversations"
         ),
         refusal=refuse_openai,
         paths=("item", ""),
@@ -438,7 +436,7 @@ FORMATS: Final = (
     ),
     Format(
         name="aider",
-        description="chat histories of aider (.aider.chat.history.md): '#### ' before what the person says",
+        description="aider chat histories (.aider.chat.history.md): '#### ' before messages of the person",
         refusal=refuse_aider,
         paths=("",),
         event_reader_at="chats.aider:AiderReader",

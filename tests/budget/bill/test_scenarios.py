@@ -216,7 +216,7 @@ def test_advice_names_the_hour() -> None:
     """Who writes for an hour and comes back after two is told so."""
     run = [call(write=50_000, output=10, hour=50_000, ts=7_200.0 * number) for number in range(4)]
     (suggestion,) = bill(*run).suggestions
-    assert suggestion.text.startswith("Go on within an hour, or start anew: 3 calls came later")
+    assert suggestion.text.startswith("Continue within an hour, or start a new session: 3 calls came later")
 
 
 def test_classes_show_reasoning_and_the_hour_apart() -> None:

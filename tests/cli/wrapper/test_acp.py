@@ -248,7 +248,7 @@ def test_the_exit_code_is_that_of_the_agent(editor, line: str, code: int) -> Non
     shown = editor(agent=["sh", "-c", line])
     said = shown.end()
     assert shown.process.returncode == code, said
-    assert said == "ebbtide: no session was prompted, so nothing was watched.\n"
+    assert said == "ebbtide: no session received a prompt, so nothing was watched.\n"
 
 
 def test_options_behind_the_name_are_the_agents(editor) -> None:
@@ -264,7 +264,8 @@ def test_a_program_that_is_not_there(editor) -> None:
     said = shown.end().splitlines()[0]
     assert shown.process.returncode == 2
     assert said == (
-        "ebbtide: no-such-agent: no such program. Write the agent as in a shell: ebbtide acp -- opencode acp"
+        "ebbtide: no-such-agent: no such program. "
+        "Write the command as in a shell: ebbtide acp -- opencode acp"
     )
 
 
@@ -296,7 +297,7 @@ def test_a_loop_is_ended(editor) -> None:
     assert shown.turn(session, "loop 5000") == "cancelled"
     (reason,) = shown.said()
     assert reason.startswith("[ebbtide] This run was ended: search ")
-    assert "times in a row, same arguments, same answer" in reason
+    assert "times in a row, same arguments, same result" in reason
     assert shown.turn(session, "work 30; say All is listed.") == "end_turn"
     said = shown.close()
     cancels = [message for message in shown.received() if message["method"] == "session/cancel"]
@@ -307,7 +308,7 @@ def test_a_loop_is_ended(editor) -> None:
     assert "Try something else" in second
     assert len(shown.said()) == 1
     assert f"ebbtide: a turn of {session} was ended: search 4 times in a row" in said
-    assert "FINISHED, NOISY: nothing known of its cost." in said
+    assert "FINISHED, NOISY: cost unknown." in said
 
 
 def test_without_the_option_a_note_goes_with_the_next_prompt(editor) -> None:
@@ -324,8 +325,8 @@ def test_without_the_option_a_note_goes_with_the_next_prompt(editor) -> None:
     first, second, third = shown.notes()[before:]
     assert (first, third) == ("", "")
     assert second == (
-        "[ebbtide] search 6 times in a row, same arguments, same answer: it continued past the first "
-        "warning point. The same call gave the same answer again: it will not change by asking. "
+        "[ebbtide] search 6 times in a row, same arguments, same result; the loop continued after the "
+        "first warning. The same call returned the same result again. Repeating it will not change it. "
         "Try something else, or say what is missing and finish."
     )
     sent = [json.loads(line) for line in shown.sent.splitlines()]
@@ -355,7 +356,7 @@ def test_one_session_does_not_end_another(editor) -> None:
     assert shown.turn(good, "work 30; say All is listed.") == "end_turn"
     said = shown.close()
     assert shown.notes() == ["", "", ""]
-    assert f"FINISHED, HEALTHY: nothing known of its cost. Session: {good}" in said
+    assert f"FINISHED, HEALTHY: cost unknown. Session: {good}" in said
     assert f"a turn of {bad} was ended: " in said
 
 
@@ -444,7 +445,7 @@ def test_messages_of_a_batch_are_judged(editor) -> None:
     )
     assert [shown.answer(number)["stopReason"] for number in numbers] == ["end_turn", "cancelled"]
     (reason,) = shown.said()
-    assert "times in a row, same arguments, same answer" in reason
+    assert "times in a row, same arguments, same result" in reason
     numbers = shown.batch(
         ("session/prompt", {"sessionId": good, "prompt": [{"type": "text", "text": "work 3"}]}),
         ("session/prompt", {"sessionId": bad, "prompt": [{"type": "text", "text": "work 3"}]}),
@@ -469,7 +470,7 @@ def test_an_agent_that_dies_is_reported(editor) -> None:
     shown.prompt(session, "work 3; die")
     said = shown.end()
     assert shown.process.returncode == 3
-    assert said == f"ebbtide: CUT OFF: nothing known of its cost. Session: {session}\n"
+    assert said == f"ebbtide: CUT OFF: cost unknown. Session: {session}\n"
 
 
 def test_an_editor_that_goes_away_ends_the_agent(editor) -> None:
@@ -509,7 +510,7 @@ def test_the_agent_goes_on_where_the_watch_fails(editor) -> None:
     assert shown.process.returncode == 0
     assert shown.seen == (shown.folder / "agent.out").read_bytes()
     assert shown.sent == (shown.folder / "agent.in").read_bytes()
-    assert said == "ebbtide: the session was not watched to its end; the agent was not touched\n"
+    assert said == "ebbtide: the session was not watched to its end; the agent was not affected\n"
 
 
 @needs_proc
@@ -526,7 +527,7 @@ def test_the_agent_goes_on_where_the_watch_hangs(editor) -> None:
     os.kill(watcher, signal.SIGKILL)
     said = shown.close()
     assert shown.sent == (shown.folder / "agent.in").read_bytes()
-    assert said == "ebbtide: the session was not watched to its end; the agent was not touched\n"
+    assert said == "ebbtide: the session was not watched to its end; the agent was not affected\n"
 
 
 def test_the_agent_runs_where_nothing_can_watch_it(editor) -> None:
@@ -578,5 +579,5 @@ def test_nothing_of_the_folder_is_run(editor, tmp_path: Path) -> None:
     """A module there is none of ours."""
     (tmp_path / "pickle.py").write_text("open('planted', 'w').close()\n")
     shown = editor(agent=["true"])
-    assert "no session was prompted" in shown.end()
+    assert "no session received a prompt" in shown.end()
     assert not (tmp_path / "planted").exists()

@@ -128,7 +128,7 @@ def test_pipes_pass_through_byte_for_byte(piped) -> None:
     data = bytes(range(256)) * 4_000
     process = piped("--", "cat", given=data)
     assert (process.returncode, process.stdout == data) == (0, True)
-    assert b"no session of a coding agent was written here" in process.stderr
+    assert b"no coding agent session was written here" in process.stderr
 
 
 @pytest.mark.parametrize(("line", "code"), [("exit 7", 7), ("kill -TERM $$", 143), ("yes | head -1", 0)])
@@ -147,7 +147,7 @@ def test_a_program_that_is_not_there(piped) -> None:
     process = piped("--", "no-such-agent")
     assert (process.returncode, process.stderr.splitlines()[0]) == (
         2,
-        b"ebbtide: no-such-agent: no such program. Write the agent as in a shell: ebbtide run -- claude",
+        b"ebbtide: no-such-agent: no such program. Write the command as in a shell: ebbtide run -- claude",
     )
 
 
@@ -167,7 +167,7 @@ def test_a_loop_is_ended(piped, what: str) -> None:
     assert process.returncode == 60, process.stderr
     said = process.stderr.decode()
     assert "the run was ended: " in said
-    assert "same arguments, same answer" in said
+    assert "same arguments, same result" in said
     assert b"done" not in process.stdout
     assert time.monotonic() - begin < 45
 
@@ -178,7 +178,7 @@ def test_a_loop_in_a_session_of_many_files_is_ended(piped) -> None:
     assert process.returncode == 60, process.stderr
     said = process.stderr.decode()
     assert "the run was ended: " in said
-    assert "same arguments, same answer" in said
+    assert "same arguments, same result" in said
     assert "storage/session/project/ses_0.json" in said
 
 
@@ -206,7 +206,7 @@ def test_the_agent_goes_on_where_the_watch_fails(piped) -> None:
     others = "for p in $(cat /proc/$PPID/task/*/children); do [ $p != $$ ] && kill -9 $p; done"
     process = piped("--stop", "--", "sh", "-c", f"{others}; sleep 1; echo on")
     assert (process.returncode, process.stdout) == (0, b"on\n")
-    assert b"the session was not watched to its end; the agent was not touched" in process.stderr
+    assert b"the session was not watched to its end; the agent was not affected" in process.stderr
 
 
 def with_interpreter(path: str) -> list[str]:
@@ -244,14 +244,14 @@ def test_many_old_sessions_do_not_hold_the_agent_up(tmp_path: Path, environment:
         check=False,
     )
     assert process.returncode == 0, process.stderr
-    assert b"no session of a coding agent was written here" in process.stderr
+    assert b"no coding agent session was written here" in process.stderr
 
 
 def test_nothing_of_the_folder_is_run(piped, tmp_path: Path) -> None:
     """A module there is none of ours."""
     (tmp_path / "pickle.py").write_text("open('planted', 'w').close()\n")
     process = piped("--", "true")
-    assert b"no session of a coding agent was written here" in process.stderr
+    assert b"no coding agent session was written here" in process.stderr
     assert not (tmp_path / "planted").exists()
 
 
@@ -461,7 +461,7 @@ def test_an_agent_that_ignores_ctrl_z_goes_on(terminal) -> None:
 
 
 ANSWER_S = 1.1  # a key that comes earlier is taken for one that the person was typing
-ASKED = b"ebbtide: paused (Enter or c goes on, q ends): WebSearch "
+ASKED = b"ebbtide: paused (Enter or c continues, q ends): WebSearch "
 
 
 def times_asked(shown: Terminal) -> list[int]:
@@ -500,17 +500,17 @@ def test_a_loop_is_paused_until_a_key_ends_it(terminal, tmp_path: Path) -> None:
 def test_a_paused_run_goes_on_to_its_end(terminal) -> None:
     """The code is that of the agent, and the last lines say what happened."""
     shown = terminal("--pause", "--max-steps", "3", "--", sys.executable, str(AGENT), "work", "300")
-    shown.until(b"ebbtide: paused (Enter or c goes on, q ends): ")
+    shown.until(b"ebbtide: paused (Enter or c continues, q ends): ")
     shown.read_for(ANSWER_S)
     shown.send(b"c")
     assert shown.end() == 0
-    assert b"the run was paused, and went on: " in shown.seen
+    assert b"the run was paused, and continued: " in shown.seen
     assert shown.seen.count(b"ebbtide: paused (") == 1
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
-    [("--pause", b"--pause needs a terminal"), ("--pause --stop", b"--pause and --stop: give one of them")],
+    [("--pause", b"--pause needs a terminal"), ("--pause --stop", b"--pause and --stop cannot be combined")],
 )
 def test_a_pause_that_cannot_be(piped, words: str, said: bytes) -> None:
     """On pipes nobody could answer; and a run is paused or ended."""

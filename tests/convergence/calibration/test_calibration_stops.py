@@ -58,7 +58,9 @@ def test_too_few_labels_fit_nothing() -> None:
     result = calibrate_stops(items)
     assert result.current.stop_round.total == 29
     assert (result.fit, result.fitted) == (None, None)
-    assert result.verdict == "nothing fitted: 29 labels say stop and 87 go on, it takes 30 of each"
+    assert (
+        result.verdict == "nothing fitted: 29 labels say stop and 87 continue; at least 30 of each are needed"
+    )
     assert calibrate_stops([conversation(1, 0, stop_round=1)] * 30).fit is None
 
 

@@ -87,12 +87,12 @@ def test_conversation(expected: dict[str, Any], signal: Signal | None, stop_roun
         (None, "_expected: the conversation has no label"),
         ("SHIP", "_expected: the conversation has no label"),
         ({"why": "..."}, "_expected: the conversation has no label"),
-        ({"signal": "STOP"}, '_expected.signal: "STOP" is no signal. Expected CONTINUE, SHIP, ESCALATE'),
-        ({"signal": ["SHIP"]}, r'_expected.signal: \["SHIP"\] is no signal'),
-        ({"stop_round": 4}, "_expected.stop_round: 4 is no round .*from 1 to 3"),
-        ({"stop_round": 0}, "_expected.stop_round: 0 is no round"),
-        ({"stop_round": True}, "_expected.stop_round: true is no round"),
-        ({"stop_round": "2"}, '_expected.stop_round: "2" is no round'),
+        ({"signal": "STOP"}, '_expected.signal: "STOP" is not a signal. Expected CONTINUE, SHIP, ESCALATE'),
+        ({"signal": ["SHIP"]}, r'_expected.signal: \["SHIP"\] is not a signal'),
+        ({"stop_round": 4}, "_expected.stop_round: 4 is not a round .*from 1 to 3"),
+        ({"stop_round": 0}, "_expected.stop_round: 0 is not a round"),
+        ({"stop_round": True}, "_expected.stop_round: true is not a round"),
+        ({"stop_round": "2"}, '_expected.stop_round: "2" is not a round'),
     ],
 )
 def test_no_label(expected: object, message: str) -> None:

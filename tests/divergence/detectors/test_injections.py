@@ -162,7 +162,7 @@ def test_a_person_hears_of_it_and_the_model_does_not() -> None:
     assert {verdict.action for verdict in told} == {Action.ESCALATE}
     assert (
         told[0].reason
-        == f"node checks/stop.mjs put the same words in {LEAST} times, and nothing was done between."
+        == f"node checks/stop.mjs inserted the same text {LEAST} times, and nothing was done in between."
     )
     assert all(verdict.nudge is None for verdict in told)
 

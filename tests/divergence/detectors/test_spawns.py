@@ -112,7 +112,7 @@ def test_a_tree_is_told_to_a_person_before_the_next_agent() -> None:
     supervisor = Supervisor.from_bytes(supervisor.to_bytes(), tools=TOOLS)
     verdict = supervisor.record(events[-1])
     assert (verdict.action, verdict.kind, verdict.nudge) == (Action.ESCALATE, "spawned_again", None)
-    assert "4 agents were started with orders that others had been given before" in verdict.reason
+    assert "4 agents were started with orders that earlier agents already had" in verdict.reason
     assert supervisor.tally.tool_calls == 0
 
 
@@ -142,4 +142,4 @@ def test_levels_of_agents_are_limited() -> None:
     deeper = start("Look at a part of part 1.", by="a1")
     assert supervisor.check_before_tool(start("Look at part 2.")).action is Action.ALLOW
     assert supervisor.check_before_tool(deeper).action is Action.STOP
-    assert supervisor.record(deeper).reason == "agent depth limit reached (2 of 1)."
+    assert supervisor.record(deeper).reason == "agent depth limit exceeded (2 of 1)."

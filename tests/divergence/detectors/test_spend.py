@@ -93,7 +93,7 @@ def test_the_end_of_a_budget_is_told_in_time(rules: dict[str, float], spent: dic
 
 
 def test_money_that_brings_nothing_new_is_told() -> None:
-    """Dollars, or tokens of all classes, since the last new answer; something new begins again."""
+    """Dollars, or tokens of all classes, since the last new result; something new begins again."""
     think = ModelCall(text="hm", usage=Usage(cost_usd=0.3))
     quiet = profile(messages=None)
     signals = find_loops([news(0), *[think] * 4, news(1), *[think] * 4], quiet)

@@ -18,7 +18,7 @@ from ebbtide.service.hooks import hook_client
 from ebbtide.service.hooks.state_folder import read_address
 
 START_S = 3.0  # that an interpreter may take to start on a busy machine
-NOTE = "[ebbtide] The same call gave the same answer again"
+NOTE = "[ebbtide] The same call returned the same result again"
 
 
 def batch(number: int, *, session: str = "s", command: str = "ls", result: str = "none") -> dict[str, Any]:

@@ -30,7 +30,7 @@ def test_a_loop_is_told_and_ended(service) -> None:
     assert service.send("a", call(1), call(2))["verdict"]["action"] == "allow"
     assert service.send("a", call(3))["verdict"]["action"] == "nudge"
     first, second = service.check("a"), service.check("a")
-    assert first["note"].startswith("[ebbtide] The same call gave the same answer again")
+    assert first["note"].startswith("[ebbtide] The same call returned the same result again")
     assert second["action"] == "allow"
     assert service.send("a", call(4))["verdict"]["action"] == "stop"
     assert service.check("a")["end"].startswith("ls 4 times in a row")

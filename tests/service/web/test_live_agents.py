@@ -32,7 +32,7 @@ def test_agents_in_a_circle_are_seen_stopped_and_billed(service, opened) -> None
             window.open("/runs/invoice-7")
             expect(page.locator("#word")).to_contain_text("STUCK")
             report = page.frame_locator("#report iframe:not(.is-next)")
-            expect(report.locator("main")).to_contain_text("bought nothing", timeout=10_000)
+            expect(report.locator("main")).to_contain_text("wasted", timeout=10_000)
             bill = service.get("/v1/runs/invoice-7/summary")["bill"]
             expect(page.locator("#facts")).to_contain_text(f"${bill['total']['cost_usd']:,.2f}")
             assert bill["wasted"]["cost_usd"] > 0

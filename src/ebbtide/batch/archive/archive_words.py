@@ -50,10 +50,10 @@ def sentences(summary: ArchiveSummary) -> list[str]:
         + (f" and {count(summary.unpriced_calls, 'call')} without a price" if summary.unpriced_calls else ""),
     ]
     if total.wasted_usd or total.wasted_tokens:
-        lines.append(f"Bought nothing: {_amount(total.wasted_usd, total.wasted_tokens)}{_share(total)}")
+        lines.append(f"Wasted: {_amount(total.wasted_usd, total.wasted_tokens)}{_share(total)}")
     if total.avoidable_usd or total.avoidable_tokens:
         avoidable = _amount(total.avoidable_usd, total.avoidable_tokens)
-        lines.append(f"Could have been had for less: {avoidable}")
+        lines.append(f"Avoidable: {avoidable}")
     worst_tools = [line for line in summary.tools if line.wasted_usd or line.wasted_tokens]
     if worst_tools:
         tool = worst_tools[0]
@@ -61,13 +61,13 @@ def sentences(summary: ArchiveSummary) -> list[str]:
         lines.append(f"The tool that wasted most: {tool.name}, {amount} in {count(tool.runs, 'run')}")
     if summary.saved_usd:
         lines.append(
-            f"After verdicts that would have ended their runs: {money(summary.saved_usd)}; "
-            "some of that may have been of use"
+            f"Spent after verdicts that would have ended the run: {money(summary.saved_usd)}; "
+            "some of it may have been useful"
         )
     if summary.reports.reports:
         lines.append(
-            f"Said against done: {_part(summary.reports.contradicted, summary.reports.reports)} of "
-            f"{count(summary.reports.reports, 'report')} claim what the record contradicts"
+            f"Claims and the record: {_part(summary.reports.contradicted, summary.reports.reports)} of "
+            f"{count(summary.reports.reports, 'report')} contradicted by the record"
         )
     lines += [] if summary.shipped is None else _shipped_sentences(summary.shipped)
     return lines
@@ -79,13 +79,13 @@ def _shipped_sentences(line: ArchiveShipped) -> list[str]:
         found.append(
             f"Shipped by {count(line.sessions, 'session')} with commits: {line.landed:,} landed, "
             f"{line.reverted:,} reverted, {line.open:,} open, {line.lost:,} lost; "
-            f"{money(line.usd_per_landed_change)} a landed change, "
-            f"{money(line.usd_per_surviving_line)} a surviving line"
+            f"{money(line.usd_per_landed_change)} per landed change, "
+            f"{money(line.usd_per_surviving_line)} per surviving line"
         )
     if line.unknown:
         found.append(
-            f"{count(line.unknown, 'session')} changed files that no commit there has: unknown, and not in "
-            "these sums"
+            f"{count(line.unknown, 'session')} changed files that no commit there contains: "
+            "unknown, and not in these sums"
         )
     return found
 
@@ -93,12 +93,16 @@ def _shipped_sentences(line: ArchiveShipped) -> list[str]:
 def tables(summary: ArchiveSummary) -> list[ArchiveTable]:
     """All tables that have rows."""
     every = [
-        _waste_table("What bought nothing, by kind", [line for line in summary.waste if line.bought_nothing]),
+        _waste_table("Waste by kind", [line for line in summary.waste if line.bought_nothing]),
         _waste_table(
-            "What could have been had for less, by kind",
+            "Avoidable cost by kind",
             [line for line in summary.waste if not line.bought_nothing],
         ),
-        _line_table("Tools", "tool", summary.tools),
+        _line_table(
+            "Tools: cost of reading their results, and waste by repeated or failed calls",
+            "tool",
+            summary.tools,
+        ),
         _line_table("Agents", "agent", summary.agents),
         _line_table("Models", "model", summary.models),
         _line_table("Weeks", "week", summary.weeks),
@@ -141,9 +145,15 @@ def _waste_table(title: str, lines: Iterable[ArchiveWaste], *, names: str = "kin
 def _line_table(title: str, name: str, lines: Sequence[ArchiveLine]) -> ArchiveTable:
     if [line.name for line in lines] == [None]:
         lines = ()
+    # A wasted call costs the whole model call that asked for it; a result costs only what it took to read it.
+    amounts = (
+        ("result cost", "result tokens", "call waste", "waste tokens", "avoidable")
+        if name == "tool"
+        else ("cost", "tokens", "wasted", "wasted tokens", "avoidable")
+    )
     return ArchiveTable(
         title=title,
-        headers=(name, "runs", "stopped", "cost", "tokens", "wasted", "wasted tokens", "avoidable"),
+        headers=(name, "runs", "stopped", *amounts),
         words=frozenset((name,)),
         rows=tuple(
             (
@@ -185,7 +195,7 @@ def _shipped_table(name: str, lines: Sequence[ArchiveShipped]) -> ArchiveTable:
     return ArchiveTable(
         title=f"What sessions shipped, by {name}",
         headers=(
-            *(name, "sessions", "cost", "landed", "a change", "lines", "a line"),
+            *(name, "sessions", "cost", "landed", "per change", "lines", "per line"),
             *("reverted", "open", "lost", "unknown"),
         ),
         words=frozenset((name,)),
@@ -211,7 +221,7 @@ def _shipped_table(name: str, lines: Sequence[ArchiveShipped]) -> ArchiveTable:
 def _worst_table(runs: Sequence[WorstRun]) -> ArchiveTable:
     folder = folder_of([run.run_id for run in runs])
     return ArchiveTable(
-        title=f"The worst runs, by what bought nothing{f', in {folder}' if folder else ''}",
+        title=f"The worst runs, by waste{f', in {folder}' if folder else ''}",
         headers=("run", "verdict", "cost", "wasted", "wasted tokens", "why"),
         words=frozenset(("run", "verdict", "why")),
         rows=tuple(

@@ -129,7 +129,7 @@ def _parsed(options: RunOptions, text: str) -> tuple[str, list[Any]]:
         except ConfigError as error:
             raise ConfigError(f"--sweep: {error}") from error
         except TypeError as error:
-            raise ConfigError(f"--sweep {name}: {item!r:.60} is no value of it") from error
+            raise ConfigError(f"--sweep {name}: {item!r:.60} is not a value of this setting") from error
     return name, items
 
 

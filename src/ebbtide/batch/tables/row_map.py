@@ -101,7 +101,7 @@ class RowMap:
         """
         for key in table:
             if key not in _KEYS:
-                raise ConfigError(f"{source}: {key!r} is no key of a map{meant(key, _KEYS)}")
+                raise ConfigError(f"{source}: {key!r} is not a key of a map{meant(key, _KEYS)}")
         for key in ("run", "order", "format"):
             if not isinstance(table.get(key, ""), str):
                 raise ConfigError(f"{source}: {key} = {table[key]!r:.60}: expected a text")

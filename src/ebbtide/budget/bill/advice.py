@@ -40,44 +40,46 @@ _NUMBERS: Final = ("", "one", "two", "three")
 _FIRST: Final = {
     ContextPart.TOOL_OUTPUT: "reading tool output",
     ContextPart.TOOL_CALL: "tool calls",
-    ContextPart.PERSON: "reading what people wrote",
-    ContextPart.NEW_OUTPUT: "what the model wrote",
+    ContextPart.PERSON: "reading messages of people",
+    ContextPart.NEW_OUTPUT: "model output",
     ContextPart.INSTRUCTIONS: "instructions and tool definitions",
-    ContextPart.NOTES: "notes that the harness put in",
+    ContextPart.NOTES: "harness notes",
     ContextPart.SUMMARY: "summaries of earlier work",
-    ContextPart.SIDE: "short conversations beside the main one",
+    ContextPart.SIDE: "short side conversations",
     ContextPart.UNRECORDED: "content that the trace does not show",
-    ContextPart.OWN_WORDS: "putting the model's own words into the context",
+    ContextPart.OWN_WORDS: "adding model output to the context",
     ContextPart.UNATTRIBUTED: "spending that nothing explains",
 }
 _AGAIN: Final = {
     ContextPart.TOOL_OUTPUT: "re-reading earlier tool output",
-    ContextPart.PERSON: "re-reading what people wrote",
-    ContextPart.OWN_WORDS: "re-reading the model's own words",
+    ContextPart.PERSON: "re-reading messages of people",
+    ContextPart.OWN_WORDS: "re-reading earlier model output",
 }
 _WASTE: Final = {
-    WasteKind.SAME_CALL: "{n} whose answer was known, such as {example}",
-    WasteKind.FAILED_AGAIN: "{n} sent again after they had failed in the same way, such as {example}",
-    WasteKind.REFUSED_AGAIN: "{n} sent again after they had been refused, such as {example}",
-    WasteKind.REFUSED_ANSWER: "{n} whose answer the harness did not take",
+    WasteKind.SAME_CALL: "{n} whose result was known, such as {example}",
+    WasteKind.FAILED_AGAIN: "{n} sent again after the same failure, such as {example}",
+    WasteKind.REFUSED_AGAIN: "{n} sent again after a refusal, such as {example}",
+    WasteKind.REFUSED_ANSWER: "{n} whose result the harness rejected",
     WasteKind.FAILED_EDIT: "{n} whose change did not apply, such as {example}",
-    WasteKind.OWN_EDIT: "{n} that changed lines which the run itself had written, such as {example}",
-    WasteKind.SLICES: "{n} that read lines of a file beside lines already read, such as {example}",
-    WasteKind.TODO_LIST: "{n} that did nothing but rewrite the list of tasks",
-    WasteKind.LARGE_OUTPUT: "{n} that went on reading long answers, such as {example}",
-    WasteKind.CACHE_MISS: "{n} that read anew what the cache had held",
+    WasteKind.OWN_EDIT: "{n} that changed lines of the run itself, such as {example}",
+    WasteKind.SLICES: "{n} that read lines next to lines already read, such as {example}",
+    WasteKind.TODO_LIST: "{n} that only updated the task list",
+    WasteKind.LARGE_OUTPUT: "{n} that kept reading long results, such as {example}",
+    WasteKind.CACHE_MISS: "{n} that re-read what the cache had held",
 }
 _ADVICE: Final = {
-    WasteKind.SAME_CALL: "Do not repeat calls whose answer is known, such as {example} ({n})",
+    WasteKind.SAME_CALL: "Do not repeat calls whose result is known, such as {example} ({n})",
     WasteKind.FAILED_AGAIN: "Do not send failed calls again unchanged, such as {example} ({n})",
-    WasteKind.REFUSED_AGAIN: "Allow calls such as {example}, or say that they are not allowed ({n})",
-    WasteKind.REFUSED_ANSWER: "Let the harness take such answers, or ask for others: it refused those of {n} "
+    WasteKind.REFUSED_AGAIN: (
+        "Allow calls such as {example}, or tell the agent that they are not allowed ({n})"
+    ),
+    WasteKind.REFUSED_ANSWER: "Let the harness accept such results, or ask for others: it rejected {n} "
     "({example})",
-    WasteKind.FAILED_EDIT: "Read what is to be changed first: {n} did not apply, such as {example}",
+    WasteKind.FAILED_EDIT: "Read a file before changing it: {n} did not apply, such as {example}",
     WasteKind.OWN_EDIT: "Plan before writing: {n} changed lines of the run's own, such as {example}",
-    WasteKind.SLICES: "Read more lines at once: {n} went on beside lines already read, such as {example}",
-    WasteKind.TODO_LIST: "Update the list of tasks together with other calls: {n} did nothing else",
-    WasteKind.LARGE_OUTPUT: "Cut long answers before they stay in the context, such as {example} ({n})",
+    WasteKind.SLICES: "Read more lines at once: {n} continued next to lines already read, such as {example}",
+    WasteKind.TODO_LIST: "Update the task list together with other calls: {n} did nothing else",
+    WasteKind.LARGE_OUTPUT: "Cut long results before they enter the context, such as {example} ({n})",
 }
 
 
@@ -89,7 +91,7 @@ def with_advice(
     Args:
         bill: The bill.
         charges: What the calls of the main chain paid, in order.
-        instructions: Tokens that stand before everything else.
+        instructions: Tokens that come before everything else.
         openings: Events at which a person may have begun a new task.
     """
     if not bill.total.tokens and bill.total.cost_usd is None:
@@ -254,7 +256,7 @@ def _new_session(
     amount = _amount(bill, cost, tokens)
     yield Suggestion(
         text=f"From event {event:,} on ({_quoted(request.name)}), {calls:,} calls each read "
-        f"{tokens // calls:,} tokens of earlier work. If that task needs none of it, start a new session: "
+        f"{tokens // calls:,} tokens of earlier work. If that task does not need it, start a new session: "
         f"up to {shown(amount)}.",
         saving=amount,
         event=event,
@@ -279,8 +281,10 @@ def _cache_advice(bill: Bill) -> Iterator[Suggestion]:
         lifetime = "an hour" if _keeps_for_an_hour(bill) else "five minutes"
         pause = f"after {several}{misses.longest_pause_s / 60:,.0f} minutes"
         yield Suggestion(
-            text=f"Go on within {lifetime}, or start anew: {_calls(misses.after_pauses)} came later "
-            f"({pause}), and the cache was gone: {_above(misses.pauses_above_hit)}.",
+            text=(
+                f"Continue within {lifetime}, or start a new session: {_calls(misses.after_pauses)} "
+                f"came later ({pause}), after the cache had expired: {_above(misses.pauses_above_hit)}."
+            ),
             saving=misses.pauses_above_hit,
         )
     calls = misses.calls - misses.after_pauses
@@ -288,7 +292,7 @@ def _cache_advice(bill: Bill) -> Iterator[Suggestion]:
         # Nobody asks for such a cache: each server of each provider has one of its own.
         rest = _less(misses.above_hit, misses.pauses_above_hit)
         yield Suggestion(
-            text=f"If a router chooses the provider, let it stay with one: {_calls(calls)} missed a cache "
+            text=f"If a router chooses the provider, keep it on one provider: {_calls(calls)} missed a cache "
             f"that an earlier one had filled: {_above(rest)}.",
             saving=rest,
         )

@@ -62,7 +62,7 @@ class BudgetRefusal:
         if self.scope is None:
             return "the budgets"
         if self.scope is BudgetScope.ALL:
-            return "the budget of all"
+            return "the overall budget"
         return (
             f"the budget of {self.scope} {self.name!r:.60}" if self.name else f"the budget of no {self.scope}"
         )
@@ -83,16 +83,16 @@ class BudgetRefusal:
             case RefusalReason.ASK:
                 soft = dollars(self.soft_usd or 0.0)
                 return (
-                    f"{owner} is past {soft}, from where a person is asked: {size}. "
-                    f"To go on: `ebbtide budgets approve {self.key}`."
+                    f"{owner} has passed {soft}, so a person must approve more: {size}. "
+                    f"To continue: `ebbtide budgets approve {self.key}`."
                 )
             case RefusalReason.UNKNOWN:
                 return (
-                    f"{owner} cannot be counted: nothing says what a call cost that has ended. "
+                    f"{owner} cannot be counted: the cost of a finished call is unknown. "
                     f"Pass prices, or a usage with its cost; then `ebbtide budgets reset {self.key}`. Or set "
                     'when_unknown = "allow".'
                 )
-        return f'The budgets cannot be asked: {self.why}. Bring the store back, or set when_away = "allow".'
+        return f'The budgets cannot be checked: {self.why}. Restore the store, or set when_away = "allow".'
 
 
 class BudgetRefused(RunHalted):

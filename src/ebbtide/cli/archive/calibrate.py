@@ -71,55 +71,56 @@ def calibrate(
         Option(
             "--outcomes",
             metavar="FILE",
-            help="Table of how the runs came out: Parquet, CSV or JSON. Without it, results of "
-            "`archive check --repo` say it: landed or reverted.",
+            help="Table of run outcomes: Parquet, CSV or JSON. Results of `archive check --repo` need "
+            "none: their outcome is landed or reverted.",
         ),
     ] = None,
     outcome: Annotated[
         str | None,
-        Option("--outcome", metavar="COLUMN", help="The column that says whether the run succeeded."),
+        Option("--outcome", metavar="COLUMN", help="Column of the outcomes that records success."),
     ] = None,
     outcome_run: Annotated[
-        str, Option("--outcome-run", metavar="COLUMN", help="The column of the outcomes that names the run.")
+        str, Option("--outcome-run", metavar="COLUMN", help="Column of the outcomes that names the run.")
     ] = "run_id",
     sweep: Annotated[
         list[str] | None,
         Option(
             "--sweep",
             metavar="NAME=V,...",
-            help="Try these values of a setting of the profile, such as divergence.copies=3,4. Repeatable: "
-            "all combinations.",
+            help="Try these values of a profile setting, such as divergence.copies=3,4. Repeatable; all "
+            "combinations are tried.",
         ),
     ] = None,
     end_at: Annotated[
-        str, Option("--end-at", type=WordChoice(_ENDINGS), help="The mildest verdict that ends a run.")
+        str, Option("--end-at", type=WordChoice(_ENDINGS), help="Mildest verdict that ends a run.")
     ] = _ENDINGS[0],
     lose_at_most: Annotated[
         str | None,
         Option(
             "--lose-at-most",
             metavar="P",
-            help="Name the setting that saves most and surely loses no more successes, such as 2%.",
+            help="Select the setting that saves most and loses at most this share of successes, such as 2%.",
         ),
     ] = None,
     output: Output = None,
     jobs: Jobs = None,
     run_timeout: RunTimeout = 300.0,
 ) -> Result:
-    """Measure what ending runs at their verdicts would have saved, and which successes it would have cost.
+    """Measure what stopping runs at their verdicts would have saved.
 
-    Of traces: by verdict, and under other settings, each with intervals; without --sweep, those that matter.
-    --output writes the profile that --lose-at-most names. Of results of `archive check`: by kind of finding,
-    and of those with --repo also the words in which runs ended, with the fates of their changes.
+    The table also shows the successes that this would have cost, with intervals. Traces are also judged under
+    other settings: those of --sweep, or by default the settings that matter most. --output writes the profile
+    that --lose-at-most selects. Results of `archive check` are listed by kind of finding, and with --repo
+    also by the final messages of the runs and the fates of their changes.
     """
     if output is not None and lose_at_most is None:
-        raise ConfigError("--output writes the setting that --lose-at-most names: say that, too")
+        raise ConfigError("--output needs --lose-at-most, which selects the setting to write")
     share = None if lose_at_most is None else _share_of(lose_at_most)
     results = [] if columns is not None else [source for source in sources if _are_results(source)]
     if results and len(results) < len(sources):
-        raise ConfigError(f"{results[0]} holds results, and other sources are traces: name one kind")
+        raise ConfigError(f"{results[0]} contains results, and other sources are traces: name only one kind")
     if results and (sweep or share is not None):
-        raise ConfigError(f"{results[0]} was judged already: to try other settings, name the traces")
+        raise ConfigError(f"{results[0]} is already judged: to try other settings, name the traces")
     if (outcomes is None) is not (outcome is None):
         raise ConfigError("--outcomes FILE and --outcome COLUMN go together: name both")
     known_outcomes = (
@@ -128,11 +129,13 @@ def calibrate(
     if results:
         return _of_results([Path(source) for source in results], known_outcomes)
     if known_outcomes is None:
-        raise ConfigError("--outcomes FILE is needed for traces: it says how the runs came out")
+        raise ConfigError("traces need --outcomes FILE, the table of run outcomes")
     start = time.monotonic()
     settings = named_settings(options, sweep) if sweep else default_settings(options)
     if output is not None and any(setting.options.limits != options.limits for setting in settings):
-        raise ConfigError("--output writes a profile, and limits are no part of it: sweep them by themselves")
+        raise ConfigError(
+            "--output writes a profile, which cannot contain limits: sweep limits without --output"
+        )
     counter = SweepCounter(settings=settings, outcomes=known_outcomes)
     task = SweepTask(options=tuple(setting.options for setting in settings), most_seconds=run_timeout or None)
     if columns is None:
@@ -175,10 +178,10 @@ def calibrate(
 def _lines(sweep: ArchiveSweep, profile: str, end_at: Action, width: int) -> Iterator[Line]:
     yield Line(
         f"{count(sweep.runs, 'run')} with an outcome: {sweep.successes:,} succeeded, "
-        f"{sweep.runs - sweep.successes:,} failed; the cost is known of {sweep.priced:,}"
+        f"{sweep.runs - sweep.successes:,} failed; the cost of {sweep.priced:,} is known"
     )
     if sweep.without_outcome:
-        yield Line(f"{sweep.without_outcome:,} more without an outcome: left out")
+        yield Line(f"{sweep.without_outcome:,} more without an outcome were left out")
     if sweep.without_run:
         yield Line(f"{count(sweep.without_run, 'outcome')} without a run here")
     yield from bad_run_lines(sweep.statuses, sweep.bad_runs)

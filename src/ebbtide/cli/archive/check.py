@@ -55,12 +55,13 @@ def check(
     jobs: Jobs = None,
     run_timeout: RunTimeout = 300.0,
 ) -> Result:
-    """Check all runs of an archive, and write one row a run to a Parquet file.
+    """Check all runs of an archive into one Parquet file.
 
-    Interrupted or killed, the same command goes on where it was. docs/archives.md has the columns.
+    The file has one row per run; docs/archives.md lists the columns. After an interruption, the same command
+    continues where it was.
 
-    With --rows the sources are tables of Parquet, CSV or JSON lines, FILE.db#TABLE of SQLite, or
-    postgresql://...#TABLE, in which the rows of a run lie anywhere.
+    With --rows the sources are tables: Parquet, CSV or JSON lines, FILE.db#TABLE for SQLite, or
+    postgresql://...#TABLE. The rows of a run may be anywhere in a table.
     """
     arrow_library()
     if repo is not None:
@@ -120,9 +121,9 @@ def _lines(counts: ArchiveCounts, output: Path, *, resumed: int) -> Iterator[Lin
     verdicts = ", ".join(f"{counts.actions[action]:,} {action.value}" for action in Action)
     yield Line.safe(f"{count(counts.runs[ResultStatus.CHECKED], 'run')} checked: {verdicts}")
     if resumed:
-        yield Line.safe(f"{resumed:,} of them had been checked before")
+        yield Line.safe(f"{resumed:,} of them were already checked")
     yield from bad_run_lines(counts.runs, counts.bad_runs)
-    yield Line.safe(f"{output}: what it says is shown by `ebbtide archive report {output}`")
+    yield Line.safe(f"wrote {output}; `ebbtide archive report {output}` shows the results")
 
 
 _BAD_RUNS_SHOWN = 10
@@ -136,7 +137,7 @@ def bad_run_lines(statuses: Mapping[str, int], bad_runs: Sequence[BadRun]) -> It
         bad_runs: The first of them.
     """
     if statuses.get(ResultStatus.NO_TRACE):
-        yield Line.safe(f"{count(statuses[ResultStatus.NO_TRACE], 'file')} that are no traces")
+        yield Line.safe(f"{count(statuses[ResultStatus.NO_TRACE], 'file')} that are not traces")
     bad = statuses.get(ResultStatus.UNREADABLE, 0) + statuses.get(ResultStatus.OUT_OF_TIME, 0)
     if bad:
         are_runs = all(run.run_id is not None for run in bad_runs)

@@ -15,8 +15,7 @@ from ebbtide.batch.archive.archive_words import ArchiveTable, sentences, tables
 from ebbtide.cli.declaration import Argument, Command, Option, Page
 from ebbtide.cli.result import Result
 from ebbtide.cli.table import Table, more_rows
-from ebbtide.cli.terminal import Line
-from ebbtide.errors import ConfigError
+from ebbtide.cli.terminal import Line, write_file
 
 _SHOWN = 8  # rows of a table
 _LEAST_WIDTH = 16  # of the last column
@@ -30,16 +29,13 @@ def report(
         bool, Option("--all", help="Show everything, not just one screen.", section="Output")
     ] = False,
 ) -> Result:
-    """Show what the runs of an archive cost, what of that bought nothing, and on which tools.
+    """Report what the runs cost, what was wasted, and where.
 
-    By kind of waste, tool, agent, model and week, with the hundred worst runs.
+    The tables list waste by kind, tool, agent, model and week, and the hundred worst runs.
     """
     summary = ArchiveSummary.load(results)
     if html is not None:
-        try:
-            html.write_text(archive_page(summary, results.name), encoding="utf-8")
-        except OSError as error:
-            raise ConfigError(f"{html}: cannot be written: {error.strerror or error}") from error
+        write_file(html, archive_page(summary, results.name))
     return Result(summary.to_dict, partial(_lines, summary, everything))
 
 

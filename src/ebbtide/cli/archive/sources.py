@@ -14,25 +14,32 @@ Sources = Annotated[
     list[str], Argument(metavar="FILE|DIR|URL...", help="Files, folders, patterns, and URLs such as s3://...")
 ]
 RunTimeout = Annotated[
-    float, Option("--run-timeout", metavar="S", at_least=0, help="Give up a run that takes longer.")
+    float,
+    Option(
+        "--run-timeout",
+        metavar="S",
+        at_least=0,
+        help="Skip a run that takes longer than S seconds to check; 0 sets no limit.",
+    ),
 ]
 _Rows = Annotated[
-    bool, Option("--rows", help="The sources are tables: a row a span or event.", section=_ROWS)
+    bool, Option("--rows", help="Read the sources as tables with one row per span or event.", section=_ROWS)
 ]
 _RowMapName = Annotated[
     str | None,
     Option(
         "--map",
         metavar="NAME|FILE",
-        help="What their columns are: otlp-clickhouse, langfuse, mlflow, phoenix, or a TOML file.",
+        help="Column map: otlp-clickhouse, langfuse, mlflow, phoenix, or a TOML file.",
         section=_ROWS,
     ),
 ]
 _RunColumn = Annotated[
-    str | None, Option("--run", metavar="COLUMN", help="The column that names the run.", section=_ROWS)
+    str | None, Option("--run", metavar="COLUMN", help="Column that names the run.", section=_ROWS)
 ]
 _OrderColumn = Annotated[
-    str | None, Option("--order", metavar="COLUMN", help="The column that orders it.", section=_ROWS)
+    str | None,
+    Option("--order", metavar="COLUMN", help="Column that orders the rows of a run.", section=_ROWS),
 ]
 
 
@@ -51,7 +58,7 @@ def read_columns(*, rows: bool, row_map: str | None, run: str | None, order: str
     if rows:
         return (RowMap() if row_map is None else RowMap.load(row_map)).by(run, order)
     if row_map or run or order:
-        raise ConfigError("--map, --run and --order are about tables: say --rows, too")
+        raise ConfigError("--map, --run and --order are about tables; add --rows")
     return None
 
 

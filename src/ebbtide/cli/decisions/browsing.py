@@ -38,7 +38,8 @@ _EMPTY = "No decisions."
 
 
 Statuses = Annotated[
-    list[Status] | None, Option("--status", metavar="STATUS", help="Only these. Repeatable.")
+    list[Status] | None,
+    Option("--status", metavar="STATUS", help="Only decisions with this status. Repeatable."),
 ]
 
 
@@ -47,38 +48,42 @@ Statuses = Annotated[
 def list_decisions(
     place: Place,
     words: Annotated[
-        str | None, Argument(metavar="[WORDS]", help="Words to look for; the best hits come first.")
+        str | None, Argument(metavar="[WORDS]", help="Words to search for; the best matches come first.")
     ] = None,
     meaning: Annotated[
-        bool, Option("--meaning", help="Find what says the same in other words, too; extra semantic.")
+        bool, Option("--meaning", help="Also match texts with the same meaning; needs the semantic extra.")
     ] = False,
     overdue: Annotated[
-        bool, Option("--overdue", help="Those whose review date has passed, and that nobody reviewed.")
+        bool, Option("--overdue", help="Only decisions whose review date passed without a review.")
     ] = False,
     status: Statuses = None,
     category: Annotated[
-        str | None, Option("--category", "-c", metavar="NAME", help="Of this category.")
+        str | None, Option("--category", "-c", metavar="NAME", help="Only decisions of this category.")
     ] = None,
     since: Since = None,
     until: Until = None,
     limit: Limit = 50,
     cursor: Annotated[
-        str | None, Option("--cursor", metavar="CURSOR", help="Where the page before ended.")
+        str | None, Option("--cursor", metavar="CURSOR", help="Continue where the previous page ended.")
     ] = None,
     redact: Redact = True,
 ) -> Result:
-    """List decisions, the newest first, or find them by words; with --status quarantined what was refused."""
+    """List or search decisions, newest first.
+
+    --status quarantined lists what the gate refused.
+    """
     states = tuple(status) if status else None
     filters = {"--category": category, "--since": since, "--until": until, "--cursor": cursor}
     others = [name for name, value in filters.items() if value is not None]
     if (words is not None or overdue) and others:
         raise ConfigError(
-            f"{others[0]} goes with the whole list: not with {'WORDS' if words else '--overdue'}"
+            f"{others[0]} applies to the whole list, and cannot be combined with "
+            f"{'WORDS' if words else '--overdue'}"
         )
     if words is not None:
         return _search(place, words, meaning=meaning, status=states, limit=limit, redact=redact)
     if meaning:
-        raise ConfigError("--meaning needs WORDS to look for")
+        raise ConfigError("--meaning needs WORDS to search for")
     with place.open() as log:
         if overdue:
             page = Page(decisions=tuple(log.overdue(limit=limit)))
@@ -126,7 +131,7 @@ def _search(
         decisions = [hit.decision for hit in hits]
         yield from decision_lines(decisions, width, notes=notes) if hits else [Line(_EMPTY)]
         if not hits and not meaning:
-            warn("no decision has these words; --meaning finds what says the same in other words")
+            warn("no decision contains these words; --meaning also finds other wordings")
 
     return Result(
         lambda: {"schema": 1, "query": query, "hits": [hit.to_dict() for hit in hits]},
@@ -141,7 +146,7 @@ def _embedder(place: Place) -> Embedder | None:
     try:
         return open_embedder(cache=place.vectors)
     except SemanticError as error:
-        warn(f"only words are compared: {error}")
+        warn(f"only the words are compared: {error}")
         return None
 
 
@@ -150,10 +155,10 @@ def _embedder(place: Place) -> Embedder | None:
 def show(
     place: Place,
     decision: Identifier,
-    events: Annotated[bool, Option("--events", help="With everything that happened to it.")] = False,
+    events: Annotated[bool, Option("--events", help="Also show every event of the decision.")] = False,
     redact: Redact = True,
 ) -> Result:
-    """Show everything that is known of a decision."""
+    """Show everything known about a decision."""
     with place.open() as log:
         decision_id = log.resolve(decision)
         found = log.get(decision_id)
@@ -179,7 +184,9 @@ def show(
 @with_log(session=False)
 def stats(
     place: Place,
-    prometheus: Annotated[bool, Option("--prometheus", help="Print metrics for Prometheus.")] = False,
+    prometheus: Annotated[
+        bool, Option("--prometheus", help="Print the counts as Prometheus metrics.")
+    ] = False,
     sample: Annotated[
         int | None,
         Option(
@@ -187,11 +194,11 @@ def stats(
             metavar="N",
             at_least=1,
             at_most=10_000,
-            help="Draw so many kept and refused ones to look at, with the rates of those reviewed.",
+            help="Draw N kept and N refused candidates for review, with the error rates so far.",
         ),
     ] = None,
 ) -> Result | None:
-    """Count what was kept and what was refused, by rule."""
+    """Count what was kept and refused, by rule."""
     if sample is not None:
         return _sample(place, size=sample)
     with place.open() as log:
@@ -203,11 +210,13 @@ def stats(
     def text(width: int) -> Iterator[Line]:
         total = counters.kept + counters.refused
         line = f"{counters.kept} kept, {counters.refused} refused"
-        yield Line(f"{line} of {total} candidates" if total else "No candidates yet", "bold")
+        yield Line(
+            f"{line} of {total} candidates" if total else "The gate has judged no candidates yet", "bold"
+        )
         if counters.would_refuse:
-            yield Line(f"{counters.would_refuse} were kept over the objection of the gate.")
+            yield Line(f"{counters.would_refuse} were kept although the gate refused them.")
         if counters.not_captured:
-            yield Line(f"{counters.not_captured} were not looked at, because of their frame.")
+            yield Line(f"{counters.not_captured} were not judged, because of their frame.")
         yield from _counts("refused by rule", counters.refused_by_rule(), width)
         yield from _counts("in the log now", counters.by_status, width)
         for name in ("source", "frame", "mode"):
@@ -227,8 +236,8 @@ def _sample(place: Place, *, size: int) -> Result:
 
     def text(width: int) -> Iterator[Line]:
         for decisions, of, what in (
-            (samples.kept_decisions, samples.kept_of, "that the gate kept"),
-            (samples.refused_decisions, samples.refused_of, "that it was against"),
+            (samples.kept_decisions, samples.kept_of, "kept by the gate"),
+            (samples.refused_decisions, samples.refused_of, "refused by the gate"),
         ):
             yield Line(f"{len(decisions)} of {of} {what}", "bold")
             if decisions:
@@ -236,7 +245,9 @@ def _sample(place: Place, *, size: int) -> Result:
             yield Line()
         yield from Line(f"Noise among the kept:      {_rate(samples.noise)}").wrap(width)
         yield from Line(f"Missed among the refused:  {_rate(samples.missed)}").wrap(width)
-        yield Line("`ebbtide decisions review ID not_a_decision` or `restore ID` says what one is.", "dim")
+        yield Line(
+            "`ebbtide decisions review ID not_a_decision` or `restore ID` records your judgement.", "dim"
+        )
 
     return Result(samples.to_dict, text)
 
@@ -253,13 +264,15 @@ def verify(
     place: Place,
     heads: Annotated[
         Path | None,
-        Option("--heads", metavar="FILE", help="Heads that --write-heads noted; they must be in the log."),
+        Option(
+            "--heads", metavar="FILE", help="File that --write-heads wrote; its heads must be in the log."
+        ),
     ] = None,
     write_heads: Annotated[
-        Path | None, Option("--write-heads", metavar="FILE", help="Note the heads of the chains in FILE.")
+        Path | None, Option("--write-heads", metavar="FILE", help="Write the heads of the chains to FILE.")
     ] = None,
 ) -> Result:
-    """Check the chain of hashes over all events."""
+    """Check the hash chain over all events."""
     heads_before = None if heads is None else _noted(heads)
     with place.open() as log:
         verification = log.verify(heads=heads_before)
@@ -313,9 +326,9 @@ def _counts(title: str, rows: Mapping[str, Any], width: int) -> Iterator[Line]:
 
 def _rate(rate: Rate) -> str:
     if rate.value is None:
-        return "nobody looked yet"
+        return "not reviewed yet"
     low, high = rate.interval
-    return f"{rate.value:.0%} ({low:.0%} to {high:.0%}), {rate.hits} of {rate.total} looked at"
+    return f"{rate.value:.0%} ({low:.0%} to {high:.0%}), {rate.hits} of {rate.total} reviewed"
 
 
 STATUS_STYLES = {

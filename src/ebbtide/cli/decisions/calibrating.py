@@ -18,7 +18,10 @@ from ebbtide.decision_log.calibration.calibrate import Calibration, GroupScores,
 @click.command(cls=Command)
 @with_log(session=False)
 def calibration(place: Place) -> Result:
-    """Say how right the stated confidence was: Brier score, and reliability by bin, category and agent."""
+    """Measure how accurate the stated confidence was.
+
+    The screen shows the Brier score, and the reliability by bin, category and agent.
+    """
     with place.open() as log:
         result = calibrate_decisions(log.iterate())
     return Result(result.to_dict, partial(_lines, result))
@@ -42,7 +45,7 @@ def _lines(result: Calibration, width: int) -> Iterator[Line]:
 
 def _reliability(scores: Scores) -> Table:
     """Each bin: what was said, and what turned out right with its 95 % interval."""
-    table = _table("confidence", "n", "said", "right", "95 % interval")
+    table = _table("confidence", "n", "said", "right", "95% interval")
     for row in scores.bins:
         span = f"{row.low:.2f}" if row.low == row.high else f"{row.low:.2f} to {row.high:.2f}"
         low, high = row.interval

@@ -30,7 +30,7 @@ _LISTED = 20  # decisions that came back
 _PURGED = (Status.QUARANTINED, Status.ABANDONED)
 
 
-_PLAN = Option("--plan", metavar="FILE", help="A plan that audit wrote.")
+_PLAN = Option("--plan", metavar="FILE", help="Plan file that `decisions audit` wrote.")
 
 
 @click.command(cls=Command)
@@ -41,21 +41,21 @@ def audit(
     plan: Annotated[Path | None, _PLAN] = None,
     yes: Yes = False,
     leave: Annotated[
-        list[str] | None, Option("--except", metavar="ID", help="Id of a row that stays. Repeatable.")
+        list[str] | None, Option("--except", metavar="ID", help="Id of a row to keep. Repeatable.")
     ] = None,
     by: By = "clean-up",
     profile: ProfileName = "default",
     limit: Limit = 50,
 ) -> Result:
-    """Say which rows of the log are noise or duplicates, and write that as a plan; or do what a plan says.
+    """Find noise and duplicates in the log, and write a plan.
 
-    With --plan and --yes the rows of the plan go to quarantine, unless one of them changed since; restore
-    undoes it. Without --yes nothing is changed.
+    With --plan and --yes the rows of the plan move to quarantine, unless a row has changed since; `decisions
+    restore` reverts this. Without --yes nothing changes.
     """
     if plan is not None:
         return _apply(place, plan, leave=tuple(leave or ()), by=by, really=yes)
     if yes or leave:
-        raise ConfigError("--yes and --except go with --plan FILE, which `audit --output FILE` writes")
+        raise ConfigError("--yes and --except need --plan FILE, which `audit --output FILE` writes")
     rules = Profile.load(profile)
     with place.open() as log:
         found = cleanup.audit(log, rules)
@@ -92,7 +92,7 @@ def _apply(place: Place, path: Path, *, leave: Sequence[str], by: str, really: b
             yield Line.safe(f"`ebbtide decisions restore --plan {path}` brings them back.", "dim")
         else:
             yield from _row_lines(redacted(rows), width)
-            line = f"{decisions} would go to quarantine. Nothing is changed yet; --yes does it."
+            line = f"{decisions} would move to quarantine. Nothing has changed yet; --yes moves them."
             yield from Line(line).wrap(width)
 
     wire = {"schema": 1, "applied": really, "plan": plan.hash, "quarantined": [row.id for row in rows]}
@@ -104,15 +104,18 @@ def _apply(place: Place, path: Path, *, leave: Sequence[str], by: str, really: b
 def restore(
     place: Place,
     decisions: Annotated[
-        list[str] | None, Argument(metavar="[ID...]", help="Ids, or their beginnings.")
+        list[str] | None, Argument(metavar="[ID...]", help="Ids of decisions, or the beginnings of ids.")
     ] = None,
     plan: Annotated[Path | None, _PLAN] = None,
     by: By = "a person",
     why: Why = "",
 ) -> Result:
-    """Bring decisions back from quarantine: those named, or all that a plan put there."""
+    """Bring decisions back from quarantine.
+
+    The ids name the decisions, or --plan names all decisions that a plan moved there.
+    """
     if bool(decisions) == (plan is not None):
-        raise ConfigError("what is to come back? Name decisions by their ids, or give --plan FILE")
+        raise ConfigError("name the decisions to restore by their ids, or pass --plan FILE")
     with place.open() as log:
         if plan is not None:
             restored: Sequence[Decision] = cleanup.restore(log, _read_plan(plan), by=by)
@@ -135,15 +138,20 @@ def restore(
 def purge(
     place: Place,
     before: Annotated[
-        str, Option("--before", metavar="WHEN", help="Settled before: 2026-03-01, or 90d ago.")
+        str,
+        Option(
+            "--before",
+            metavar="WHEN",
+            help="Only decisions settled before this time: 2026-03-01, or 90d ago.",
+        ),
     ],
     yes: Yes = False,
     by: By = "retention",
     why: Why = "",
 ) -> Result:
-    """Erase the texts of quarantined and abandoned decisions, which cannot be undone.
+    """Erase the texts of quarantined and abandoned decisions.
 
-    That they were there stays on record.
+    This cannot be undone. The log still records that the decisions existed.
     """
     end = past_moment_of(before, "--before") or 0.0
     with place.open() as log:
@@ -153,8 +161,8 @@ def purge(
         else:
             there = log.iterate(status=_PURGED)
             ids = [each.id for each in there if each.opened_at is not None and each.opened_at < end]
-    done = "purged: their texts are gone, that they were there is not."
-    line = f"{len(ids)} {done if yes else 'would be purged, which cannot be undone. --yes does it.'}"
+    done = "purged: their texts are gone; the log still records that they existed."
+    line = f"{len(ids)} {done if yes else 'would be purged, which cannot be undone. --yes purges them.'}"
     return Result(lambda: {"schema": 1, "purged": yes, "ids": list(ids)}, Line(line).wrap)
 
 
@@ -168,7 +176,7 @@ def _read_plan(path: Path) -> Plan:
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"{path}: not JSON: {error}") from error
     if not isinstance(table, dict):
-        raise ConfigError(f"{path}: this is no plan of a clean-up")
+        raise ConfigError(f"{path}: this is not a clean-up plan")
     try:
         return Plan.from_dict(table)
     except ConfigError as error:
@@ -177,7 +185,7 @@ def _read_plan(path: Path) -> Plan:
 
 def _plan_lines(plan: Plan, limit: int, output: Path | None, width: int) -> Iterator[Line]:
     going = plan.going
-    yield Line(f"{len(going)} of {plan.examined} decisions would go to quarantine", "bold")
+    yield Line(f"{len(going)} of {plan.examined} decisions would move to quarantine", "bold")
     for rule, number in plan.by_rule.items():
         yield Line(f"  {number:>6}  ", "bold").append(plain(rule))
     yield Line()
@@ -194,12 +202,14 @@ def _plan_lines(plan: Plan, limit: int, output: Path | None, width: int) -> Iter
             yield line.append(f"  {row.rule}", "dim")
     if plan.reversals:
         yield Line()
-        yield Line("These may take the place of an earlier one", "bold")
+        yield Line("These may replace an earlier decision", "bold")
         for reversal in plan.reversals[:limit]:
             text = f"{reversal.id} that of {reversal.of}: {plain(reversal.difference, _SHOWN)}"
             yield Line.safe(text, indent=2)
     if output is not None and going:
-        yield Line.safe(f"Nothing is changed yet. `ebbtide decisions audit --plan {output} --yes` does it.")
+        yield Line.safe(
+            f"Nothing has changed yet. `ebbtide decisions audit --plan {output} --yes` moves them."
+        )
 
 
 def _row_lines(rows: Sequence[PlannedRow], width: int) -> Iterator[Line]:

@@ -8,7 +8,7 @@ _HERE = "ebbtide.cli.decisions"
 
 app = CommandGroup(
     name="decisions",
-    help="The decision log: what an agent decided, behind a gate that keeps decisions and no noise.",
+    help="Record, find, review and exchange an agent's decisions.",
     places={
         "record": f"{_HERE}.recording:record",
         "think": f"{_HERE}.recording:think",

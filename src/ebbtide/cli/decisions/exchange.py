@@ -48,15 +48,18 @@ def export(
     place: Place,
     to: Annotated[
         Path | None,
-        Argument(metavar="[FILE|DIR]", help="Folder for pages, file for JSON; none prints JSON."),
+        Argument(
+            metavar="[FILE|DIR]", help="Folder for pages, or file for JSON; without it, JSON is printed."
+        ),
     ] = None,
     kind: Annotated[WriteFormat | None, Option("--format", metavar="FORMAT", help=FORMAT)] = None,
     status: Statuses = None,
     redact: Redact = True,
 ) -> Result | None:
-    """Write decisions as markdown records, one a page, or as JSON that import reads back.
+    """Export decisions as markdown records or JSON.
 
-    The name decides the format: madr for a folder, jsonl or json for a file. Keys and passwords are masked.
+    The name selects the format: madr for a folder (one record per page), jsonl or json for a file, which
+    `decisions import` reads. Keys and passwords are masked.
     """
     kind = kind or _kind_of(to)
     states = tuple(status or ()) or (_IN_FORCE if kind is WriteFormat.MADR else _WITH_TEXT)
@@ -73,7 +76,7 @@ def export(
             _export_file(list(decisions), to, kind)
             return None
         if to is None:
-            raise ConfigError(f"--format {kind} writes a page a decision: name a folder for them")
+            raise ConfigError(f"--format {kind} writes one page per decision: name a folder for the pages")
         result = export_folder(decisions, to)
     summary = f"{result.changed} of them new or changed, {result.new} numbers given"
     line = Line.safe(f"{count(len(result.files), 'page')} in {to}, {summary}.")
@@ -93,11 +96,14 @@ def import_files(
     ],
     kind: Annotated[FileFormat | None, Option("--format", metavar="FORMAT", help=FORMAT)] = None,
     fields: Fields = None,
-    dry_run: Annotated[bool, Option("--dry-run", help="Read only, and say what there is.")] = False,
+    dry_run: Annotated[
+        bool, Option("--dry-run", help="Only read the files, and report what they contain.")
+    ] = False,
 ) -> Result:
-    """Read decisions of another log. Importing the same file again is safe.
+    """Import decisions from another log.
 
-    The format is recognised by the content. In tables, --fields description=COLUMN,time=COLUMN names columns.
+    Importing the same file again is safe. The content identifies the format. For tables, --fields
+    description=COLUMN,time=COLUMN names the columns.
     """
     keys = None if fields is None else RowFields.parse(fields)
     paths = [path for name in files for path in _expanded(name)]
@@ -149,14 +155,14 @@ def _expanded(name: str) -> list[str]:
     pages = sorted(path for pattern in _RECORDS for path in Path(name).glob(pattern))
     for page in pages:
         if page.stem.lower() in _NO_RECORDS:
-            warn(f"skipped: {page}: no record by its name")
+            warn(f"skipped: {page}: its name is not that of a record")
     pages = [page for page in pages if page.stem.lower() not in _NO_RECORDS]
     refusals = {page: refuse_special(page) for page in pages}
     for refusal in filter(None, refusals.values()):
         warn(f"skipped: {refusal}")
     pages = [page for page in pages if refusals[page] is None]
     if not pages:
-        raise TranscriptError("there is no record in this folder", source=name, hint="It looks for *.md.")
+        raise TranscriptError("this folder contains no record", source=name, hint="It looks for *.md.")
     return [str(page) for page in pages]
 
 
@@ -215,7 +221,7 @@ def _content(path: str) -> str:
 def _import_lines(result: Imported, *, dry_run: bool) -> Iterator[Line]:
     verb = "could be imported" if dry_run else "imported"
     line = Line(f"{len(result.created)} {verb}", "bold green" if result.created else "bold")
-    yield line.append(f", {result.present} there already" if result.present else "")
+    yield line.append(f", {result.present} already there" if result.present else "")
     if result.broken:
         warn(f"{len(result.broken)} could not be read:")
         for broken in result.broken[:_SHOWN]:

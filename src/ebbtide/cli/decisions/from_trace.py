@@ -56,12 +56,17 @@ def from_trace(
     place: Place,
     file: Annotated[str, Argument(metavar="FILE", help="A conversation, or - for standard input.")],
     everyone: Users = False,
-    save: Annotated[bool, Option("--save", help="Record what is kept in the log.")] = False,
-    refused: Annotated[bool, Option("--refused/--no-refused", help="List what is refused.")] = True,
+    save: Annotated[bool, Option("--save", help="Record the kept decisions in the log.")] = False,
+    refused: Annotated[
+        bool, Option("--refused/--no-refused", help="List the refused candidates; the default is yes.")
+    ] = True,
     profile: ProfileName = "default",
     redact: Redact = True,
 ) -> Result:
-    """Run a conversation through the gate: what would be kept, what not, and why."""
+    """Run a conversation through the gate.
+
+    The screen lists what the gate would keep, what it would refuse, and why.
+    """
     name = single_file(file, "Name one of its files.")
     rules = Profile.load(profile)
     trace = open_trace(name)
@@ -75,7 +80,7 @@ def from_trace(
         yield from _lines(filtered, width, refusals_too=refused)
         if saved is not None:
             new, present = saved["new"], saved["present"]
-            yield Line(f"{new} recorded" + (f", {present} there already" if present else ""))
+            yield Line(f"{new} recorded" + (f", {present} already there" if present else ""))
 
     if trace.fault_count:
         warn(f"{count(trace.fault_count, 'part')} of the trace could not be read:")
@@ -177,9 +182,14 @@ def _lines(filtered: FilteredTurns, width: int, *, refusals_too: bool) -> Iterat
     counts = [f"{kept_count:,} kept", f"{refusals:,} refused", count(duplicates, "duplicate")]
     counts += [count(proposals, "open proposal")] if proposals else []
     counts += [count(filtered.reversals, "possible reversal")] if filtered.reversals else []
-    counts += [f"{filtered.left_out:,} left out of turns with too many"] if filtered.left_out else []
+    counts += (
+        [f"{filtered.left_out:,} left out, in turns with too many candidates"] if filtered.left_out else []
+    )
     counts += [f"{count(filtered.cut, 'long turn')} cut"] if filtered.cut else []
-    yield from Line(f"{', '.join(counts)}, in {count(filtered.turns, 'turn')}").wrap(width)
+    where = f"in {count(filtered.turns, 'turn')}"
+    if filtered.heard:
+        where += f" of agents; {count(filtered.heard, 'turn')} of users not searched (--users searches them)"
+    yield from Line(f"{', '.join(counts)}, {where}").wrap(width)
 
 
 def _candidate_lines(each: FilteredCandidate) -> Iterator[Line]:
@@ -194,12 +204,10 @@ def _candidate_lines(each: FilteredCandidate) -> Iterator[Line]:
             yield Line(", ".join(witnesses), "green")
         yield Line(_why(each), "dim")
         if each.reverses:
-            yield Line(
-                f"Does it take the place of what was said in turn {turn_of(each.reverses)}?", "magenta"
-            )
+            yield Line(f"Does it replace what was said in turn {turn_of(each.reverses)}?", "magenta")
     elif each.disposition is Disposition.DUPLICATE and each.duplicate is not None and each.duplicate.of:
         measure = f"{each.duplicate.measure} {each.duplicate.score or 0:.2f}"
-        yield Line(f"said already in turn {turn_of(each.duplicate.of)}: {measure}", "dim")
+        yield Line(f"already said in turn {turn_of(each.duplicate.of)}: {measure}", "dim")
     else:
         rule = "" if each.assessment.primary is None else each.assessment.primary.id
         yield Line(f"{rule}: {plain(each.assessment.reason or '')}", "dim")

@@ -52,7 +52,7 @@ _UNDO, _QUIT = "u", "q"
 _ENDS = frozenset({"", "\x03", "\x04"})  # no more input, Ctrl-C, Ctrl-D
 _RETHOUGHT = 10  # labels after which the gate's doubt is learned anew
 _SHOWN = 300  # characters of a line
-_WHY = {Draw.RANDOM: "drawn by lot", Draw.UNCERTAIN: "the gate is unsure"}
+_WHY = {Draw.RANDOM: "drawn at random", Draw.UNCERTAIN: "the gate is unsure"}
 
 
 def labels_file(path: Path | None) -> Path:
@@ -96,7 +96,8 @@ Labels = Annotated[
     Option(
         "--labels",
         metavar="FILE",
-        help="The labels; without it decision-labels.jsonl beside the settings of the project, or here.",
+        help="File of the labels; the default is decision-labels.jsonl beside the project settings, or in "
+        "the current folder.",
     ),
 ]
 
@@ -106,21 +107,23 @@ Labels = Annotated[
 def label(
     place: Place,
     traces: Annotated[
-        list[str] | None, Argument(metavar="[FILE...]", help="Traces; without them what is in the log.")
+        list[str] | None,
+        Argument(metavar="[FILE...]", help="Traces; without a FILE, the candidates in the log."),
     ] = None,
     labels: Labels = None,
     come_with: Annotated[
-        Path | None, Option("--from", metavar="FILE", help="Add labels from a JSONL file: text and label.")
+        Path | None,
+        Option("--from", metavar="FILE", help="Add labels from a JSONL file with text and label."),
     ] = None,
     everyone: Users = False,
     profile: ProfileName = "default",
     as_json: AsJson = False,
 ) -> None:
-    """Say of candidates whether they are decisions, a key each; train makes a model of it.
+    """Label candidates as decisions or not, one key each.
 
-    Half of them are drawn by lot, half because the gate is least sure. Keys: y decision, n none, s skip,
-    u undo, q quit. Without a terminal each line of standard input is a key. Labels are kept at once, so that
-    the next call goes on where this one stopped.
+    Half of the candidates are drawn at random; for the other half the gate is least sure. Keys: y decision,
+    n not a decision, s skip, u undo, q quit. Without a terminal, each line of standard input is a key. Each
+    label is saved at once, and the next call continues there. `decisions train` trains a model on the labels.
     """
     path = labels_file(labels)
     if come_with is not None:
@@ -190,7 +193,8 @@ class _Labelling:
         self._terminal.print(
             styled(
                 f"{count(len(self.open_questions()), 'candidate')} open, {before} labelled. "
-                "Half are drawn by lot, for an honest estimate; half where the gate is least sure."
+                "Half are drawn at random, for an unbiased estimate; half are those of which the gate is "
+                "least sure."
             ),
             soft_wrap=True,
         )
@@ -228,7 +232,7 @@ class _Labelling:
         latest = self._labels[-1] if self._labels else None
         question = None if latest is None else self._questions.get(latest.text)
         if latest is None or question is None or latest.draw is Draw.ELSEWHERE:
-            self._terminal.print(styled("There is nothing to take back.", "yellow"))
+            self._terminal.print(styled("There is nothing to undo.", "yellow"))
             return None
         self._labels.pop()
         write_labels(self._path, self._labels)

@@ -23,24 +23,25 @@ Log = Annotated[
         "--log",
         metavar="FILE|URL",
         envvar="EBBTIDE_LOG",
-        help="File or postgresql:// URL; else a file in your data folder.",
+        help="File or postgresql:// URL of the log; the default is a file in your data folder.",
     ),
 ]
-Tenant = Annotated[str, Option("--tenant", metavar="NAME", help="Whose log.")]
+Tenant = Annotated[str, Option("--tenant", metavar="NAME", help="Tenant whose log is used.")]
 Agent = Annotated[str | None, Option("--agent", "-a", metavar="NAME", help=OF_AGENT)]
 Session = Annotated[
-    str | None, Option("--session", "-s", metavar="NAME", help="Of which session; without it, of all.")
+    str | None,
+    Option("--session", "-s", metavar="NAME", help="Only this session; the default is all sessions."),
 ]
-By = Annotated[str, Option("--by", metavar="NAME", help="Who says so.")]
-Why = Annotated[str, Option("--why", metavar="TEXT", help="Why.")]
-Yes = Annotated[bool, Option("--yes", "-y", help="Do it; without it, say what would be done.")]
-Users = Annotated[bool, Option("--users", help="Read what users say too.")]
+By = Annotated[str, Option("--by", metavar="NAME", help="Name to record as the author of this step.")]
+Why = Annotated[str, Option("--why", metavar="TEXT", help="Reason to record.")]
+Yes = Annotated[bool, Option("--yes", "-y", help="Make the changes; without it, only list them.")]
+Users = Annotated[bool, Option("--users", help="Also read the messages of users.")]
 Limit = Annotated[
-    int, Option("--limit", "-n", metavar="N", at_least=1, at_most=100_000, help="How many at most.")
+    int, Option("--limit", "-n", metavar="N", at_least=1, at_most=100_000, help="Maximum number of rows.")
 ]
 Since = Annotated[str | None, Option("--since", metavar="WHEN", help=SINCE)]
 Until = Annotated[str | None, Option("--until", metavar="WHEN", help=UNTIL)]
-Identifier = Annotated[str, Argument(metavar="ID", help="Id of a decision, or its beginning.")]
+Identifier = Annotated[str, Argument(metavar="ID", help="Id of a decision, or the beginning of one.")]
 
 _OF_A_LOG = {
     "log": (Log, None),

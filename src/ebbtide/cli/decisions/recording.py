@@ -28,12 +28,14 @@ from ebbtide.text.redaction import redact, redacted
 
 _STYLES = {DecisionVerdict.OPENED: "bold cyan", DecisionVerdict.KEPT: "bold green"}
 
-_Text = Annotated[str | None, Argument(metavar="[TEXT]", help="What is decided; - for standard input.")]
+_Text = Annotated[
+    str | None, Argument(metavar="[TEXT]", help="Text of the decision, or - for standard input.")
+]
 
 
 @click.command(
     cls=Command,
-    exits={Exit.REFUSED: "the gate refuses it, or it is a duplicate, or its frame is not captured"},
+    exits={Exit.REFUSED: "the gate refuses the decision, it is a duplicate, or its frame is not captured"},
 )
 @with_log(session=True)
 def record(
@@ -42,32 +44,37 @@ def record(
     file: TextFile = None,
     reasons: Annotated[
         list[str] | None,
-        Option("--reason", "-r", metavar="TEXT", help="Why, such as 'analysis: it is faster'. Repeatable."),
+        Option(
+            "--reason", "-r", metavar="TEXT", help="Reason, such as 'analysis: it is faster'. Repeatable."
+        ),
     ] = None,
     options: Annotated[
-        list[str] | None, Option("--option", metavar="TEXT", help="What was weighed. Repeatable.")
+        list[str] | None, Option("--option", metavar="TEXT", help="Option that was considered. Repeatable.")
     ] = None,
     confidence: Annotated[
-        float | None, Option("--confidence", metavar="P", help="How sure it is to turn out right, 0 to 1.")
+        float | None,
+        Option("--confidence", metavar="P", help="Probability that the decision turns out right, 0 to 1."),
     ] = None,
     review_by: Annotated[
         str | None,
-        Option("--review-by", metavar="WHEN", help="When to look how it turned out: 2026-03-01, or 30d."),
+        Option("--review-by", metavar="WHEN", help="Date to review the outcome: 2026-03-01, or 30d."),
     ] = None,
     fields: Fields = None,
     link: Links = None,
-    opens: Annotated[bool, Option("--open", help="Only open it, and print its id.")] = False,
-    of: Annotated[str | None, Option("--of", metavar="ID", help="Take the decision that was opened.")] = None,
-    force: Annotated[bool, Option("--force", help="Record it over the objection of the gate.")] = False,
-    mode: Annotated[
-        Mode, Option("--mode", help="What the gate may do: shadow, advise or enforce.")
-    ] = Mode.ENFORCE,
+    opens: Annotated[bool, Option("--open", help="Only open the decision, and print its id.")] = False,
+    of: Annotated[
+        str | None, Option("--of", metavar="ID", help="Id of an open decision, which is now taken.")
+    ] = None,
+    force: Annotated[
+        bool, Option("--force", help="Record the decision even if the gate refuses it.")
+    ] = False,
+    mode: Annotated[Mode, Option("--mode", help="What the gate may do.")] = Mode.ENFORCE,
     profile: ProfileName = "default",
 ) -> Result:
-    """Record a decision on purpose; where the gate refuses it, with the reason.
+    """Record a decision.
 
-    In two steps it is opened with --open, and taken with --of. A file states any field: front matter with
-    the text below it, or JSON.
+    If the gate refuses it, the reason is printed. A decision may take two steps: --open opens it, and --of ID
+    takes it. A file may set any field, as front matter with the text below it, or as JSON.
     """
     if confidence is not None and not 0 <= confidence <= 1:
         raise ConfigError(f"--confidence {confidence}: expected a number from 0 to 1")
@@ -83,7 +90,7 @@ def record(
     )
     links, rules = typed_links(link), Profile.load(profile)
     if opens and (of or links or typed.words):
-        raise ConfigError("--open takes a text and a frame; what else there is to say is said with --of ID")
+        raise ConfigError("--open takes only a text and a frame; pass the other fields later with --of ID")
     with place.open(new=True) as log:
         work = Deliberation(log, profile=rules, mode=mode)
         frame, description = typed.frame or "decision", typed.description or ""
@@ -104,12 +111,15 @@ def record(
 def think(
     place: Place,
     decision: Identifier,
-    text: Annotated[str | None, Argument(metavar="[TEXT]", help="The thought; - for standard input.")] = None,
+    text: Annotated[
+        str | None, Argument(metavar="[TEXT]", help="Text of the thought, or - for standard input.")
+    ] = None,
     file: Annotated[
-        Path | None, Option("--file", "-f", metavar="FILE", help="Read it from FILE, - for standard input.")
+        Path | None,
+        Option("--file", "-f", metavar="FILE", help="Read the text from FILE, or - for standard input."),
     ] = None,
 ) -> Result:
-    """Add a thought to a decision that is open."""
+    """Add a thought to an open decision."""
     thought = typed_text(text, file, "thought")
     with place.open(new=True) as log:
         decision_id = log.resolve(decision)
@@ -124,20 +134,23 @@ def review(
     decision: Identifier,
     outcome: Annotated[
         DecisionOutcome,
-        Argument(
-            metavar="OUTCOME", help="How it turned out: success, partial, failure, not_a_decision or unknown."
-        ),
+        Argument(metavar="OUTCOME", help="Outcome: success, partial, failure, not_a_decision or unknown."),
     ],
     by: By = "a person",
-    evidence: Annotated[str, Option("--evidence", "-e", metavar="TEXT", help="What that rests on.")] = "",
+    evidence: Annotated[
+        str, Option("--evidence", "-e", metavar="TEXT", help="Evidence for the outcome.")
+    ] = "",
     observed: Annotated[
         bool,
-        Option("--observed", help="A machine measured it, and is named by --by; needs --evidence."),
+        Option("--observed", help="The machine that --by names measured the outcome; needs --evidence."),
     ] = False,
 ) -> Result:
-    """Say how a decision turned out. Reviews are added; the latest one counts."""
+    """Record how a decision turned out.
+
+    Earlier reviews stay in the log; the latest review counts.
+    """
     if observed and not evidence.strip():
-        raise ConfigError("--observed says that a machine measured it: --evidence names what it measured")
+        raise ConfigError("--observed needs --evidence, which names what the machine measured")
     if observed and not by.startswith(SIGNAL):
         by = f"{SIGNAL}{by}"
     with place.open(new=True) as log:
@@ -152,7 +165,8 @@ def amend(
     place: Place,
     decision: Identifier,
     status: Annotated[
-        RecordStatus | None, Option("--status", help="What the team says of it; it stays in the log.")
+        RecordStatus | None,
+        Option("--status", help="Status of the decision in the team; it stays in the log."),
     ] = None,
     link: Links = None,
     fields: Fields = None,
@@ -160,27 +174,31 @@ def amend(
     why: Why = "",
     version: Annotated[
         int | None,
-        Option("--at-version", metavar="N", help="Only if it has this version still; `show --json` has it."),
+        Option(
+            "--at-version",
+            metavar="N",
+            help="Amend only if the decision still has this version, which `show --json` prints.",
+        ),
     ] = None,
 ) -> Result:
-    """Change what the record of a decision says, or how it stands to others.
+    """Change the record of a decision, or its links to others.
 
-    A context and a choice take the place of those before; the rest is added. What another decision is to
-    replace is linked from that one: --link supersedes=ID.
+    A new context or choice replaces the old one; other fields are added. The decision that replaces another
+    links to it: --link supersedes=ID.
     """
     typed = typed_decision(None, file, fields, needs_text=False, standing=status)
     other = [name for name in typed.words if name not in ("particulars", "options")]
     if typed.description is not None or typed.frame is not None or other:
         names = ", ".join(other or ["description"])
-        raise ConfigError(f"{names}: what was decided stays; record a new decision that supersedes this one")
+        raise ConfigError(
+            f"{names}: a recorded decision cannot change; record a new decision that supersedes it"
+        )
     change, links = typed.particulars, typed_links(link)
     titles = typed.words.get("options", ())
     if titles:
         change = _with_titles(change or Particulars(), titles)
     if change is None and not links:
-        raise ConfigError(
-            "there is nothing to amend: --status, --set NAME=TEXT, --file FILE or --link KIND=ID"
-        )
+        raise ConfigError("nothing to amend: pass --status, --set NAME=TEXT, --file FILE or --link KIND=ID")
     with place.open(new=True) as log:
         decision_id = log.resolve(decision)
         targets = _targets(log, links)
@@ -226,10 +244,10 @@ def _answer_lines(log: DecisionLog, answer: DecisionAnswer) -> list[Line]:
     if duplicate is not None and duplicate.is_duplicate and duplicate.of is not None:
         lines.append(Line.safe(_described(log, duplicate.of), "dim", indent=2))
     for earlier in answer.reversals:
-        question = f"Does it take the place of {_described(log, earlier)}?"
+        question = f"Does it replace {_described(log, earlier)}?"
         lines.append(Line.safe(question, "magenta", indent=2))
     if answer.degraded:
-        lines.append(Line.safe(f"The gate could not be asked: {redact(answer.degraded)}", indent=2))
+        lines.append(Line.safe(f"The gate could not be used: {redact(answer.degraded)}", indent=2))
     if answer.verdict is DecisionVerdict.QUARANTINED and answer.id:
         back = f"It is in quarantine; `ebbtide decisions restore {answer.id}` brings it back."
         lines.append(Line.safe(back, "dim", indent=2))

@@ -47,19 +47,21 @@ def train(
     output: Output = None,
     profile: ProfileName = "default",
 ) -> Result:
-    """Make a model of your labels and of the reviews in the log, and say what it brings.
+    """Train a model on your labels and the reviews in the log.
 
-    It is weighed beside the rules of the gate where a profile names it as model under [decisions]. It needs
-    the extra semantic.
+    The screen reports what the model improves. The gate uses the model together with its rules if a profile
+    names it as `model` under [decisions]. Training needs the semantic extra.
     """
     file = labels_file(labels)
     rules = Profile.load(profile)
     if not rules.decisions.weighs:
-        raise ConfigError(f"--profile {profile}: a model is weighed beside the rules, and weighs = false")
+        raise ConfigError(
+            f"--profile {profile}: a model needs weighs = true, and the profile has weighs = false"
+        )
     both = _Labels(of_file=_answered(labels_in(file)), of_log=_of_log(place))
     candidates = labelled_candidates(both.all, rules_alone(profile))
     if not candidates:
-        raise ConfigError(f"{file}: there are no labels. `ebbtide decisions label FILE` asks for some")
+        raise ConfigError(f"{file}: there are no labels. `ebbtide decisions label FILE` collects labels")
     # numpy takes long to load, and may not be there.
     from ebbtide.decisions.learning.learned_rule import embedder
     from ebbtide.decisions.learning.training import labelled_table, model_of, training_report
@@ -93,12 +95,14 @@ def train(
         yield from grid.lines(width)
         if report.honest is not None:
             lot = report.honest
-            yield Line(f"Of those drawn by lot: {_rate(lot.loss)} lost, {_rate(lot.passed)} kept.")
+            yield Line(f"Of those drawn at random: {_rate(lot.loss)} lost, {_rate(lot.passed)} kept.")
         if not report.by_document:
-            yield Line("All are of one document, so these rates are better than those of others.", "yellow")
+            yield Line(
+                "All labels are from one document, so the rates for other documents will be lower.", "yellow"
+            )
         yield Line.safe(f"written: {path}")
         if rules.decisions.model is None or Path(rules.decisions.model).absolute() != path.absolute():
-            hint = f'To use it: model = "{path.name}" under [decisions] in a profile beside it.'
+            hint = f'To use it: model = "{path.name}" under [decisions] in a profile in the same folder.'
             yield Line.safe(hint, "dim")
 
     return Result(wire, text)

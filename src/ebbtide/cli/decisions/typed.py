@@ -32,7 +32,7 @@ TextFile = Annotated[
         "--file",
         "-f",
         metavar="FILE",
-        help="Read it from FILE, - for standard input.",
+        help="Read the text from FILE, or - for standard input.",
     ),
 ]
 Fields = Annotated[
@@ -40,7 +40,7 @@ Fields = Annotated[
     Option(
         "--set",
         metavar="NAME=TEXT",
-        help=f"State a field: {', '.join(name for name in _FIELDS if name != 'description')}. Repeatable.",
+        help=f"Set a field: {', '.join(name for name in _FIELDS if name != 'description')}. Repeatable.",
     ),
 ]
 Links = Annotated[
@@ -48,7 +48,7 @@ Links = Annotated[
     Option(
         "--link",
         metavar="KIND=ID",
-        help=f"How it stands to another one: {', '.join(_LINKS)}. Repeatable.",
+        help=f"Link to another decision: {', '.join(_LINKS)}. Repeatable.",
     ),
 ]
 
@@ -82,7 +82,7 @@ def typed_text(argument: str | None, file: Path | None, what: str) -> str:
         TranscriptError: It cannot be read, or it is not UTF-8.
     """
     if (argument is None) == (file is None):
-        raise ConfigError(f"one {what} is needed: as an argument, - for standard input, or --file FILE")
+        raise ConfigError(f"pass one {what}: as an argument, as - for standard input, or with --file FILE")
     if argument is not None and argument != STDIN:
         return _utf8(argument.encode(errors="surrogateescape"), f"the {what}")
     source = STDIN if file is None or str(file) == STDIN else file
@@ -114,7 +114,7 @@ def typed_decision(
     table = {} if file is None else _table(typed_text(None, file, "description"), file)
     if text is not None:
         if "description" in table:
-            raise ConfigError("one description is needed: the file has one, and so has the command")
+            raise ConfigError("the file and the command both have a description; pass only one")
         table["description"] = typed_text(text, None, "description")
     for pair in pairs or ():
         _state(table, *_parted(pair))
@@ -123,7 +123,9 @@ def typed_decision(
         if name not in _FIELDS:
             raise ConfigError(f"{name}: no field of a decision; {offer(name, _FIELDS)}")
     if needs_text and "description" not in table:
-        raise ConfigError("one description is needed: as an argument, - for standard input, or --file FILE")
+        raise ConfigError(
+            "pass one description: as an argument, as - for standard input, or with --file FILE"
+        )
     return _typed(table)
 
 

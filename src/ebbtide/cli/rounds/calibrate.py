@@ -68,10 +68,10 @@ def calibrate(
     ] = 0.5,
     output: Output = None,
 ) -> Result:
-    """Measure the thresholds against your own labels, and fit better ones.
+    """Fit the thresholds to your own labels.
 
-    The result is a profile in TOML. Keys of labelled pairs that are not called a, b, same and group:
-    --fields a=KEY,b=KEY,same=KEY,group=KEY
+    The current thresholds are measured too. The result is a profile in TOML. If the keys of labelled pairs
+    are not a, b, same and group, name them: --fields a=KEY,b=KEY,same=KEY,group=KEY
     """
     for file in files:
         single_file(file, "Name its files.")
@@ -115,7 +115,7 @@ def _progress(profiles: Sequence[Profile]) -> Iterator[Profile]:
 
 def _headline(result: PairCalibration | StopCalibration) -> str:
     if isinstance(result, StopCalibration):
-        what = f"conversations: {result.transcripts}, {result.stops} labels say stop, {result.goes} go on"
+        what = f"conversations: {result.transcripts}, {result.stops} labels say stop, {result.goes} continue"
     else:
         what = f"pairs: {result.pairs}, {result.same} the same, groups: {result.groups}"
     return f"Labelled {what}; profile: {plain(result.profile.name)}"

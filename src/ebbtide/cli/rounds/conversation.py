@@ -90,7 +90,7 @@ def score_rounds(
     """Scores rounds that were read; the arguments and errors are those of `score_conversation`."""
     if not source.rounds:
         raise TranscriptError(
-            "nobody says anything that no call of a tool follows, so there are no rounds",
+            "every message is followed by a tool call, so there are no rounds",
             source=source.title,
             hint="`ebbtide check` judges a run by its calls.",
         )
@@ -204,7 +204,7 @@ def _growths_of_stdin(unit: RoundUnit) -> Iterator[Growth]:
 def warn_of_missing_level(options: ScoringOptions) -> None:
     """Print why meanings are not compared, where that was wanted."""
     if options.level.problem:
-        warn(f"without the semantic level: {options.level.problem}")
+        warn(f"the semantic level is off: {options.level.problem}")
 
 
 def words_alone(run: RunSummary | None) -> str:
@@ -212,7 +212,10 @@ def words_alone(run: RunSummary | None) -> str:
     if run is None or not run.spent.tool_calls:
         return ""
     calls = count(run.spent.tool_calls, "tool call")
-    return f"The words alone: {calls} not judged here. `ebbtide check`, for the whole run: {run.words}."
+    return (
+        f"Only the texts were scored; {calls} not judged here. `ebbtide check` judges the whole run: "
+        f"{run.words}."
+    )
 
 
 _STDIN = "<stdin>"

@@ -40,7 +40,10 @@ def extract(
     unit: Unit = RoundUnit.TURN,
     redact: Redact = True,
 ) -> Result:
-    """Show what is extracted from each turn of a plain conversation, and by which rule."""
+    """Show what is extracted from each turn of a conversation.
+
+    Each item names the rule that extracted it. The conversation is plain text.
+    """
     name = single_file(file, "Name one of its files.")
     try:
         transcript = load(name, unit=unit)

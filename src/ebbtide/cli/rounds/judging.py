@@ -97,9 +97,9 @@ class JudgeBill(Record):
             amounts.append(f"{total} ({usage.input_tokens:,} in, {usage.output_tokens:,} out)")
         if self.unanswered:
             amounts.append(f"{count(self.unanswered, 'question')} without a reply")
-        lines = [Line(f"Asking the judge: {', '.join(amounts)}. It is no part of what the run spent.")]
+        lines = [Line(f"Asking the judge: {', '.join(amounts)}. This is not part of the cost of the run.")]
         if self.failures:
-            times = f"{count(len(self.failures), 'answer')} missing or of no use, so the rules stand in"
+            times = f"{count(len(self.failures), 'answer')} missing or unusable, so the rules decide"
             lines.append(Line(f"{times}: {plain(str(self.failures[0]), _REASON)}", "yellow"))
         lines.append(Line(f"judge: {plain(self.model)}", "dim"))
         return [part for line in lines for part in line.wrap(width)]
@@ -175,13 +175,13 @@ def disagreement_line(differ: int, rounds: int) -> Line:
 def _outcome_line(outcome: LlmOutcome) -> Line:
     """States the outcome by the judge and by the rules, with the words that each goes by."""
     if outcome.outcome is None:
-        line = Line("Outcome: the judge does not say")
+        line = Line("Outcome: the judge names none")
     else:
         line = Line(f"Outcome: the judge says {_label(outcome.outcome)}")
         line.append(f" (\u201c{plain(outcome.quote or '', QUOTE)}\u201d)", "dim")
     rules = outcome.by_rules
     if rules is None:
-        return line.append("; to the rules the last turns do not say.")
+        return line.append("; the rules find no outcome in the last turns.")
     line.append(f"; the rules say {_label(rules.outcome)}")
     return line.append(f" (\u201c{plain(rules.text, QUOTE)}\u201d).", "dim")
 

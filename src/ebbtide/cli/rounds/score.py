@@ -62,7 +62,9 @@ _SUFFIXES = (".json", ".jsonl", ".ndjson", ".txt", ".md", ".gz", ".traj", ".eval
 
 @click.command(
     cls=Command,
-    exits={Exit.BAD_INPUT: "wrong usage, or a file that cannot be used, also one of many or in a folder"},
+    exits={
+        Exit.BAD_INPUT: "wrong usage, or a file that cannot be used, including one of many or one in a folder"
+    },
 )
 @with_scoring
 def score(
@@ -81,9 +83,10 @@ def score(
     follow: Follow = False,
     as_json: AsJson = False,
 ) -> None:
-    """Score a conversation round by round: has it converged, and why?
+    """Score a conversation round by round.
 
-    Several files or a folder give a table; with --json, one object per line.
+    The screen shows whether the conversation has converged, and why. Several files or a folder print a table;
+    with --json, one object per line.
     """
     model = None if judge is None else open_judge(judge, read_prices(prices))
     options = dataclasses.replace(options, explain=explain, judge=model)
@@ -278,7 +281,11 @@ def report_lines(
     parts.append(Line.safe(score.recommendation.hint, "italic"))
     parts += [Line.safe(alone, "yellow")] if alone else []
     parts += [Line(cut, "dim")] if cut else []
-    blocks: list[Iterable[Line]] = [parts, _curve(score.rounds, rules, width), _rounds(score.rounds, width)]
+    blocks: list[Iterable[Line]] = [
+        parts,
+        _curve(score.rounds, rules, width),
+        _rounds(score.rounds, rules, width),
+    ]
     blocks += [_positions(score.consensus)] if score.consensus else []
     blocks += [_flags(score)] if score.flags else []
     for number, block in enumerate([*blocks, *map(_claims, explained)]):
@@ -325,7 +332,7 @@ def _rate_style(rate: float, rules: NoveltyRules) -> str:
     return "red" if rate < rules.low_below else "green" if rate > rules.high_above else "yellow"
 
 
-def _rounds(rounds: Sequence[RoundSummary], width: int) -> Iterator[Line]:
+def _rounds(rounds: Sequence[RoundSummary], rules: NoveltyRules, width: int) -> Iterator[Line]:
     visible = rounds[-_TABLE_ROUNDS:]
     if len(visible) < len(rounds):
         yield Line(f"The last {len(visible)} of {len(rounds)} rounds:", "dim")
@@ -351,6 +358,10 @@ def _rounds(rounds: Sequence[RoundSummary], width: int) -> Iterator[Line]:
         broken=(),
     )
     yield from table.lines(width)
+    if any(item.novelty_rate < rules.low_below and item.novelty_classification != "LOW" for item in visible):
+        least = f"{rules.low_rounds:,} rounds in a row below {rules.low_below:g}"
+        thin = f"; one more while fewer than {rules.thin_below:,} claims are known" * bool(rules.thin_below)
+        yield Line(f"LOW takes {least}{thin}.", "dim")
 
 
 def _graded(value: float, label: str) -> Line:

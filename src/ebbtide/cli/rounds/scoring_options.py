@@ -29,18 +29,19 @@ class SemanticUse(StrEnum):
 
 Unit = Annotated[
     RoundUnit,
-    Option("--round", help="Round of a plain conversation: one turn, or one circle of all speakers."),
+    Option("--round", help="Unit of a round in a plain conversation: a turn, or a circle of all speakers."),
 ]
 Semantic = Annotated[
     SemanticUse,
-    Option("--semantic", help="Compare meanings too: off, on, or auto (on if it is installed)."),
+    Option("--semantic", help="Also compare meanings: off, on, or auto (on if installed)."),
 ]
 EmbedderName = Annotated[
     str | None,
     Option(
         "--embedder",
         metavar="NAME",
-        help="minilm, folder:PATH, sentence-transformers:NAME or openai:URL#MODEL; implies --semantic on.",
+        help="Embedding model: minilm, folder:PATH, sentence-transformers:NAME or openai:URL#MODEL. "
+        "It implies --semantic on.",
     ),
 ]
 EmbeddingCache = Annotated[

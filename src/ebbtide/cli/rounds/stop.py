@@ -50,11 +50,12 @@ def stop(
     ],
     follow: Follow = False,
 ) -> Result | None:
-    """Report in three lines, and in the exit code, whether to go on.
+    """Report whether a conversation should continue.
 
-    A run with calls of tools is judged as `ebbtide check` judges it, by its calls and its words.
+    The answer is three lines and the exit code. A run with tool calls is judged by its calls and its texts,
+    as in `ebbtide check`.
 
-    With --follow it ends at the first SHIP or ESCALATE.
+    With --follow the command ends at the first SHIP or ESCALATE.
     """
     name = single_file(file, f"`ebbtide score {shlex.quote(file)}` scores all of them.")
     if follow:

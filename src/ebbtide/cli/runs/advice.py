@@ -38,7 +38,7 @@ from ebbtide.traces.money.file_cache import cache_folder, program_mark
 from ebbtide.traces.money.money_cache import MoneyCache
 from ebbtide.traces.sessions.agent_homes import CodingAgent, user_folder
 
-_PERIOD: Final = "30d"  # Claude Code itself keeps sessions for no longer
+_DAYS: Final = 30  # Claude Code itself keeps sessions for no longer
 _AGENTS: Final = (CodingAgent.CLAUDE, CodingAgent.CODEX)  # whose settings are known to do what is promised
 _A_PROCESS: Final = 20 << 20  # bytes of sessions that take longer to read than a process takes to start
 
@@ -47,21 +47,23 @@ _A_PROCESS: Final = 20 << 20  # bytes of sessions that take longer to read than 
 def advice(
     to_apply: Annotated[
         str | None,
-        Option("--apply", metavar="NAME", help="Make the change of this advice, which --undo takes back."),
+        Option(
+            "--apply", metavar="NAME", help="Make the change that this advice proposes; --undo reverts it."
+        ),
     ] = None,
     to_undo: Annotated[
         str | None,
-        Option("--undo", metavar="NAME", help="Put back what stood there before this advice was applied."),
+        Option("--undo", metavar="NAME", help="Restore the setting that was there before --apply."),
     ] = None,
     prices: PricesFile = None,
 ) -> Result:
-    """List changes of settings that would have saved money, and what those that were made have saved.
+    """List settings that would have saved money.
 
-    The sessions of Claude Code and Codex of the last 30 days say what a change would have saved. Nothing is
-    changed without --apply. After it, the sessions that come are held against those before.
+    The estimates come from the Claude Code and Codex sessions of the last 30 days. Nothing changes without
+    --apply. After --apply, newer sessions are compared with the sessions before the change.
     """
     if to_apply is not None and to_undo is not None:
-        raise ConfigError("--apply and --undo: one after the other, please")
+        raise ConfigError("--apply and --undo cannot be combined; run one after the other")
     applied = AppliedAdvices()
     if to_undo is not None:
         return _undone(to_undo, applied)
@@ -80,7 +82,7 @@ def _listing(prices: Prices, applied: AppliedAdvices) -> AdviceListing:
 def _records(prices: Prices) -> tuple[list[SessionRecord], int]:
     """Returns the sessions of this machine, and the number of those that cannot be read."""
     cache = MoneyCache(cache_folder(os.environ), program_mark(__version__))
-    selection = SessionFilter.read(_PERIOD, agents=list(_AGENTS))
+    selection = SessionFilter.read(f"{_DAYS}d", agents=list(_AGENTS))
     machine = MachineSessions.of(selection, cache.origin)
     parts = [part for part in machine.parts.values() if not part.file.obstacle]
     inherited = SessionMoney.read([part.file for part in parts], prices, cache).inherited
@@ -103,8 +105,11 @@ def _records(prices: Prices) -> tuple[list[SessionRecord], int]:
             advance(1)
             if isinstance(record, SessionRecord):
                 records.append(record)
+    read = len(records)
+    # A file that was copied is newer than what is in it.
+    records = [record for record in records if record.ended is None or record.ended >= (selection.since or 0)]
     records.sort(key=lambda record: (record.began or 0.0, record.session))
-    return records, len(machine.parts) - len(parts) + len(pieces) - len(records)
+    return records, len(machine.parts) - len(parts) + len(pieces) - read
 
 
 def _size(parts: Sequence[SessionPart]) -> int:
@@ -132,7 +137,7 @@ def _applied(name: str, listing: AdviceListing, applied: AppliedAdvices) -> Resu
     item = by_name.get(name)
     if item is None:
         if any(made.entry.name == name for made in listing.made):
-            raise ConfigError(f"{name} is applied already; --undo {name} takes it back")
+            raise ConfigError(f"{name} is already applied; --undo {name} reverts it")
         raise ConfigError(
             f"there is no advice {name!r:.80}; `ebbtide advice` lists them{meant(name, by_name)}"
         )
@@ -143,18 +148,20 @@ def _applied(name: str, listing: AdviceListing, applied: AppliedAdvices) -> Resu
             f"applied in {_shown_path(entry.path)}: {change.key}  {_set(item.current)} → {change.value!r}"
         ),
         Line(
-            f"Start {AGENT_NAMES[change.agent]} anew. `ebbtide advice` measures it from {NEEDED} sessions on."
+            f"Restart {AGENT_NAMES[change.agent]}. `ebbtide advice` measures the change after {NEEDED} "
+            "sessions."
         ),
-        Line.safe(f"ebbtide advice --undo {name} takes it back."),
+        Line.safe(f"ebbtide advice --undo {name} reverts it."),
     ]
     wire = {"name": name, "state": "applied", "file": entry.path, "applied_at": entry.applied_at}
     return Result(lambda: wire, lambda _: lines)
 
 
 def _lines(listing: AdviceListing, width: int) -> Iterator[Line]:
-    since = "" if listing.since is None else f" since {day_of(listing.since)}"
     unread = f"; {count(listing.unread, 'session')} not read" if listing.unread else ""
-    yield Line(f"{count(listing.sessions, 'session')} of Claude Code and Codex{since}{unread}", "dim")
+    yield Line(
+        f"{count(listing.sessions, 'Claude Code and Codex session')} in the last {_DAYS} days{unread}", "dim"
+    )
     for made in listing.made:
         yield Line()
         yield from _made_lines(made, width)
@@ -163,7 +170,7 @@ def _lines(listing: AdviceListing, width: int) -> Iterator[Line]:
         yield from _open_lines(item, width)
     if not listing.others:
         yield Line()
-        yield Line("No other setting that is known would have saved $1 a month.")
+        yield Line("No other known setting would have saved $1 per month.")
 
 
 def _made_lines(item: MadeAdvice, width: int) -> Iterator[Line]:
@@ -174,7 +181,7 @@ def _made_lines(item: MadeAdvice, width: int) -> Iterator[Line]:
     elif realised.usd is None or realised.interval is None:
         text = (
             f"expected {_monthly(entry.expected)}; realised: not enough sessions yet "
-            f"({realised.sessions} of {NEEDED} that have their like before)"
+            f"({realised.sessions} of {NEEDED} with a comparable session before)"
         )
     else:
         text = (
@@ -185,7 +192,8 @@ def _made_lines(item: MadeAdvice, width: int) -> Iterator[Line]:
     if realised is not None and realised.cost_ratio is not None and realised.cost_interval is not None:
         low, high = realised.cost_interval
         yield from _below(
-            f"a session costs {realised.cost_ratio:.2f} [{low:.2f}, {high:.2f}] of one before, all in all",
+            f"a session costs {realised.cost_ratio:.2f} [{low:.2f}, {high:.2f}] of a session before the "
+            "change, overall",
             width,
         )
     change = entry.advice_kind.change
@@ -200,7 +208,7 @@ def _open_lines(item: OpenAdvice, width: int) -> Iterator[Line]:
     share = "" if expected.share is None else f", {expected.share:.1%} of their cost"
     yield from _below(f"{basis}{share}: {advice.kind.what}", width)
     if advice.example:
-        yield from _below(f"the dearest: {redact(advice.example)}", width)
+        yield from _below(f"the most expensive: {redact(advice.example)}", width)
     before = "unknown" if item.problem is not None else _set(item.current)
     path = _shown_path(str(change.path(advice.project)))
     yield from _below(f"{path}: {change.key}  {before} → {change.value!r}", width)
@@ -217,8 +225,8 @@ def _below(text: str, width: int) -> Iterator[Line]:
 
 def _monthly(expected: Estimate) -> str:
     if expected.usd is None or expected.interval is None:
-        return f"{expected.tokens:,} tokens a month, at an unknown price"
-    return f"{_usd(expected.usd)} a month {_interval(expected.interval)}"
+        return f"{expected.tokens:,} tokens per month, at an unknown price"
+    return f"{_usd(expected.usd)} per month {_interval(expected.interval)}"
 
 
 def _interval(interval: Interval) -> str:

@@ -155,7 +155,7 @@ def _listed(stale: Sequence[AcceptedFinding]) -> Iterator[str]:
     names = "; ".join(map(str, stale[:_LISTED]))
     more = f"; and {len(stale) - _LISTED:,} more" if len(stale) > _LISTED else ""
     number = count(len(stale), "entry matches", "entries match")
-    yield f"{number} nothing any more: {names}{more}. Write it again with --write-baseline."
+    yield f"{number} no finding now: {names}{more}. Update it with --write-baseline."
 
 
 def _acceptable(run: RunSummary) -> list[RunFinding]:

@@ -28,7 +28,7 @@ _OUTPUT = "Output"
     cls=Command,
     exits={
         Exit.DONE: "the runs were checked",
-        Exit.BAD_INPUT: "wrong usage, a named file is UNREADABLE (with --fail-on also one in a folder), "
+        Exit.BAD_INPUT: "wrong usage, a named file is UNREADABLE (with --fail-on also a file in a folder), "
         "or there is nothing to check",
         Exit.CHECK_FAILED: "a run meets a condition of --fail-on",
     },
@@ -53,7 +53,7 @@ def check(
         Option(
             "--fail-on",
             metavar="WHAT",
-            help="Exit with 50 on: stuck, limit, failed, stop, escalate, nudge, unknown, unread, "
+            help="Exit with code 50 on: stuck, limit, failed, stop, escalate, nudge, unknown, unread, "
             "contradicted, cost=USD, tokens=N or events=N. Repeatable.",
             section=_OUTPUT,
         ),
@@ -72,14 +72,17 @@ def check(
         Option(
             "--baseline",
             metavar="FILE",
-            help="Findings that FILE lists are known: they do not count for --fail-on.",
+            help="Findings in FILE are known: --fail-on does not count them.",
             section=_OUTPUT,
         ),
     ] = None,
     write_baseline: Annotated[
         Path | None,
         Option(
-            "--write-baseline", metavar="FILE", help="Write all findings to FILE as known.", section=_OUTPUT
+            "--write-baseline",
+            metavar="FILE",
+            help="Write all findings to FILE, as known findings.",
+            section=_OUTPUT,
         ),
     ] = None,
     top: Annotated[
@@ -88,7 +91,7 @@ def check(
             "--top",
             metavar="N",
             at_least=1,
-            help="Of many runs show the N worst rows, with equal reasons in one row.",
+            help="Show the N worst rows of a table; runs with the same reason share a row.",
             section=_OUTPUT,
         ),
     ] = None,
@@ -100,7 +103,7 @@ def check(
         bool,
         Option(
             "--claims",
-            help="Show what the last words of the run claim, and what its record says of each.",
+            help="Show every claim of the final message, and what the record says about it.",
             section=_OUTPUT,
         ),
     ] = False,
@@ -110,28 +113,29 @@ def check(
         Option(
             "--git",
             metavar="DIR",
-            help="Check the sessions that Entire keeps in this git repository, beside the code.",
+            help="Check the sessions that Entire keeps in this git repository.",
         ),
     ] = None,
     as_json: Annotated[bool, Option("--json", help="Print JSON.", section=_OUTPUT)] = False,
 ) -> None:
-    """Check a recorded run: its verdict, its cost, its loops, its decisions.
+    """Check recorded runs: verdict, cost, loops, decisions.
 
-    Several files or a folder give a table, worst first; with --json, one object per line.
+    One file prints a screen. Several files or a folder print a table, worst first; with --json, one object
+    per line.
 
-    Without a FILE, `ebbtide check` finds the sessions of coding agents on this machine:
-    what those of the last seven days cost, by day and project, and how much of it bought nothing. One project
-    since yesterday: ebbtide check --since 24h --project shop; without regard to time: --since all
+    Without a FILE, `ebbtide check` finds the sessions of coding agents on this machine. It reports the cost
+    of the last seven days by day and project, including what was wasted. One project since yesterday: ebbtide
+    check --since 24h --project shop. All sessions: --since all
 
-    With --format github, junit, sarif or markdown the result is printed for a CI system, with --format csv as
-    a table: a line a run, or with --by a line a group.
+    --format github, junit, sarif and markdown print a report for a CI system. --format csv prints a table,
+    one line per run, or with --by one line per group.
     """
     if git is not None or repo is not None:
         from ebbtide.cli.runs.shipped import sessions_of, show_shipped
 
         if git is not None:
             if traces:
-                raise ConfigError("--git and FILE: give one of them")
+                raise ConfigError("--git and FILE cannot be combined")
             traces = [sessions_of(git, money.cache_folder)]
         if repo is not None:
             if money.by is not None or fail_on or form is not None or baseline is not None:

@@ -16,11 +16,19 @@ from ebbtide.cli.runs.ci.check_format import CheckFormat
 from ebbtide.cli.runs.csv_table import runs_csv
 from ebbtide.cli.runs.fail_on import Condition, FailedCondition, conditions, failures
 from ebbtide.cli.runs.ignoring import RunPattern, print_ignored, run_patterns, warn_of_tools
-from ebbtide.cli.runs.run_screen import run_screen
+from ebbtide.cli.runs.run_screen import claims_screen, run_screen
 from ebbtide.cli.runs.run_table import SkippedFile, run_table
 from ebbtide.cli.runs.trace_files import TraceFiles
 from ebbtide.cli.settings.options import origin
-from ebbtide.cli.terminal import print_json, print_line, print_lines, progress_bar, terminal_width, warn
+from ebbtide.cli.terminal import (
+    print_json,
+    print_line,
+    print_lines,
+    progress_bar,
+    terminal_width,
+    warn,
+    write_file,
+)
 from ebbtide.errors import ConfigError, EbbtideError, TranscriptError
 from ebbtide.report import wording
 from ebbtide.report.plurals import count
@@ -137,11 +145,10 @@ def show(
         for item in skipped_files:
             print_json(item.to_dict(), indent=None)
     elif several:
-        print_lines(
-            run_table(
-                summaries, skipped_files, terminal_width(), everything=output.everything, top=output.top
-            )
-        )
+        width = terminal_width()
+        print_lines(run_table(summaries, skipped_files, width, everything=output.everything, top=output.top))
+        if output.every_claim:
+            print_lines(claims_screen(summaries, width))
     else:
         summary, everything = summaries[0], output.everything
         print_lines(
@@ -156,7 +163,9 @@ def show(
     if output.form is CheckFormat.TEXT and not output.as_json:
         print_ignored(sum(summary.ignored for summary in summaries))
         if known_findings.file is not None:
-            print_line(f"{count(len(known_findings), 'finding')} known from {known_findings.file}", "dim")
+            number, file = count(len(known_findings), "finding"), known_findings.file
+            is_new = output.write_baseline is not None
+            print_line(f"wrote {number} to {file}" if is_new else f"{number} known from {file}", "dim")
     warn_of_tools(summaries)
     for problem in problems:
         warn(str(problem))
@@ -207,7 +216,7 @@ def write_page(
     options: RunOptions,
     skipped_files: Sequence[SkippedFile] = (),
 ) -> None:
-    """Write the page of some runs, and of the files that were not checked.
+    """Write the page of some runs, and of the files that were not checked, and say so.
 
     Raises:
         ConfigError: The file cannot be written.
@@ -220,10 +229,7 @@ def write_page(
     )
     skipped = [(item.source, item.reason) for item in skipped_files]
     html = page(summaries, limits=options.limits or Limits(), provenance=provenance, skipped=skipped)
-    try:
-        file.write_text(html, encoding="utf-8")
-    except OSError as error:
-        raise ConfigError(f"{file}: cannot be written: {error.strerror or error}") from error
+    write_file(file, html)
 
 
 def check_files(

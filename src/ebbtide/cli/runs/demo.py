@@ -43,7 +43,7 @@ def demo(
         summaries = [dataclasses.replace(item, source=Path(item.source).name) for item in summaries]
     show(summaries, (), options, Output(as_json=as_json, html=html))
     if not as_json:
-        _next_step(out, html)
+        _next_step(out)
 
 
 @contextlib.contextmanager
@@ -59,16 +59,13 @@ def _folder(out: Path | None) -> Iterator[Path]:
     yield out
 
 
-def _next_step(out: Path | None, html: Path | None) -> None:
-    lines = [Line()]
-    if html is not None:
-        lines.append(Line.safe(f"The report is in {html}.", "dim"))
+def _next_step(out: Path | None) -> None:
     hint = (
         "ebbtide demo --keep demo"
         if out is None
         else f"ebbtide check {shlex.quote(str(out / 'stuck.jsonl'))}"
     )
-    print_lines([*lines, Line.safe(f"Next: {hint}", "dim")])
+    print_lines([Line(), Line.safe(f"Next: {hint}", "dim")])
 
 
 _MODEL = "demo-model"
@@ -93,13 +90,15 @@ def _cost(**tokens: int) -> float:
     return round(sum(count * _PRICES[name] for name, count in tokens.items()) / 1_000_000, 6)
 
 
-def _filled(text: str) -> str:
-    """A text with what else stands in such an answer."""
-    lines, size = [text], len(text)
+def _filled(text: str, *, is_sum: bool) -> str:
+    """A text with what else is in such a result, which it sums up or begins."""
+    rest = "test_cart ok" if is_sum else text[:60]
+    lines: list[str] = []
+    size = len(text)
     while size < _LENGTH:
-        lines.append(f"{len(lines):>4}  {text[:60]}")
+        lines.append(f"{len(lines) + 1:>4}  {rest}")
         size += len(lines[-1]) + 1
-    return "\n".join(lines)
+    return "\n".join([*lines, text] if is_sum else [text, *lines])
 
 
 class _Run:
@@ -110,7 +109,7 @@ class _Run:
         self._context = 2_400  # tokens: the system prompt and the tool definitions
 
     def tool(self, name: str, args: object, result: str, *, error: bool = False) -> None:
-        answer = _filled(result) if name in _LONG_ANSWERS else result
+        answer = _filled(result, is_sum=name == "run_tests") if name in _LONG_ANSWERS else result
         self._context += (len(json.dumps(args)) + len(answer)) // _CHARACTERS
         self._add({"kind": "tool", "name": name, "args": args, "result": answer, "error": error}, None)
 

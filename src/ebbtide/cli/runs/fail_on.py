@@ -68,7 +68,7 @@ class Condition:
                 above = -1.0
             if 0 <= above < float("inf"):
                 return cls(name=name, above=above)
-            raise ConfigError(f"{origin} {text!r}: expected an amount from 0 on, such as {name}=5")
+            raise ConfigError(f"{origin} {text!r}: expected an amount of 0 or more, such as {name}=5")
         names = [*_HEADLINES, *_ACTIONS, *_OTHERS, *(f"{amount}=" for amount in _AMOUNTS)]
         raise ConfigError(f"{origin} {text!r}: expected {_EXPECTED}{meant(name, names)}")
 

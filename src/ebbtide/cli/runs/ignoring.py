@@ -114,7 +114,7 @@ def warn_of_tools(summaries: Sequence[RunSummary]) -> None:
     for form, name in map(_parts, _options()):
         like = nearest_name(name, tools) if form == "tool" and name not in tools else None
         if like is not None:
-            warn(f"--ignore tool={name}: nothing is about such a tool; did you mean {like}?")
+            warn(f"--ignore tool={name}: no finding involves this tool; did you mean {like}?")
 
 
 def _options() -> Sequence[str]:

@@ -73,7 +73,7 @@ def _description(loop: RunFinding) -> Iterator[Line]:
 
 
 def _timeline(cells: Sequence[Cell], loops: Sequence[RunFinding], columns: int) -> Iterator[Line]:
-    """One cell an event, coloured by what is called, so that a loop shows as stripes."""
+    """One cell per event, coloured by what is called, so that a loop shows as stripes."""
     looping = {
         (loop.chain_id, number)
         for loop in loops
@@ -93,5 +93,8 @@ def _timeline(cells: Sequence[Cell], loops: Sequence[RunFinding], columns: int) 
         yield line
         if not marks.text.isspace():
             yield marks
-    legend = "One cell an event, alike where the same is called; marked where it is in a loop."
+    if not cells:
+        return
+    unit, same = ("cell", "colour") if coloured else ("letter", "letter")
+    legend = f"Each {unit} is one event. Identical calls share a {same}. Lines below mark the loops."
     yield from Line(legend, "dim").wrap(columns)

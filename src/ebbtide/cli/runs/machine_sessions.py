@@ -37,7 +37,7 @@ class SessionPart:
     def __str__(self) -> str:
         where = f" in {self.project}" if self.project else ""
         at = local_time(self.file.modified, "%Y-%m-%d %H:%M")
-        return f"a session of {AGENT_NAMES[self.file.agent]}{where}, written last at {at}: {self.file.path}"
+        return f"a {AGENT_NAMES[self.file.agent]} session{where}, last written at {at}: {self.file.path}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,7 +129,7 @@ def _parts(files: Iterable[SessionFile], origin: Callable[[SessionFile], Session
 def _nothing_there(search: SessionSearch, selection: SessionFilter) -> str:
     """That there is no session, where was looked, and what to do."""
     conditions = [selection.period, f"of a project like {selection.project!r}" if selection.project else ""]
-    lines = [" ".join(["no session of a coding agent", *filter(None, conditions)]) + "; these were searched:"]
+    lines = [" ".join(["no coding agent session", *filter(None, conditions)]) + "; these were searched:"]
     lines += [
         f"{folder.agent}: {folder.path}{'' if folder.is_there else ' (not there)'}"
         for folder in search.folders
@@ -138,6 +138,6 @@ def _nothing_there(search: SessionSearch, selection: SessionFilter) -> str:
     if search.files:
         lines.append(f"Of other projects: {count(len(search.files), 'file')}.")
     if search.older:
-        lines.append(f"Older: {count(search.older, 'session')}; --since all takes them in.")
-    lines.append("Name a file: ebbtide check FILE. To see what comes out: ebbtide demo.")
+        lines.append(f"Older: {count(search.older, 'session')}; --since all includes them.")
+    lines.append("To check a file: ebbtide check FILE. To see an example: ebbtide demo.")
     return "\n".join(lines)

@@ -34,7 +34,7 @@ By = Annotated[
     Option(
         "--by",
         metavar="WHAT",
-        help=f"Print only the money, by {', '.join(MoneyKey)}. Also of files that are named.",
+        help="Print only the cost, summed by WHAT. It also works for named files.",
         section=SECTION,
     ),
 ]
@@ -44,7 +44,11 @@ Until = Annotated[
 ]
 UsesCache = Annotated[
     bool,
-    Option("--cache/--no-cache", help="Keep what files gave. Default: yes.", section=SECTION),
+    Option(
+        "--cache/--no-cache",
+        help="Cache what was read from session files; the default is yes.",
+        section=SECTION,
+    ),
 ]
 
 
@@ -82,7 +86,7 @@ class MoneyOptions:
             ConfigError: One is given.
         """
         if self.until is not None:
-            raise ConfigError("--until is for the sessions of this machine; leave it out beside a trace")
+            raise ConfigError("--until selects sessions on this machine; leave it out if you name a trace")
 
 
 with_money_options = shared(

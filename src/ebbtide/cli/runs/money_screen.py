@@ -184,20 +184,20 @@ def _sentence(money: SessionMoney, period: str) -> str:
     total = money.total()
     sessions = f"{count(len(total.sessions), 'session')}{f' {period}' if period else ''}"
     if total.cost_usd is None:
-        return f"{sessions}; their cost is unknown. Each call counts once."
+        return f"{sessions}; their cost is unknown. Each call is counted once."
     cost = f"{dollars(total.cost_usd)}{'+' * total.is_partial}"
     copies = ""
     if money.copies:
         left_out = dollars(money.copied_units / UNITS)
         copies = f" ({count(len(money.copies), 'copy', 'copies')} left out: {left_out})"
-    return f"{sessions}, {cost}, each call once{copies}."
+    return f"{sessions}, {cost}; each call is counted once{copies}."
 
 
 def _table(title: str, rows: Sequence[tuple[str, MoneySums]], width: int, *, everything: bool) -> list[Line]:
     visible = rows if everything else rows[:ROWS]
     cells = [{**_amounts(sums), title: name} for name, sums in visible]
     if not cells:
-        return [Line("There are no calls of models.")]
+        return [Line("There are no model calls.")]
     *amounts, _ = names = list(cells[0])
     table = Table.fitting(
         {name: [row[name] for row in cells] for name in names},

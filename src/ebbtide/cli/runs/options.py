@@ -28,7 +28,7 @@ _LIMITS = "Limits"
 Tools = Annotated[
     str | None,
     Option(
-        "--tools", metavar="FILE", type=FILE, help="TOML file of tool declarations: effect, key fields, ..."
+        "--tools", metavar="FILE", type=FILE, help="TOML file that declares tools: effect, key fields, ..."
     ),
 ]
 LimitsFile = Annotated[
@@ -62,7 +62,7 @@ Timezone = Annotated[
     Option(
         "--timezone",
         metavar="NAME",
-        help="The zone in which a day begins, such as Europe/Berlin. Default: that of this machine.",
+        help="Time zone of the days, such as Europe/Berlin; the default is the zone of this machine.",
     ),
 ]
 Ignore = Annotated[
@@ -70,7 +70,7 @@ Ignore = Annotated[
     Option(
         "--ignore",
         metavar="WHAT",
-        help="Do not report this: a rule such as monotony, tool=NAME, or run=GLOB (check). Repeatable.",
+        help="Do not report a rule such as monotony, tool=NAME, or run=GLOB (check). Repeatable.",
         shell_complete=lambda _context, _option, typed: [name for name in RULES if name.startswith(typed)],
     ),
 ]

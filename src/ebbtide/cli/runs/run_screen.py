@@ -76,6 +76,18 @@ def run_screen(
     return lines
 
 
+def claims_screen(summaries: Iterable[RunSummary], width: int) -> list[Line]:
+    """Returns the claims of several runs with the answers of their records, run by run."""
+    lines: list[Line] = []
+    for summary in summaries:
+        for number, line in enumerate(_claims(summary.claims, everything=True)):
+            if number:
+                lines += columns([(Line(), line)], (0, width - 2))
+            else:
+                lines += [Line(), *Line.safe(summary.source, "bold").wrap(width), *line.wrap(width)]
+    return lines or [Line(), Line("No final message claims anything that the record can show.", "dim")]
+
+
 def verdict_lines(summary: RunSummary) -> list[Line]:
     """Returns the lines on how the run ended and how it went, with the words that say so, and why."""
     head = Line(summary.words, word_style(summary)).append(f"  {plain(summary.source)}")
@@ -149,7 +161,7 @@ def _spending(summary: RunSummary) -> list[Line]:
         calls += f", in {count(len(summary.chains), 'conversation')}"
     calls += f"; format {plain(summary.format)}"
     if not summary.timed and spending.seconds is not None:
-        calls += "; some events have no time, so no rates"
+        calls += "; no rates, because some events have no time"
     lines = [line, Line(calls)]
     missing = wording.missing_cost(spending)
     if missing:

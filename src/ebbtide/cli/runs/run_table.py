@@ -92,7 +92,7 @@ def run_table(
             )
         if len(rows) < len(runs):
             folded = count(len(runs) - len(rows), "run")
-            lines.append(Line(f"{folded} in the rows of those that they come from: --all", "dim"))
+            lines.append(Line(f"{folded} in the rows of the sessions that started them: --all", "dim"))
     return lines + skipped_lines(skipped_files, width, everything=everything, folder=folder)
 
 

@@ -17,7 +17,7 @@ DEFAULT_SINCE = "7d"
 _AGO = re.compile(r"(\d{1,9})([hdw])", re.ASCII)
 _UNITS = {"h": ("hour", 3_600), "d": ("day", 86_400), "w": ("week", 604_800)}
 _ALL = "all"
-SECTION = "Sessions of this machine, where no trace is named"
+SECTION = "Sessions on this machine, if no trace is named"
 
 Since = Annotated[
     str | None,
@@ -98,7 +98,7 @@ class SessionFilter:
         """
         if self.options:
             raise ConfigError(
-                f"{self.options[0]} selects sessions of this machine; leave it out where you name a trace"
+                f"{self.options[0]} selects sessions on this machine; leave it out if you name a trace"
             )
 
 

@@ -116,7 +116,7 @@ def check_sessions(
             print_lines(waste_screen(rows, width, everything=output.everything))
         elif money.outside:
             others = count(len(money.outside), "file")
-            print_lines([Line(f"{others} with calls of other days: --since all", "dim")])
+            print_lines([Line(f"{others} with calls on other days: --since all", "dim")])
         print_lines(_skipped_lines(skipped_files, parts, width, everything=output.everything))
         print_ignored(sum(row.ignored for row in rows))
     problems = failures(judged.summaries, output.fail_on, output.known(judged.summaries))
@@ -296,11 +296,11 @@ def _waste_sentence(rows: Sequence[SessionRow]) -> str:
     cost = total(rows, lambda row: row.cost_usd) or 0.0
     wasted = total(rows, lambda row: row.wasted_usd)
     avoidable = total(rows, lambda row: row.avoidable_usd)
-    amounts = ((wasted, "bought nothing"), (avoidable, "could have been avoided"))
+    amounts = ((wasted, "was wasted"), (avoidable, "could have been avoided"))
     shares = [f"{dollars(amount)}{_share(amount, cost)} of it {what}" for amount, what in amounts if amount]
     if shares:
         return f"{', and '.join(shares)}."
-    return "What it bought is unknown." if wasted is None else "No waste was found."
+    return "The waste is unknown." if wasted is None else "No waste was found."
 
 
 def _share(amount: float, cost: float) -> str:

@@ -46,7 +46,7 @@ from ebbtide.traces.money.money_cache import MoneyCache
 
 _NAMES = {agent.value: name for agent, name in AGENT_NAMES.items()}
 _LAST = 24  # columns of the terminal for the name of a row
-_COLUMNS = ("cost", "landed", "a change", "lines", "a line", "reverted", "open", "lost")
+_COLUMNS = ("cost", "landed", "per change", "lines", "per line", "reverted", "open", "lost")
 _FATES = {
     Fate.LANDED: "landed",
     Fate.REWRITTEN: "landed and were rewritten by others",
@@ -275,7 +275,8 @@ def _sentences(total: ShippedSums, repo: str) -> Iterator[Line]:
         if total.landed:
             lines = f"{_lines(total)} lines that landed remain"
             yield Line(
-                f"{_amount(total.per_landed_usd)} a landed change, {_amount(total.per_line_usd)} a surviving "
+                f"{_amount(total.per_landed_usd)} per landed change, {_amount(total.per_line_usd)} per "
+                "surviving "
                 f"line: {lines}."
             )
     if total.unknown:
@@ -299,7 +300,7 @@ def _table(
     table = Table.fitting(
         {name: [row[name] for row in cells] for name in names},
         width,
-        optional=("sessions", "lost", "open", "a line"),
+        optional=("sessions", "lost", "open", "per line"),
         last=min(max(cell_width(plain(row[title])) for row in cells), _LAST),
         right=amounts,
     )
@@ -314,9 +315,9 @@ def _cells(group: ShippedSums) -> dict[str, str]:
         "sessions": f"{group.sessions:,}",
         "cost": _cost(group),
         "landed": f"{group.landed:,}",
-        "a change": _amount(group.per_landed_usd),
+        "per change": _amount(group.per_landed_usd),
         "lines": _lines(group),
-        "a line": _amount(group.per_line_usd),
+        "per line": _amount(group.per_line_usd),
         "reverted": f"{group.fates[Fate.REVERTED]:,}",
         "open": f"{group.fates[Fate.OPEN]:,}",
         "lost": f"{group.fates[Fate.LOST]:,}",

@@ -119,7 +119,7 @@ class _Unpickler(pickle.Unpickler):
             found = super().find_class(module, name)
             if isinstance(found, type) and (dataclasses.is_dataclass(found) or issubclass(found, Enum)):
                 return found
-        raise pickle.UnpicklingError(f"{module}.{name} is no class of a summary")
+        raise pickle.UnpicklingError(f"{module}.{name} is not a class of a summary")
 
 
 def _unpacked(content: bytes) -> RunSummary | None:

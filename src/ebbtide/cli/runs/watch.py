@@ -59,7 +59,7 @@ _LATEST = 120
 @click.command(
     cls=Command,
     exits={
-        Exit.DONE: "the watch ended, also by Ctrl-C",
+        Exit.DONE: "the watch ended, including by Ctrl-C",
         Exit.INTERRUPTED: "interrupted by Ctrl-C before anything was read",
     },
 )
@@ -89,9 +89,10 @@ def watch(
     idle: Idle = None,
     as_json: AsJson = False,
 ) -> None:
-    """Watch a run while it is recorded, and report each change of its verdict.
+    """Watch a run while it is recorded.
 
-    Without a FILE, the newest session of a coding agent on this machine is watched.
+    Each change of the verdict is printed. Without a FILE, the newest session of a coding agent on this
+    machine is watched.
 
     Ctrl-C stops the watch and prints a summary.
     """
@@ -122,10 +123,12 @@ def _verdict_command(on: tuple[str, str], trace: str | None) -> VerdictCommand:
     """
     when, command = on
     if command.startswith("-"):
-        raise ConfigError(f"--on {when}: a command is missing before {command}. Write --on {when} 'COMMAND'")
+        raise ConfigError(
+            f"--on {when}: the command is missing before {command}. Write --on {when} 'COMMAND'"
+        )
     if trace is None and Path(command).is_file() and not os.access(command, os.X_OK):
         raise ConfigError(
-            f"--on {when}: a command is missing before the file {command}. Write --on {when} 'COMMAND'"
+            f"--on {when}: the command is missing before the file {command}. Write --on {when} 'COMMAND'"
         )
     return VerdictCommand.read(when, command)
 

@@ -33,9 +33,7 @@ from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.runs.run_store import RunStanding, SQLiteRunStore
 from ebbtide.traces.sessions.agent_homes import user_folder
 
-hooks = CommandGroup(
-    name="hooks", help="Watch Claude Code, Codex, Copilot CLI, Cursor, Gemini CLI or OpenCode while it works."
-)
+hooks = CommandGroup(name="hooks", help="Watch coding agents through their hooks.")
 
 
 class HookAgent(StrEnum):
@@ -53,7 +51,8 @@ Agent = Annotated[
     HookAgent, Argument(metavar="AGENT", help="claude, codex, copilot, cursor, gemini or opencode.")
 ]
 InProject = Annotated[
-    bool, Option("--project/--global", help="For the project in this folder, or for all your projects.")
+    bool,
+    Option("--project/--global", help="Install for the project in this folder, or for all your projects."),
 ]
 
 
@@ -61,52 +60,52 @@ InProject = Annotated[
 def install(
     agent: Agent,
     in_project: InProject = False,
-    shadow: Annotated[bool, Option("--shadow", help="Record only: the agent hears nothing.")] = False,
+    shadow: Annotated[bool, Option("--shadow", help="Record only; the agent receives no messages.")] = False,
     stop: Annotated[bool, Option("--stop", help=STOP)] = False,
     with_statusline: Annotated[
-        bool, Option("--statusline", help="Show cost and verdict in the status line of Claude Code.")
+        bool, Option("--statusline", help="Show cost and verdict in the Claude Code status line.")
     ] = False,
     decisions: Annotated[
         bool,
-        Option("--decisions", help="Give Claude Code back what was decided when its context is compacted."),
+        Option("--decisions", help="Remind Claude Code of the decisions after its context is compacted."),
     ] = False,
 ) -> Result:
-    """Put hooks into the settings of a coding agent.
+    """Add hooks to the settings of a coding agent.
 
     AGENT is claude, codex, copilot, cursor, gemini or opencode. What others have put there stays; a copy of
     the file is kept beside it. Saying it again changes the options.
     """
     if shadow and stop:
-        raise ConfigError("--shadow and --stop: a run that is only recorded is not ended")
+        raise ConfigError("--shadow and --stop cannot be combined: --shadow only records")
     options = HookOptions(shadow=shadow, stops=stop, status_line=with_statusline, decisions=decisions)
     path = install_hooks(agent.value, options, project=Path.cwd() if in_project else None)
     place = PLACES.get(agent.value)
     lines = [Line.safe(f"installed in {_shown_path(path)}")]
     if place is not None and place.advice:
         lines.append(Line(place.advice))
-    lines.append(Line("Start the agent anew, then see `ebbtide hooks status`."))
+    lines.append(Line("Restart the agent, then run `ebbtide hooks status`."))
     wire = {"agent": agent.value, "path": str(path), "flags": list(options.flags)}
     return Result(lambda: wire, lambda _: lines)
 
 
 @hooks.command()
 def uninstall(agent: Agent, in_project: InProject = False) -> Result:
-    """Take the hooks out of the settings of a coding agent.
+    """Remove the hooks from the settings of a coding agent.
 
     AGENT is claude, codex, copilot, cursor, gemini or opencode. A file that nobody else has changed is as it
     was before.
     """
     path = uninstall_hooks(agent.value, project=Path.cwd() if in_project else None)
-    line = "there were none" if path is None else f"removed from {_shown_path(path)}"
+    line = "there were no hooks" if path is None else f"removed from {_shown_path(path)}"
     wire = {"agent": agent.value, "path": None if path is None else str(path)}
     return Result(lambda: wire, lambda _: [Line.safe(line)])
 
 
 @hooks.command()
 def status() -> Result:
-    """Show which agents are watched, and when each was last heard of.
+    """Show which agents are watched, and the last event of each.
 
-    The time of the last event proves that the hooks of an agent work.
+    A recent event proves that the hooks of an agent work.
     """
     report = HookStatus.of(list(HookAgent), Path.cwd())
     return Result(report.to_dict, partial(_status_lines, report))
@@ -245,18 +244,18 @@ def _hooks_text(item: AgentStatus) -> str:
         return "no hooks"
     absent = next((place.absent for place in item.hooks if place.absent is not None), None)
     if absent is not None:
-        return f"installed, but {absent} is gone: install again"
+        return f"installed, but {absent} is missing: install again"
     if item.latest is None:
         place = PLACES.get(item.agent)
         tried = "" if place is None or place.is_tried else " by the documentation, tried by nobody"
-        return f"installed{tried}; no event came yet, so it is not known to work"
+        return f"installed{tried}; no event has arrived yet, so the hooks are unproven"
     when, run = item.latest
-    return f"installed; the last event came {_ago(when)}, in run {run.partition(':')[2]}"
+    return f"installed; the last event arrived {_ago(when)}, in run {run.partition(':')[2]}"
 
 
 def _service_line(report: HookStatus) -> str:
     if report.problem is not None:
-        return f"cannot run, so nothing is watched: {report.problem}"
+        return f"cannot run, so no agent is watched: {report.problem}"
     if report.service is None:
         return "not running; the next event starts it"
     faults = report.service.get("faults") or {}

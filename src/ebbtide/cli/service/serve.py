@@ -17,7 +17,7 @@ from ebbtide.service.alerts.alert_settings import AlertSettings
 
 Token = Annotated[
     str | None,
-    Option("--token", metavar="TEXT", envvar="EBBTIDE_TOKEN", help="What a caller has to know."),
+    Option("--token", metavar="TEXT", envvar="EBBTIDE_TOKEN", help="Token that every caller must send."),
 ]
 
 
@@ -25,10 +25,17 @@ Token = Annotated[
 def serve(
     host: Annotated[
         str,
-        Option("--host", metavar="NAME", help="Listen there; anything but this machine needs a token."),
+        Option(
+            "--host",
+            metavar="NAME",
+            help="Address to listen on; any address beyond this machine needs --token.",
+        ),
     ] = "127.0.0.1",
     port: Annotated[
-        int, Option("--port", metavar="N", at_least=0, at_most=65535, help="The port; 0 takes a free one.")
+        int,
+        Option(
+            "--port", metavar="N", at_least=0, at_most=65535, help="Port to listen on; 0 takes a free port."
+        ),
     ] = 8620,
     db: Annotated[
         str | None,
@@ -36,16 +43,16 @@ def serve(
             "--db",
             metavar="FILE|URL",
             envvar="EBBTIDE_DB",
-            help="File of the runs, or postgresql:// URL; else a file in your data folder.",
+            help="File or postgresql:// URL of the runs; the default is a file in your data folder.",
         ),
     ] = None,
     token: Token = None,
     allow_host: Annotated[
         list[str] | None,
-        Option("--allow-host", metavar="NAME", help="A further name of this host. Repeatable."),
+        Option("--allow-host", metavar="NAME", help="Another host name that requests may use. Repeatable."),
     ] = None,
     keep_days: Annotated[
-        float, Option("--keep-days", metavar="N", at_least=0, help="Delete runs that were silent for N days.")
+        float, Option("--keep-days", metavar="N", at_least=0, help="Delete runs without events for N days.")
     ] = 90.0,
     otlp_grpc: Annotated[
         int | None,
@@ -54,18 +61,23 @@ def serve(
             metavar="N",
             at_least=1,
             at_most=65535,
-            help="Take spans over gRPC too, on this port (4317 is the usual one).",
+            help="Also accept spans over gRPC on this port (usually 4317).",
         ),
     ] = None,
     span_wait: Annotated[
         float,
-        Option("--span-wait", metavar="S", at_least=0, help="A span waits S seconds for earlier ones."),
+        Option(
+            "--span-wait",
+            metavar="S",
+            at_least=0,
+            help="Hold a span for S seconds, until earlier spans arrive.",
+        ),
     ] = 10.0,
     sessions: Annotated[
         bool,
         Option(
             "--sessions/--no-sessions",
-            help="Read the sessions of this machine's coding agents in their files.",
+            help="Read the session files of the coding agents on this machine; the default is yes.",
         ),
     ] = True,
     silent_after: Annotated[
@@ -79,7 +91,7 @@ def serve(
     ] = 600.0,
     alerts: Annotated[
         str | None,
-        Option("--alerts", metavar="FILE", type=FILE, help="TOML file with a table [alerts]."),
+        Option("--alerts", metavar="FILE", type=FILE, help="TOML file with an [alerts] table."),
     ] = None,
     alert_url: Annotated[
         str | None,
@@ -87,12 +99,16 @@ def serve(
             "--alert-url",
             metavar="URL",
             envvar="EBBTIDE_ALERT_URL",
-            help="Tell this webhook, as of Slack, of a run that needs a person.",
+            help="Report a run that needs a person to this webhook, such as a Slack webhook.",
         ),
     ] = None,
     alert_command: Annotated[
         str | None,
-        Option("--alert-command", metavar="CMD", help="Run this command line then, with JSON as input."),
+        Option(
+            "--alert-command",
+            metavar="CMD",
+            help="Run this command line when a run needs a person; its standard input is JSON.",
+        ),
     ] = None,
     budgets: BudgetsFile = None,
     idle: Idle = None,
@@ -100,9 +116,10 @@ def serve(
     redact: Redact = True,
     as_json: AsJson = False,
 ) -> None:
-    """Run the service: all runs, what they cost, and which are stuck.
+    """Run the service: all runs, their cost, and which are stuck.
 
-    It takes the hooks of the coding agents on this machine too. Ctrl-C ends it; nothing that it took is lost.
+    The service also answers the hooks of the coding agents on this machine. Ctrl-C ends it; nothing that it
+    received is lost.
     """
     from ebbtide.service.web.service_settings import ServiceSettings
 
@@ -145,18 +162,21 @@ def _announce(url: str, *, as_json: bool) -> None:
 def mcp(
     url: Annotated[
         str | None,
-        Option("--url", metavar="URL", help="Where the service is; without it, on this machine."),
+        Option(
+            "--url", metavar="URL", help="URL of the service; the default is the service on this machine."
+        ),
     ] = None,
     token: Token = None,
     log: Log = None,
     redact: Redact = True,
     as_json: AsJson = False,
 ) -> None:
-    """Serve tools to a coding agent: which runs are stuck, what they cost, what was decided.
+    """Serve tools to a coding agent (MCP).
 
-    It speaks the Model Context Protocol on standard input and output; the agent starts it, as docs/mcp.md
-    says. It asks the service of this machine, and starts it where it does not run. With --json it lists the
-    tools, and ends.
+    The tools report which runs are stuck, what they cost and what was decided. The agent starts this command
+    and speaks the Model Context Protocol on standard input and output; docs/mcp.md describes the setup. The
+    command uses the service on this machine, and starts it if needed. With --json it lists the tools, and
+    ends.
     """
     try:
         from ebbtide.service.mcp.standard_streams import list_tools, serve_tools

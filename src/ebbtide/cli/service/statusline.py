@@ -16,14 +16,13 @@ from ebbtide.service.hooks.hook_client import exchange
 
 @click.command(cls=Command)
 def statusline() -> Result:
-    """Print a line about a session of Claude Code: cost, dollars an hour, verdict.
+    """Print a status line for Claude Code: cost, rate, verdict.
 
-    Standard input has what Claude Code gives its status line. `ebbtide hooks install claude --statusline`
-    sets it up.
+    Claude Code passes JSON on standard input. `ebbtide hooks install claude --statusline` sets it up.
     """
     body = sys.stdin.buffer.read()
     if not body.lstrip().startswith(b"{"):
-        raise ConfigError("standard input is not what Claude Code gives its status line: a JSON object")
+        raise ConfigError("standard input is not the JSON object that Claude Code passes to its status line")
     answer = exchange("POST", "/statusline", body, time.monotonic() + 2)
     line = "ebbtide: not watching" if answer is None else answer.decode()
     return Result(lambda: {"line": line, "running": answer is not None}, lambda _: [Line.safe(line)])

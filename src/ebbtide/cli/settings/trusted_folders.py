@@ -80,7 +80,7 @@ class TrustBook:
             raise ConfigError(f"{path}: {error.strerror or error}") from error
         except (ValueError, TypeError, KeyError) as error:
             raise ConfigError(
-                f"{path}: no list of trusted folders: delete it, and trust them again"
+                f"{path}: not a list of trusted folders: delete it, and trust the folders again"
             ) from error
         self._by_path = {row.path: row for row in rows}
 
@@ -155,11 +155,11 @@ def settings_at(path: str, *, found: bool, wanted: Iterable[str]) -> ProjectSett
         return settings
     named = [key for key in reaching if KEYS[key] in wanted]
     if named:
-        state = "it has changed since it was trusted" if known is not None else "nobody has trusted it yet"
+        state = "has changed since it was trusted" if known is not None else "is not trusted yet"
         command = shlex.join(["ebbtide", "trust", *([settings.folder] if settings.folder else [])])
         warn(
-            f"{settings.file}: {', '.join(named)} not taken, a name of a store, a command, an address or a "
-            f"file elsewhere: {state}. If it is yours: {command}"
+            f"{settings.file}: {', '.join(named)} ignored: a store, a command, an address or a file "
+            f"elsewhere needs trust, and the file {state}. If it is yours: {command}"
         )
     refused = {KEYS[key] for key in reaching}
     return replace(

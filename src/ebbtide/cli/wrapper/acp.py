@@ -22,19 +22,20 @@ from ebbtide.supervision.run_options import RunOptions
 @click.command(
     cls=Command,
     exits={
-        Exit.DONE: "AGENT ended with 0; any other code of AGENT is passed on, 128 and its number for a signal"
+        Exit.DONE: "AGENT ended with 0; any other code of AGENT is passed on (a signal: 128 + its number)"
     },
 )
 @with_run_options
 def acp(
     options: RunOptions,
-    command: Annotated[list[str], Argument(metavar="AGENT...", help="An agent with its arguments.")],
+    command: Annotated[list[str], Argument(metavar="AGENT...", help="Command line of the agent.")],
     stop: Annotated[bool, Option("--stop", help=STOP)] = False,
 ) -> None:
-    """Stand between an editor and a coding agent that speaks the Agent Client Protocol.
+    """Relay between an editor and an agent (ACP).
 
-    Every line passes through. A note about a loop goes to the agent with the next prompt; with --stop the
-    turn is cancelled, and the editor shows why. The last lines on standard error say how each session went.
+    The agent speaks the Agent Client Protocol, and every line passes through. A note about a loop goes to the
+    agent with the next prompt. With --stop the turn is cancelled, and the editor shows why. The last lines on
+    standard error report how each session went.
     """
     refuse_command(command, "ebbtide acp -- opencode acp", "POSIX pipes and signals")
     from ebbtide.cli.wrapper.agent_process import AgentProcess  # needs terminals

@@ -41,7 +41,7 @@ _NOTE_S: Final = 2.0  # that a prompt waits for its note at most, where the proc
 _MOST_REQUESTS: Final = 1000  # whose ids are remembered
 _DRAIN_S: Final = 5.0  # that an editor has to read what an agent wrote before its end
 _STDIN, _STDOUT = 0, 1
-_BEHIND: Final = "the sessions are not watched any more, which would take too long; the agent is not touched"
+_BEHIND: Final = "the sessions are no longer watched, because that takes too long; the agent is not affected"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -258,7 +258,9 @@ class AcpRelay:
             try:
                 line = with_notes(line, notes)
             except Exception as error:  # noqa: BLE001 - the agent does not notice
-                self._report(f"a note could not be given: {error_text(error)}; the prompt was not touched")
+                self._report(
+                    f"a note could not be delivered: {error_text(error)}; the prompt was not changed"
+                )
         self._agent.write(without(line, late))
 
     def _notes_of(self, numbers: Mapping[int, int]) -> dict[int, str]:

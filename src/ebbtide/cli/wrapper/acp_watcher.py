@@ -220,7 +220,7 @@ class AcpWatcher:
             self._unread += 1
         elif not session.is_lost:
             session.is_lost = True
-            text = f"session {name} is not watched any more: {error_text(error)}; its agent is not touched"
+            text = f"session {name} is no longer watched: {error_text(error)}; its agent is not affected"
             _send(MessageKind.FAULT, plain(redact(text)))
 
     def _report(self) -> None:
@@ -230,7 +230,7 @@ class AcpWatcher:
                 for line in self._lines(name, session):
                     _send(MessageKind.REPORT, plain(redact(line)))
         if not prompted:
-            _send(MessageKind.REPORT, "no session was prompted, so nothing was watched.")
+            _send(MessageKind.REPORT, "no session received a prompt, so nothing was watched.")
         if self._unread:
             _send(MessageKind.REPORT, f"{count(self._unread, 'line')} could not be read.")
 
@@ -243,7 +243,7 @@ class AcpWatcher:
             yield f"a turn of {shown} {verb}: {session.ended}"
         summary = session.recorder.summary(name, "acp")
         spent = summary.spent
-        amounts = wording.amounts(spent.cost_usd, spent.tokens.total) or "nothing known of its cost"
+        amounts = wording.amounts(spent.cost_usd, spent.tokens.total) or "cost unknown"
         yield f"{summary.words}: {amounts}. Session: {shown}"
 
 

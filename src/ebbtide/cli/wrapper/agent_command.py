@@ -24,4 +24,4 @@ def refuse_command(command: Sequence[str], usage: str, needs: str) -> None:
         name = " ".join(usage.split()[:2])
         raise ConfigError(f"{name} needs a system with {needs}, such as Linux or macOS")
     if shutil.which(command[0]) is None:
-        raise ConfigError(f"{command[0]}: no such program. Write the agent as in a shell: {usage}")
+        raise ConfigError(f"{command[0]}: no such program. Write the command as in a shell: {usage}")

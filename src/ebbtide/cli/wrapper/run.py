@@ -30,30 +30,30 @@ if TYPE_CHECKING:
 @click.command(
     cls=Command,
     exits={
-        Exit.DONE: "CMD ended with 0; any other code of CMD is passed on, 128 and its number for a signal",
-        Exit.ENDED: "the run was ended by --stop, or by you after --pause",
+        Exit.DONE: "CMD ended with 0; any other code of CMD is passed on (a signal: 128 + its number)",
+        Exit.ENDED: "--stop ended the run, or you ended it after --pause",
     },
 )
 @with_run_options
 def run(
     options: RunOptions,
-    command: Annotated[list[str], Argument(metavar="CMD...", help="An agent with its arguments.")],
+    command: Annotated[list[str], Argument(metavar="CMD...", help="Command line of the agent.")],
     stop: Annotated[bool, Option("--stop", help=STOP)] = False,
     pause: Annotated[
-        bool, Option("--pause", help="Pause a run that is stuck, and let a key say whether it goes on.")
+        bool, Option("--pause", help="Pause a run that is stuck, and ask for a key to continue or end it.")
     ] = False,
 ) -> None:
-    """Run a coding agent in its terminal, and watch the session that it writes.
+    """Run a coding agent and watch its session.
 
     Keys, colours, signals, pipes and the exit code pass through. The title of the terminal shows the verdict
-    and the cost so far; the last line says how the run ended, what it cost, and where its session is.
+    and the cost so far. The last line reports how the run ended, what it cost, and where its session is.
     """
     refuse_command(command, "ebbtide run -- claude", "pseudo-terminals")
     if pause and stop:
-        raise ConfigError("--pause and --stop: give one of them")
+        raise ConfigError("--pause and --stop cannot be combined")
     if pause and not (os.isatty(0) and os.isatty(1)):
         raise ConfigError(
-            "--pause needs a terminal as standard input and output, where a key says how the run goes on. "
+            "--pause needs a terminal for standard input and output, where a key continues or ends the run. "
             "Use --stop here"
         )
     from ebbtide.cli.wrapper.agent_process import AgentProcess  # needs terminals
@@ -71,7 +71,7 @@ def run(
         if agent.was_ended:
             code, outcome = Exit.ENDED, "the run was ended"
         elif agent.was_paused:
-            outcome = "the run was paused, and went on"
+            outcome = "the run was paused, and continued"
         else:
             outcome = "--pause would have paused it" if pause else "--stop would have ended it"
         warn(f"{outcome}: {watcher.ended}")
@@ -142,8 +142,8 @@ class _Watcher:
                 if self.may_end:
                     agent.end()
                 elif self.may_pause:
-                    agent.pause(f"ebbtide: paused (Enter or c goes on, q ends): {plain(message.text)}")
+                    agent.pause(f"ebbtide: paused (Enter or c continues, q ends): {plain(message.text)}")
             case MessageKind.VERDICT:
-                agent.show(f"ebbtide: a person is wanted: {plain(message.text)}")
+                agent.show(f"ebbtide: a person is needed: {plain(message.text)}")
             case MessageKind.REPORT | MessageKind.FAULT:
                 self.report.append(message.text)

@@ -29,7 +29,7 @@ _STANDING_S: Final = 1.0  # between two messages about the standing
 _SHARE: Final = 20  # searches and standings take one part in so many of the time at most
 _MOST: Final = 16  # sessions
 _REPORTED: Final = 3  # sessions at the end
-_NOTHING: Final = "no session of a coding agent was written here, so nothing was watched."
+_NOTHING: Final = "no coding agent session was written here, so nothing was watched."
 
 SessionKey = tuple[CodingAgent, str]
 

@@ -81,7 +81,7 @@ class WatchedSession:
         except (TranscriptError, OSError):
             summary = self._summary(over=True)
         spent = summary.spent
-        amounts = wording.amounts(spent.cost_usd, spent.tokens.total) or "nothing known of its cost"
+        amounts = wording.amounts(spent.cost_usd, spent.tokens.total) or "cost unknown"
         return f"{summary.words}: {summary.bill.sentence or f'{amounts}.'} Session: {path}"
 
     def close(self) -> None:

@@ -11,7 +11,7 @@ from typing import IO, Final
 from ebbtide.cli.wrapper.messages import WatcherMessage
 
 PATIENCE_S: Final = 30.0  #: for the last sentence about a session
-UNWATCHED: Final = "the session was not watched to its end; the agent was not touched"
+UNWATCHED: Final = "the session was not watched to its end; the agent was not affected"
 
 
 class WatcherProcess:

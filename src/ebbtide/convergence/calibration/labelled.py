@@ -124,14 +124,14 @@ class LabelledTranscript:
             )
         if signal is not None and signal not in tuple(Signal):
             raise TranscriptError(
-                f"{_shown(signal)} is no signal",
+                f"{_shown(signal)} is not a signal",
                 path=f"{EXPECTED}.signal",
                 hint=f"Expected {', '.join(Signal)}.",
             )
         rounds = len(transcript.rounds)
         if stop is not None and (type(stop) is not int or not 1 <= stop <= rounds):
             raise TranscriptError(
-                f"{_shown(stop)} is no round of this conversation",
+                f"{_shown(stop)} is not a round of this conversation",
                 path=f"{EXPECTED}.stop_round",
                 hint=f"Expected a whole number from 1 to {rounds}.",
             )

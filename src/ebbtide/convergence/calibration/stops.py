@@ -174,7 +174,10 @@ def calibrate_stops(
     fit = fitted = None
     rarer = min(stops, goes)
     if rarer < LEAST_LABELS:
-        verdict = f"nothing fitted: {stops} labels say stop and {goes} go on, it takes {LEAST_LABELS} of each"
+        verdict = (
+            f"nothing fitted: {stops} labels say stop and {goes} continue; at least {LEAST_LABELS} "
+            "of each are needed"
+        )
     else:
         fit = _fit(items, profile, embedder, track)
         if fit.held_out.agreed > current.agreed:

@@ -136,7 +136,7 @@ class Plan:
             ConfigError: It is no such plan, or it was changed.
         """
         if table.get("kind") != "ebbtide.clean-up" or table.get("schema") != 1:
-            raise ConfigError("this is no plan of a clean-up; `ebbtide decisions audit --output` writes one")
+            raise ConfigError("this is not a clean-up plan; `ebbtide decisions audit --output` writes one")
         try:
             plan = from_wire(cls, table)
         except ConfigError as error:

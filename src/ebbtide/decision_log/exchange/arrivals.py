@@ -180,7 +180,7 @@ def label(row: Mapping[str, Any], key: str, kind: type[_Label]) -> _Label | None
         return None
     name = value.strip().lower().replace(" ", "_").replace("-", "_")
     if name not in tuple(kind):
-        raise TranscriptError(f"{shown(value)} is none of {', '.join(kind)}", path=key)
+        raise TranscriptError(f"{shown(value)} is not one of {', '.join(kind)}", path=key)
     return kind(name)
 
 

@@ -98,21 +98,23 @@ class FilteredTurns(Record):
     """The candidates of a conversation, with their dispositions.
 
     Args:
-        turns: How many turns were read.
+        turns: How many turns were searched for decisions.
         candidates: The sentences that state a choice, in order.
         profile: Name of the profile.
         cut: Turns of more than 20,000 characters, of which only these were read.
         left_out: Sentences that state a choice and were not judged, since 32 of their turn stand before them.
+        heard: Further turns, which only accept what stands before them.
     """
 
     _SCHEMA: ClassVar = 1
-    _WIRE: ClassVar = "turns profile counts reversals cut left_out candidates"
+    _WIRE: ClassVar = "turns heard profile counts reversals cut left_out candidates"
 
     turns: int
     candidates: tuple[FilteredCandidate, ...]
     profile: str
     cut: int = 0
     left_out: int = 0
+    heard: int = 0
 
     @property
     def counts(self) -> dict[str, int]:

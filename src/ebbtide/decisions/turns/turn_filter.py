@@ -66,7 +66,7 @@ class TurnFilter:
     """
 
     def __init__(self, profile: Profile = Profile.DEFAULT) -> None:
-        self.turns = 0
+        self.turns = self.heard = 0
         self.cut = 0
         self.left_out = 0
         self._profile = profile
@@ -87,7 +87,7 @@ class TurnFilter:
     def take(self, turn: SpokenTurn) -> tuple[FilteredCandidate, ...]:
         """Take one more turn; what it states of choices, in order, and what becomes of each."""
         self.turns += 1
-        accepted = self.hear(turn)
+        accepted = self._accepted(turn)
         number, count = self._latest
         if number != turn.number:
             count = 0
@@ -100,6 +100,10 @@ class TurnFilter:
 
     def hear(self, turn: SpokenTurn) -> tuple[FilteredCandidate, ...]:
         """Take note of a turn whose decisions are not asked for: it may accept what stands before it."""
+        self.heard += 1
+        return self._accepted(turn)
+
+    def _accepted(self, turn: SpokenTurn) -> tuple[FilteredCandidate, ...]:
         if self._last is not None and self._last.speaker != turn.speaker:
             self._answered = self._last
         self._last = turn
@@ -206,6 +210,7 @@ class TurnFilter:
             profile=self._profile.name,
             cut=self.cut,
             left_out=self.left_out,
+            heard=self.heard,
         )
 
     def _judged(

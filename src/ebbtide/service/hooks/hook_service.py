@@ -508,7 +508,7 @@ class HookService:
 def _object(body: bytes) -> dict[str, Any]:
     event = json.loads(body)
     if not isinstance(event, dict):
-        raise TypeError(f"a hook event that is no object: {body[:40]!r}")
+        raise TypeError(f"a hook event that is not an object: {body[:40]!r}")
     return event
 
 

@@ -60,7 +60,7 @@ async def add_events(  # noqa: PLR0917 - a parameter of the query each
         events.append(item)
         start = await here.checks.pause(start)
     if not events:
-        raise ProblemError(400, "There is no event in the body.", hint="Send an event a line, as JSON.")
+        raise ProblemError(400, "There are no events in the body.", hint="Send one event per line, as JSON.")
     async with here.turn(run_id):
         await here.fetch(run_id)
         origin = RunOrigin(project=project, agent=agent, user=user)

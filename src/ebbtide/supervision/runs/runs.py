@@ -78,7 +78,7 @@ class Runs:
     >>> [(run.run_id, run.action.value) for run in runs.standing()]
     [('invoice-7', 'nudge')]
     >>> runs.before_model("invoice-7").note
-    '[ebbtide] The same call gave the same answer again: it will not change by asking. Try something ...'
+    '[ebbtide] The same call returned the same result again. Repeating it will not change it. Try ...'
     """
 
     def __init__(

@@ -42,7 +42,7 @@ class Course(StrEnum):
 
 MEANINGS: Final[Mapping[Headline, str]] = {
     Headline.CONVERGED: "Another round would add nothing new, and something says that the result is ready.",
-    Headline.FINISHED: "It says that it is finished, or it ended with an answer. It may still be wrong.",
+    Headline.FINISHED: "It says that it is finished, or it ended with an answer. The answer may be wrong.",
     Headline.HEALTHY: "No problem was found.",
     Headline.GOING_ON: "It is not over.",
     Headline.HANDED_BACK: "It ended with a question to a person, or a person took over.",

@@ -83,7 +83,7 @@ class IdleSessions:
         """Says that the sessions did nothing, and names the remedy."""
         return (
             f"{self.sessions:,} sessions in a row did nothing: each began with “{self.title}” as soon as "
-            f"the one before had ended. {_ADVICE}"
+            f"the previous session had ended. {_ADVICE}"
         )
 
 
@@ -119,7 +119,10 @@ def _with_finding(summary: RunSummary, number: int | None) -> RunSummary:
         kind=KIND,
         action=Action.ESCALATE,
         cause=Cause.DIVERGENCE,
-        sentence=f"session {number:,} in a row that did nothing, each begun as soon as the last had ended",
+        sentence=(
+            f"session {number:,} in a row that did nothing, each begun as soon as the previous "
+            "session had ended"
+        ),
         advice=_ADVICE,
         first_event=1,
         last_event=max(spent.events, 1),

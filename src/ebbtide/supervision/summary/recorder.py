@@ -94,7 +94,7 @@ class RunRecorder:
     >>> for name in ("web_search", "web_fetch") * 11:
     ...     _ = run.record(ToolCall(name=name, args={}, result="nothing", usage=Usage(cost_usd=0.25)))
     >>> run.summary("run.jsonl", "ebbtide").reason
-    'web_search and web_fetch in turn, 11 times, same answers (calls 1-22, $5.50).'
+    'web_search and web_fetch in turn, 11 times, same results (calls 1-22, $5.50).'
     """
 
     def __init__(
@@ -388,9 +388,9 @@ class RunRecorder:
         cut = sum(item.cut_texts for item in snapshot.conversations)
         claims = sum(item.claims_left_out for item in snapshot.conversations)
         if cut:
-            faults.append(f"{cut:,} long {'text was' if cut == 1 else 'texts were'} read at both ends only")
+            faults.append(f"{cut:,} long {'text was' if cut == 1 else 'texts were'} read only at both ends")
         if claims:
-            faults.append(f"{claims:,} claims were not compared: their rounds state too many")
+            faults.append(f"{claims:,} claims were not compared, because their rounds contain too many")
         return tuple(faults)
 
     def _findings(self) -> list[RunFinding]:

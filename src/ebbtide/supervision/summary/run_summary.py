@@ -94,7 +94,7 @@ class RunFinding:
         action: The strictest action that it came to.
         cause: Which engine found it.
         sentence: What happened, in one sentence for a person, its size in it: "web_search and web_fetch in
-            turn, 11 times, same answers".
+            turn, 11 times, same results".
         advice: What to do about it.
         chain_id: The chain; empty for the main one.
         tools: Names of the calls of one turn.

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from ebbtide.budget.tally import dollars
-from ebbtide.supervision.ladder import Action
+from ebbtide.supervision.ladder import Action, Cause
 from ebbtide.supervision.summary.ending import NO_ANSWER, EndKind, RunEnding
 from ebbtide.supervision.summary.run_facts import Coverage
 from ebbtide.supervision.summary.run_summary import RunFinding, Spending
@@ -80,10 +80,10 @@ _SAYS = {
     EndKind.LIMIT: "A limit ended it",
 }
 _CALLS = {
-    EndKind.FINISHED: "It handed in its result with a call of {}.",
-    EndKind.HANDED_BACK: "It turned to a person with a call of {}.",
-    EndKind.FAILED: "It gave up, with a call of {}.",
-    EndKind.CUT_OFF: "It stops after a call of {}.",
+    EndKind.FINISHED: "It returned its result by calling {}.",
+    EndKind.HANDED_BACK: "It turned to a person by calling {}.",
+    EndKind.FAILED: "It gave up by calling {}.",
+    EndKind.CUT_OFF: "It stops after calling {}.",
 }
 
 
@@ -98,7 +98,7 @@ def ended(ending: RunEnding, *, refused: int = 0) -> str | None:
     >>> ended(RunEnding(ending=EndKind.FAILED, rule="failed.unable", text="I was unable to log in."))
     'It says that it failed: “I was unable to log in.”'
     >>> ended(RunEnding(ending=EndKind.LIMIT, rule="limit.out-of", text="Out of extra usage"), refused=81)
-    '81 calls were refused; the limit of the account ended it: “Out of extra usage”'
+    '81 calls were refused; the account limit ended it: “Out of extra usage”'
     """
     how = ending.ending
     sentence = None if how is EndKind.UNKNOWN else _ended(ending)
@@ -111,9 +111,9 @@ def _ended(ending: RunEnding) -> str:
     how, text = ending.ending, ending.text
     match ending.rule:
         case "call" if text == NO_ANSWER:
-            return "It stops at a call that got no answer."
+            return "It stops at a call that got no result."
         case "call" | "tool":
-            return _CALLS.get(how, _SAYS[how] + " with a call of {}.").format(text)
+            return _CALLS.get(how, _SAYS[how] + " by calling {}.").format(text)
         case "answer":
             sentence = "It ended with an answer"
         case "unanswered":
@@ -121,23 +121,21 @@ def _ended(ending: RunEnding) -> str:
         case "notice":
             sentence = "The harness reported an error"
         case "empty":
-            return "Its last answer has no words."
+            return "Its last message is empty."
         case "summary":
             return "It wrote the summary for a compaction."
         case "stopped":
-            return "Its last turn ended; what it said there was not recorded."
+            return "Its last turn ended, and its final message was not recorded."
         case "error" | "notice" if ending.attempts > 1:
-            sentence = (
-                f"{ending.attempts:,} calls of the model{_within(ending.attempts_s)}, and none got through"
-            )
+            sentence = f"{ending.attempts:,} model calls{_within(ending.attempts_s)}, and none succeeded"
         case "error":
-            sentence = "Its last call of the model failed"
+            sentence = "Its last model call failed"
         case "length":
-            sentence = "The limit of its output cut its last answer"
+            sentence = "The output limit cut its last message"
         case "finished.person-ends":
             sentence = "A person ended it"
         case rule if rule.startswith("limit.") and _ACCOUNT.search(text) is not None:
-            sentence = "The limit of the account ended it"
+            sentence = "The account limit ended it"
         case rule if ending.by_person or rule.startswith("interrupted."):
             sentence = _PERSON_SAYS.get(how, _SAYS[how])
         case _:
@@ -177,9 +175,9 @@ def unrecorded(coverage: Coverage) -> str | None:
     if coverage.lacks_answers:
         missing, opaque = coverage.without_answer, coverage.opaque_answers
         if opaque > missing:
-            what = f"The answers of {opaque:,} of {calls} are objects without a readable value"
+            what = f"The results of {opaque:,} of {calls} are objects without a readable value"
         else:
-            what = f"Answers were not recorded for {missing:,} of {calls}"
+            what = f"Results were not recorded for {missing:,} of {calls}"
         return f"{what}, so a repeated call proves no loop."
     if coverage.lacks_words:
         calls = f"{coverage.without_text:,} of {coverage.model_calls:,} model calls"
@@ -214,14 +212,25 @@ def run_reason(
         None,
     )
     if behind is None:
-        return highest.reason
+        return highest.reason if highest.cause is Cause.DIVERGENCE else capitalised(highest.reason)
     cost = price(behind.cost_usd, behind.tokens)
     size = f" ({place(behind, unit(spent))}{', ' if cost else ''}{cost})"
-    return f"{behind.sentence}{size}."
+    # A sentence that begins with the name of a tool keeps it as the agent knows it.
+    sentence = behind.sentence if behind.tools else capitalised(behind.sentence)
+    return f"{sentence}{size}."
+
+
+def capitalised(sentence: str) -> str:
+    """Returns a sentence with a capital letter at its start.
+
+    >>> capitalised("token limit exceeded (960 of 10)")
+    'Token limit exceeded (960 of 10)'
+    """
+    return f"{sentence[:1].upper()}{sentence[1:]}"
 
 
 def _all_clear(spent: Spending, ending: EndKind) -> str:
     if not spent.events:
-        return "There is no event."
+        return "There are no events."
     number = f"{spent.events:,} {unit(spent)}" if spent.events != 1 else "One event"
     return f"{number}: no loop{'' if ending is EndKind.LIMIT else ', and no limit passed'}."

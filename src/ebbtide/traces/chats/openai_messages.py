@@ -66,7 +66,7 @@ class MessagesReader:
         if is_answer(value) or is_item(value):
             return self._talk.add(value) if is_item(value) else self._answer(value)
         if is_call_of_others(value):
-            raise TranscriptError("a call of a tool that is no message", hint="It is left out.")
+            raise TranscriptError("a tool call that is not a message", hint="It is left out.")
         return ()  # Logs mix messages with other records.
 
     def _answer(self, value: Mapping[str, Any]) -> list[Event]:

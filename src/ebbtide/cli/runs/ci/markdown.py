@@ -33,7 +33,7 @@ def markdown(checked: CheckedRuns) -> str:
     unreadable = [f"{_text(item.source)}: {_text(item.reason)}" for item in checked.unreadable]
     lines += _listed("UNREADABLE", unreadable)
     claims = [f"{_text(run.source)}: {_text(claims_line(run.claims))}" for run in runs if claim_notes(run)]
-    lines += _listed("Said against done", claims)
+    lines += _listed("Claims and the record", claims)
     if runs:
         lines += ["| verdict | run | events | cost | why |", "| --- | --- | ---: | ---: | --- |"]
         lines += [_row(run) for run in runs[:_ROWS]]

@@ -28,9 +28,9 @@ from ebbtide.supervision.summary.run_summary import RunSummary
 _LEVELS = {Action.STOP: "error", Action.ESCALATE: "warning"}
 _FAIL_ON = "fail_on"
 _CLAIMS = {
-    "claim_contradicted": "A line of the record says otherwise than the last words of the run.",
-    "claim_stale": "What the last words of the run say was so, and was changed since.",
-    "claim_narrower": "Less was checked than the last words of the run say.",
+    "claim_contradicted": "A line of the record contradicts the final message of the run.",
+    "claim_stale": "A claim of the final message was true, and changed afterwards.",
+    "claim_narrower": "Less was checked than the final message of the run claims.",
 }
 _NO_SWITCH = ("limit", "limit_unknown", _FAIL_ON, *_CLAIMS)
 
@@ -86,7 +86,7 @@ def sarif(checked: CheckedRuns) -> str:
 
 
 def _rule(name: str, text: str) -> dict[str, Any]:
-    way = "" if name in _NO_SWITCH else f" To leave it out: --ignore {name}, or [ignore] in ebbtide.toml."
+    way = "" if name in _NO_SWITCH else f" To ignore it: --ignore {name}, or [ignore] in ebbtide.toml."
     return {
         "id": name,
         "name": "".join(part.title() for part in name.split("_")),
