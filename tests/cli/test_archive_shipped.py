@@ -79,9 +79,9 @@ def test_the_report_has_the_cost_of_a_landed_change(here: Here, results: Path, t
     screen = here("archive", "report", results).output
     for text in (screen, page.read_text()):
         words = " ".join(text.split())
-        assert "Shipped by 2 sessions with commits: 1 landed, 1 reverted, 0 open, 0 lost; $0.40 a" in words
+        assert "Shipped by 2 sessions with commits: 1 landed, 1 reverted, 0 open, 0 lost; $0.40 per" in words
         assert "What sessions shipped, by model" in text
-        assert "1 session changed files that no commit there has: unknown" in words
+        assert "1 session changed files that no commit there contains: unknown" in words
 
 
 def test_the_question_of_the_page_has_the_numbers_of_the_report(

@@ -166,4 +166,4 @@ def test_a_broken_list_is_refused(here, repository: Path) -> None:
     book.write_text("[]")
     for line in (["budgets", "list"], ["trust", "--list"]):
         ended = here(*line)
-        assert (ended.code, "no list of trusted folders: delete it" in ended.message) == (2, True)
+        assert (ended.code, "not a list of trusted folders: delete it" in ended.message) == (2, True)

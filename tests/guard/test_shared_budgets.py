@@ -93,7 +93,7 @@ def test_a_call_that_cannot_be_counted_is_refused_before_and_after() -> None:
         context.wrap_llm_call(lambda: "42")
     ask = context.wrap_llm_call(lambda: "42", usage=lambda _: None)
     assert ask() == "42"
-    with pytest.raises(BudgetRefused, match="cannot be counted: nothing says what a call cost"):
+    with pytest.raises(BudgetRefused, match="cannot be counted: the cost of a finished call"):
         ask()
     (running,) = context.unsettled
     running.settle(Usage(cost_usd=0.25))

@@ -79,7 +79,7 @@ def test_failed_calls_count_by_flag_and_by_what_they_say() -> None:
     assert [(tool.name, tool.count) for tool in failures.by_tool] == [("write", 3), ("run", 1)]
     assert failures.calls == 4
     assert wording.call_facts(summary)[0].startswith(
-        "4 of 5 calls failed: write 3, run 1; 3 times with \u201c"
+        "4 of 5 calls failed: write 3, run 1; 3 times with a message like \u201c"
     )
     assert "Permission denied" in wording.call_facts(summary)[0]
 

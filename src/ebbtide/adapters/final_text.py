@@ -23,7 +23,7 @@ def final_text(verdict: Verdict, standing: RunStanding | None = None) -> str:
     ...     turn = runs.before_model("invoice-7")
     ...     _ = runs.record("invoice-7", ToolCall(name="ls", args={"path": "."}, result="a.txt"))
     >>> final_text(runs.before_model("invoice-7").verdict)
-    '[ebbtide] This run was ended: ls 4 times in a row, same arguments, same result: ...'
+    '[ebbtide] This run was ended: ls 4 times in a row, same arguments, same result; ...'
     """
     expect("verdict", verdict, Verdict)
     expect("standing", standing, RunStanding, optional=True)

@@ -127,7 +127,7 @@ def test_a_stated_most_is_charged_where_nobody_says_more() -> None:
 def test_a_person_approves_extends_and_resets() -> None:
     budgets = Budgets([Budget(scope="user", limit_usd=1, soft_usd=0.5)]).of(user="ann")
     budgets.charge(0.6)
-    with pytest.raises(BudgetRefused, match=r"past \$0.50.*approve user:ann:total") as caught:
+    with pytest.raises(BudgetRefused, match=r"passed \$0.50.*approve user:ann:total") as caught:
         budgets.reserve(0.1)
     budgets.approve(caught.value.refusal.key)
     budgets.reserve(0.4).settle(0.4)

@@ -265,7 +265,7 @@ def test_a_hook_that_is_never_satisfied_is_told_to_the_person(service: HookServi
     replies = [session.round(number) for number in range(1, 9)]
     assert replies[:4] == [{}] * 4
     assert replies[4]["systemMessage"].startswith("[ebbtide] node stop.mjs inserted the same text 4 times")
-    assert "change or clear the hook" in replies[4]["systemMessage"]
+    assert "Change or clear the hook" in replies[4]["systemMessage"]
     assert list(replies[4]) == ["systemMessage"]
     assert replies[5:] == [{}] * 3
     line = service.status_line(json.dumps({"session_id": "s"}).encode())
