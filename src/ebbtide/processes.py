@@ -72,7 +72,8 @@ def results(
             for future in [future for future in waiting if future.done()]:
                 yield waiting.pop(future), future.result()
     finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+        # With nothing under way it ends at once, and leaves the interpreter nothing to wake at its exit.
+        pool.shutdown(wait=not waiting, cancel_futures=True)
 
 
 def alone(function: Callable[..., Result], piece: tuple[Any, ...]) -> Result | LostProcessError:
