@@ -177,6 +177,7 @@ def test_a_missed_cache_costs_the_difference_to_a_hit() -> None:
     assert (result.misses.calls, result.misses.tokens, result.misses.after_pauses) == (1, 10_000, 1)
     assert result.misses.above_hit.cost_usd == pytest.approx(10_000 * 1.15 * MICRO)
     assert [item.kind for item in result.waste] == [WasteKind.CACHE_MISS]
+    assert [len(item.events) for item in result.waste] == [min(item.count, 8) for item in result.waste]
     assert result.misses.longest_pause_s == 3_600
     assert result.misses.pauses_above_hit == result.misses.above_hit
     (advice,) = result.suggestions

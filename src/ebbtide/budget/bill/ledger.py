@@ -87,6 +87,12 @@ class WasteSum:
     events: tuple[int, ...] = ()
     example: str = ""
 
+    def see(self, event: int) -> None:
+        """Counts one more, at an event."""
+        self.count += 1
+        if len(self.events) < _EXAMPLES:
+            self.events += (event,)
+
     def __copy__(self) -> WasteSum:
         return WasteSum(self.cost, self.tokens, self.count, self.events, self.example)
 
@@ -356,7 +362,7 @@ class Ledger:
         """A turn of the model has ended: what of it was for nothing."""
         if charge.waste in _KEEPS_MISSES and charge.misses:
             self.waste(WasteKind.CACHE_MISS, charge.miss_cost, charge.misses)
-            self.waste_sums[WasteKind.CACHE_MISS].count += 1
+            self.waste_sums[WasteKind.CACHE_MISS].see(words.event)
         for place, (item, length) in enumerate(calls):
             share = length / words.length if words.length else 0.0
             output_cost = int(charge.output_cost * min(share, 1.0))
@@ -392,10 +398,8 @@ class Ledger:
         line.cost += cost
         line.tokens += tokens
         if item is not None:
-            line.count += 1
+            line.see(item.event)
             line.example = line.example or example or item.title
-            if len(line.events) < _EXAMPLES:
-                line.events += (item.event,)
         if tool is not None:
             key = (kind, tool)
             if key not in self.waste_tools and len(self.waste_tools) >= _NAMES:
