@@ -46,7 +46,7 @@ class Rewritten(Detector):
             return None
         path = _written(moment.args) if is_change and not moment.has_failed else None
         if path is None:
-            if not self._is_look(moment):
+            if self._count and not self._is_look(moment):
                 self.reset()
             return None
         if path != self._path:
