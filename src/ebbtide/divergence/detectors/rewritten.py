@@ -7,7 +7,6 @@ good: no other change, no check, no word of a person. Of 940 recorded runs one r
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final
 
 from ebbtide.divergence.chain_memory import ChainMemory, Detector
@@ -19,7 +18,7 @@ from ebbtide.events.event import ToolCall
 from ebbtide.events.identity import key_of
 
 _PATHS: Final = ("file_path", "filePath", "path", "filename")
-_WHOLE: Final = ("content", "contents", "file_text", "text")
+_WHOLE: Final = frozenset({"content", "contents", "file_text", "text"})
 
 
 class Rewritten(Detector):
@@ -75,7 +74,7 @@ class Rewritten(Detector):
 
 def _written(args: object) -> str | None:
     """Returns the path of a file whose whole content the arguments hold; None where they hold none."""
-    if not isinstance(args, Mapping) or not any(isinstance(args.get(name), str) for name in _WHOLE):
+    if not isinstance(args, dict) or _WHOLE.isdisjoint(args):
         return None
     return next((args[name] for name in _PATHS if isinstance(args.get(name), str)), None)
 
