@@ -161,7 +161,7 @@ def test_a_setting_that_is_there_already_is_no_advice(here, project: Path) -> No
     user = Path.home() / ".claude" / "settings.json"
     user.write_text('{"env": {"BASH_MAX_OUTPUT_LENGTH": "6000"}}')
     assert listed(here) == []
-    assert "No other setting that is known would have saved $1 a month." in here("advice").output
+    assert "No other known setting would have saved $1 per month." in here("advice").output
     user.write_text('{"env": {"BASH_MAX_OUTPUT_LENGTH": "60000"}}')
     assert listed(here)[0]["before"] == "60000"
     user.write_text("{")

@@ -69,7 +69,7 @@ def test_an_old_log_is_cleaned(imported: Shell) -> None:
     assert set(reasons) == {"done", "Let me ch", "Great, th"}
     assert len(plan["reversals"]) == 1
     preview = imported.run("audit", "--plan", "plan.json")
-    assert (preview.returncode, b"Nothing is changed yet" in preview.stdout) == (0, True)
+    assert (preview.returncode, b"Nothing has changed yet" in preview.stdout) == (0, True)
     assert len(imported.json("list")["decisions"]) == 8
     stays = plan["rows"][0]["id"]
     assert len(imported.json("audit", "--plan", "plan.json", "--yes", "--except", stays)["quarantined"]) == 3

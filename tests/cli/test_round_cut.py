@@ -80,7 +80,7 @@ def test_a_run_in_which_every_turn_calls_has_no_rounds(tmp_path: Path) -> None:
         (
             (
                 "4 rounds: one per turn of a model; turns that lead to a call are left out, "
-                "and so is what people say"
+                "and so are messages of people"
             ),
             {"rounds": 4, "form": "codex", "calls": 9, "people": False},
         ),

@@ -227,7 +227,7 @@ BROKEN_LINES = [
     ('{"text": "Use a queue"}', "--fields description=KEY"),
     ('{"description": "Use a queue", "confidence": 1.5}', "confidence = 1.5"),
     ('{"description": "Use a queue", "confidence": "high"}', "expected a number"),
-    ('{"description": "Use a queue", "stakes": "huge"}', "none of low, medium, high, critical"),
+    ('{"description": "Use a queue", "stakes": "huge"}', "not one of low, medium, high, critical"),
     ('{"description": "Use a queue", "time": "soon"}', "expected a time"),
     ('{"description": "Use a queue", "time": -1}', "expected a time"),
     ('{"description": "Use \udcff"}', "not UTF-8"),

@@ -367,7 +367,7 @@ def test_a_log_whose_calls_are_no_messages(read_data: Callable[..., Any]) -> Non
     talk = [{"role": "user", "content": "Read it."}, {"role": "assistant", "content": "Done."}]
     calls = [{"type": "tool_call", "tool": "Read", "input": {}}, {"type": "tool_result", "output": "1"}]
     early, late = ("\n".join(map(json.dumps, values)) for values in (talk + calls, talk * 6 + calls))
-    with pytest.raises(TranscriptError, match="Nearest is chat: its calls of tools are lines of their own"):
+    with pytest.raises(TranscriptError, match="Nearest is chat: its tool calls are lines of their own"):
         read_data(early.encode())
     trace, _ = read_data(late.encode())
     assert (trace.format.name, trace.fault_count) == ("chat", 2)

@@ -259,7 +259,7 @@ FORMATS: Final = (
     ),
     Format(
         name="cursor",
-        description="Cursor agent transcripts: JSON lines with 'role' and 'message'",
+        description="Cursor agent transcripts: JSON lines with a role and a message",
         refusal=refuse_cursor,
         paths=("item", ""),
         event_reader_at="agents.message_envelopes:CursorReader",

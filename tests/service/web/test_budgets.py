@@ -62,7 +62,7 @@ def test_a_project_is_asked_then_ended(bounded_service, client: ServiceClient) -
     for run_id in ("a", "b"):
         turn = client.before_model(run_id, project="tight-1")
         assert turn.ask is not None
-        assert "the budget of project 'tight-1' is past $1.00" in turn.ask.lower()
+        assert "the budget of project 'tight-1' has passed $1.00" in turn.ask.lower()
     assert client.before_model("c", project="roomy").refusal is None
     assert client.run("b")["action"] == "escalate"
     client.acknowledge("b", by="Ada")

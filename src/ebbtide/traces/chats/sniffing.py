@@ -182,7 +182,7 @@ def _is_anthropic(value: Any, depth: int = 0) -> bool:
 
 
 _OTHER_CALL = re.compile(r"(?i)tool[._-]?(?:call|use|request|result|response|execution)")
-_LOST = "its calls of tools are lines of their own, which no chat has"
+_LOST = "its tool calls are lines of their own, which no chat has"
 
 
 def is_call_of_others(value: Any) -> bool:
