@@ -331,7 +331,7 @@ def may_still_come(answer: str, outcome: CallOutcome | None) -> bool:
 
 
 def announced_s(text: str) -> float:
-    """Returns the longest time that a text names, in seconds; 0 where it names none.
+    """Returns the longest wait that a text announces, in seconds; 0 where it announces none.
 
     >>> announced_s("next zone push, up to 60 min"), announced_s("It may take an hour or two; just wait.")
     (3600.0, 7200.0)

@@ -17,11 +17,10 @@ from ebbtide.adapters.hooks.step import (
     HookCodec,
     HookReply,
     HookStep,
-    IdentifiedCall,
     StepKind,
+    ended_call,
     fingerprint,
 )
-from ebbtide.events.event import ToolCall
 from ebbtide.traces.agents.codex import CodexReader, outcome
 from ebbtide.traces.records.fields import identifier, text
 
@@ -46,7 +45,7 @@ def read_codex(event: Mapping[str, Any]) -> HookStep | None:
         event=name,
         session=session,
         key=f"{name} {key}",
-        calls=_calls(event, key) if kind is StepKind.TOOLS else (),
+        calls=ended_call(event, key, _outcome) if kind is StepKind.TOOLS else (),
         prompt=text(event.get("prompt")),
         transcript=text(event.get("transcript_path")),
         folder=text(event.get("cwd")),
@@ -70,15 +69,12 @@ def answer_codex(step: HookStep, reply: HookReply) -> dict[str, Any]:
     return answer
 
 
-def _calls(event: Mapping[str, Any], key: str) -> tuple[IdentifiedCall, ...]:
-    name = text(event.get("tool_name"))
-    if name is None:
-        return ()
-    call = ToolCall(name=name, args=event.get("tool_input"))
-    if "tool_response" in event:
-        result, failed = outcome(event["tool_response"])
-        call.result, call.error = answer_text(result), failed is True
-    return (IdentifiedCall(key=key, call=call),)
+def _outcome(event: Mapping[str, Any]) -> tuple[str | None, bool]:
+    """Returns what a tool gave, and whether it is known to have failed."""
+    if "tool_response" not in event:
+        return None, False
+    result, failed = outcome(event["tool_response"])
+    return answer_text(result), failed is True
 
 
 def _known_call(number: int) -> dict[str, Any]:

@@ -22,11 +22,10 @@ from ebbtide.adapters.hooks.step import (
     HookCodec,
     HookReply,
     HookStep,
-    IdentifiedCall,
     StepKind,
+    ended_call,
     fingerprint,
 )
-from ebbtide.events.event import ToolCall
 from ebbtide.traces.agents.copilot_cli import CopilotCliReader
 from ebbtide.traces.records.fields import identifier, mapping, text
 from ebbtide.traces.sessions.agent_homes import AGENT_HOMES, CodingAgent, folders_of
@@ -57,7 +56,7 @@ def read_copilot(event: Mapping[str, Any]) -> HookStep | None:
         event=name,
         session=session,
         key=key,
-        calls=_calls(event, key) if kind is StepKind.TOOLS else (),
+        calls=ended_call(event, key, _outcome) if kind is StepKind.TOOLS else (),
         prompt=text(event.get("prompt")) if kind is StepKind.PROMPT else None,
         transcript=text(event.get("transcript_path")) or _session_file(session),
         folder=text(event.get("cwd")),
@@ -80,15 +79,6 @@ def answer_copilot(step: HookStep, reply: HookReply) -> dict[str, Any]:
     if reply.message:
         answer["systemMessage"] = reply.message
     return answer
-
-
-def _calls(event: Mapping[str, Any], key: str) -> tuple[IdentifiedCall, ...]:
-    name = text(event.get("tool_name"))
-    if name is None:
-        return ()
-    call = ToolCall(name=name, args=event.get("tool_input"))
-    call.result, call.error = _outcome(event)
-    return (IdentifiedCall(key=key, call=call),)
 
 
 def _outcome(event: Mapping[str, Any]) -> tuple[str | None, bool]:

@@ -17,11 +17,10 @@ from ebbtide.adapters.hooks.step import (
     HookCodec,
     HookReply,
     HookStep,
-    IdentifiedCall,
     StepKind,
+    ended_call,
     fingerprint,
 )
-from ebbtide.events.event import ToolCall
 from ebbtide.traces.records.fields import identifier, items, mapping, text
 
 _KINDS: Final = {
@@ -47,7 +46,7 @@ def read_cursor(event: Mapping[str, Any]) -> HookStep | None:
         event=name,
         session=session,
         key=key,
-        calls=_calls(event, key) if kind is StepKind.TOOLS else (),
+        calls=ended_call(event, key, _outcome) if kind is StepKind.TOOLS else (),
         prompt=text(event.get("prompt")) if kind is StepKind.PROMPT else None,
         folder=next((folder for root in items(event.get("workspace_roots")) if (folder := text(root))), None),
         is_new=kind is StepKind.START,
@@ -67,20 +66,11 @@ def _identity(event: Mapping[str, Any], kind: StepKind) -> str:
     return identifier(own) or fingerprint(event)
 
 
-def _calls(event: Mapping[str, Any], key: str) -> tuple[IdentifiedCall, ...]:
-    name = text(event.get("tool_name"))
-    if name is None:
-        return ()
-    call = ToolCall(name=name, args=event.get("tool_input"))
-    if "tool_output" in event:
-        call.result, call.error = _outcome(event["tool_output"])
-    elif "error_message" in event:
-        call.result, call.error = text(event["error_message"]), True
-    return (IdentifiedCall(key=key, call=call),)
-
-
-def _outcome(output: object) -> tuple[str | None, bool]:
+def _outcome(event: Mapping[str, Any]) -> tuple[str | None, bool]:
     """Returns what a tool gave, and whether it failed: a command has its exit code in JSON in a text."""
+    if "tool_output" not in event:
+        return text(event.get("error_message")), "error_message" in event
+    output = event["tool_output"]
     try:
         value = mapping(json.loads(output)) if isinstance(output, str) else {}
     except ValueError:

@@ -18,11 +18,10 @@ from ebbtide.adapters.hooks.step import (
     HookCodec,
     HookReply,
     HookStep,
-    IdentifiedCall,
     StepKind,
+    ended_call,
     fingerprint,
 )
-from ebbtide.events.event import ToolCall
 from ebbtide.traces.agents.gemini_cli import GeminiCliReader
 from ebbtide.traces.records.fields import identifier, mapping, text
 
@@ -49,7 +48,7 @@ def read_gemini(event: Mapping[str, Any]) -> HookStep | None:
         event=name,
         session=session,
         key=key,
-        calls=_calls(event, key) if kind is StepKind.TOOLS else (),
+        calls=ended_call(event, key, _outcome) if kind is StepKind.TOOLS else (),
         prompt=text(event.get("prompt")) if kind is StepKind.PROMPT else None,
         transcript=text(event.get("transcript_path")),
         folder=text(event.get("cwd")),
@@ -75,18 +74,11 @@ def answer_gemini(step: HookStep, reply: HookReply) -> dict[str, Any]:
     return answer
 
 
-def _calls(event: Mapping[str, Any], key: str) -> tuple[IdentifiedCall, ...]:
-    name = text(event.get("tool_name"))
-    if name is None:
-        return ()
-    call = ToolCall(name=name, args=event.get("tool_input"))
-    if "tool_response" in event:
-        call.result, call.error = _outcome(event["tool_response"])
-    return (IdentifiedCall(key=key, call=call),)
-
-
-def _outcome(response: object) -> tuple[str | None, bool]:
+def _outcome(event: Mapping[str, Any]) -> tuple[str | None, bool]:
     """Returns what a tool gave, without the number of its process, and whether it failed."""
+    if "tool_response" not in event:
+        return None, False
+    response = event["tool_response"]
     fields = mapping(response)
     words = answer_text(fields.get("llmContent", response))
     failed = bool(fields.get("error"))

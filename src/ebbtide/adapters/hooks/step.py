@@ -13,6 +13,7 @@ from typing import Any, Final
 from ebbtide.events.event import ToolCall
 from ebbtide.events.usage import Usage
 from ebbtide.traces.records.calls_once import CallsOnce
+from ebbtide.traces.records.fields import text
 from ebbtide.traces.records.readers import EventReader
 
 MAIN: Final = "main"  #: the chain of the agent that a person talks to
@@ -160,5 +161,22 @@ PROBE: Final = "ebbtide_probe"  #: the session of a known loop, and what it call
 
 def fingerprint(event: Mapping[str, Any]) -> str:
     """Returns the identity of an event without an id: all that it holds, its time included."""
-    text = json.dumps(event, sort_keys=True, default=str)
-    return blake2b(text.encode(errors="replace"), digest_size=_HASH).hexdigest()
+    content = json.dumps(event, sort_keys=True, default=str)
+    return blake2b(content.encode(errors="replace"), digest_size=_HASH).hexdigest()
+
+
+def ended_call(
+    event: Mapping[str, Any], key: str, outcome: Callable[[Mapping[str, Any]], tuple[str | None, bool]]
+) -> tuple[IdentifiedCall, ...]:
+    """Returns the call of an event with ``tool_name`` and ``tool_input``; none where no tool is named.
+
+    Args:
+        key: The id of the call.
+        outcome: Returns the tool's answer in an event, and whether the tool failed.
+    """
+    name = text(event.get("tool_name"))
+    if name is None:
+        return ()
+    result, failed = outcome(event)
+    call = ToolCall(name=name, args=event.get("tool_input"), result=result, error=failed)
+    return (IdentifiedCall(key=key, call=call),)

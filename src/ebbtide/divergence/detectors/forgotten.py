@@ -9,6 +9,7 @@ reading is done makes the model read the same again, in one context after the ot
 
 from __future__ import annotations
 
+from ebbtide.bounded import Bounded
 from ebbtide.divergence.chain_memory import ChainMemory, Detector
 from ebbtide.divergence.loop_registry import Finding
 from ebbtide.divergence.moment import Moment
@@ -27,11 +28,11 @@ class Forgotten(Detector):
 
     __slots__ = ("_contexts",)
 
-    _contexts: dict[Key, int]
+    _contexts: Bounded[Key, int]
 
     def __init__(self, memory: ChainMemory) -> None:
         super().__init__(memory)
-        self._contexts = {}
+        self._contexts = Bounded(_CALLS)
 
     def reset(self) -> None:
         """Begin afresh: something was changed, or a person said something new."""
@@ -48,10 +49,8 @@ class Forgotten(Detector):
         ):
             return None
         key = settled(moment.key)
-        count = self._contexts.pop(key, 1) + 1
-        if len(self._contexts) >= _CALLS:
-            del self._contexts[next(iter(self._contexts))]
-        self._contexts[key] = count
+        count = self._contexts.get(key, 1) + 1
+        self._contexts.renew(key, count)
         if count < least:
             return None
         repetition = self._memory.repetition
