@@ -34,7 +34,7 @@ def test_a_reader_that_is_not_there_is_a_mistake_of_the_caller() -> None:
 def test_a_transcript_is_read_by_the_row_that_tells_it() -> None:
     """The first of the rows reads the rounds."""
     document = Document.of(b'{"rounds": [{"round": 1, "outputs": {"claims": ["a"]}}]}')
-    assert FORMATS[0].refusal(document) is None
+    assert FORMATS[0].refuse(document) is None
     transcript = FORMATS[0].read_transcript(document, title="x", unit=RoundUnit.TURN)
     assert isinstance(transcript, Transcript)
     assert transcript.conversation_id == "x"
@@ -55,8 +55,6 @@ def test_only_the_reader_that_is_needed_is_loaded(tmp_path: Path, samples: Path)
     """Neither Ebbtide's own events nor a session of an agent load what reads spans or other agents."""
     path = tmp_path / "events.jsonl"
     path.write_text(json.dumps({"kind": "tool", "name": "ls", "args": {}}))
-    names = ("envelope_sniffing", "session_sniffing", "trajectory_sniffing")
-    sniffing = {f"ebbtide.traces.agents.{name}" for name in names}
     readers = {
         "ebbtide.traces.telemetry.otlp",
         "ebbtide.traces.telemetry.langfuse",
@@ -64,7 +62,7 @@ def test_only_the_reader_that_is_needed_is_loaded(tmp_path: Path, samples: Path)
     }
     for file, reader in ((path, "ebbtide_events"), (samples / "claude_code.jsonl", "claude_code")):
         modules = loaded(file)
-        assert {name for name in modules if ".agents." in name} == sniffing | {
-            f"ebbtide.traces.agents.{reader}"
+        assert {name for name in modules if ".agents." in name} == {
+            f"ebbtide.traces.agents.{name}" for name in ("sniffing", reader)
         }
         assert not modules & readers

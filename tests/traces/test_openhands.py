@@ -10,7 +10,8 @@ import pytest
 from ebbtide.events.event import Event, ModelCall, Notice, NoticeKind, ToolCall, title
 from ebbtide.events.usage import Usage
 from ebbtide.traces.agents.openhands import conversation_lines, is_conversation
-from ebbtide.traces.agents.session_sniffing import is_openhands_event
+from ebbtide.traces.agents.sniffing import OPENHANDS_EVENT
+from ebbtide.traces.input.record_sign import is_like
 from ebbtide.traces.reading import Trace, open_trace
 
 
@@ -303,7 +304,7 @@ def test_events_of_v0_stand_in_numbered_files(samples: Path, tmp_path: Path) -> 
 )
 def test_what_an_event_is_known_by(event: object, is_event: bool) -> None:
     """V0 has a source, and arguments, a message, content or extras; V1 a kind of its own."""
-    assert is_openhands_event(event) is is_event
+    assert is_like(event, OPENHANDS_EVENT) is is_event
 
 
 def test_v1_condensations_are_compactions(read_data: Callable[..., Any]) -> None:

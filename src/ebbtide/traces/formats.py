@@ -1,65 +1,35 @@
-"""Formats of traces, how each is known, and where its reader stands.
+"""Formats of traces, how each is known, and where its reader stands: one table, a row a format.
 
-To add one: a function that knows it by the first records, in the `sniffing` of its folder, a reader, and a
-row in `FORMATS`. A reader is loaded when the first document of its format comes.
+A reader is loaded when the first document of its format comes.
 """
 
 from __future__ import annotations
 
-import difflib
 import re
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-from ebbtide.errors import TranscriptError
 from ebbtide.events.transcript import Transcript
-from ebbtide.traces.agents.envelope_sniffing import (
-    refuse_cline,
-    refuse_cursor,
-    refuse_droid,
-    refuse_goose,
-    refuse_gptme,
-    refuse_grok,
-    refuse_hermes,
-    refuse_iflow,
-    refuse_kiro,
-)
-from ebbtide.traces.agents.session_sniffing import (
-    OPENHANDS_LISTS,
-    refuse_antigravity,
-    refuse_claude_code,
-    refuse_codex,
-    refuse_copilot_cli,
-    refuse_ebbtide,
-    refuse_gemini_cli,
-    refuse_kimi,
-    refuse_opencode,
-    refuse_openhands,
-    refuse_pi,
-    refuse_qwen_code,
-)
-from ebbtide.traces.agents.trajectory_sniffing import (
+from ebbtide.traces.agents.sniffing import (
+    ATIF_TRAJECTORY,
+    CLAUDE_LINE,
+    CLINE_WORDS,
     INSPECT_PATHS,
-    refuse_atif,
+    OPENHANDS_EVENT,
+    OPENHANDS_LISTS,
+    PLAIN_EVENT,
+    PRINTED_GEMINI_CALL,
+    SWE_AGENT_RUN,
+    refuse_codex,
     refuse_inspect,
     refuse_mini_swe_agent,
-    refuse_swe_agent,
     refuse_swe_agent_history,
 )
-from ebbtide.traces.chats.sniffing import (
-    is_message,
-    refuse_aider,
-    refuse_anthropic,
-    refuse_autogen,
-    refuse_markdown_chat,
-    refuse_openai,
-    refuse_plain_text,
-)
-from ebbtide.traces.input.document import Content, Document
-from ebbtide.traces.input.other_databases import kind_of
+from ebbtide.traces.chats.sniffing import is_message, refuse_anthropic, refuse_autogen, refuse_openai
+from ebbtide.traces.input.document import HEAD, Content, Document
+from ebbtide.traces.input.record_sign import ABSENT, RecordSign
 from ebbtide.traces.records.readers import EventReader, LineReader
 from ebbtide.traces.telemetry.raw_spans import PATHS as OTLP_PATHS
 from ebbtide.traces.telemetry.sniffing import (
@@ -68,11 +38,7 @@ from ebbtide.traces.telemetry.sniffing import (
     refuse_openinference,
     refuse_otlp,
 )
-from ebbtide.traces.transcripts.sniffing import (
-    is_round_line,
-    refuse_transcript_json,
-    refuse_transcript_jsonl,
-)
+from ebbtide.traces.transcripts.transcript_jsonl import is_round_line
 from ebbtide.traces.transcripts.turns import RoundUnit
 
 
@@ -83,8 +49,9 @@ class Format:
     Args:
         name: Short and stable, as used in messages.
         description: What such a file holds, in one sentence.
-        refusal: Says why a document is not of this format; None if it is. Of a large document only the head
-            is there: the first records, or one JSON value as far as its first megabyte goes.
+        sign: A record of it; else a function that says why a document is not of this format, or, of plain
+            text, the place of such a function. Of a large document only the head is there: the first records,
+            or one JSON value as far as its first megabyte goes.
         paths: Where the records stand in a document that is one JSON value. Names are joined by dots, and
             ``item`` is each element of a list: ``trajectory.item``, ``info``, ``item`` for a list of records,
             the empty text for the whole value where nothing else is there. Records come in the order of the
@@ -100,8 +67,8 @@ class Format:
 
     name: str
     description: str
-    refusal: Callable[[Document], str | None]
-    paths: tuple[str, ...] = ()
+    sign: RecordSign | Callable[[Document], str | None] | str
+    paths: tuple[str, ...] = ("item", "")
     event_reader_at: str | None = None
     transcript_reader_at: str | None = None
     line_reader_at: str | None = None
@@ -112,6 +79,17 @@ class Format:
     def has_events(self) -> bool:
         """True if it holds the events of a run."""
         return self.event_reader_at is not None
+
+    def refuse(self, document: Document) -> str | None:
+        """Returns why a document is not of this format; None if it is."""
+        if isinstance(self.sign, RecordSign):
+            return self.sign.refuse(document, self.paths)
+        if not isinstance(self.sign, str):
+            return self.sign(document)
+        if document.content is not Content.TEXT:
+            return "not plain text"
+        refusal: str | None = _loaded(self.sign)(document)
+        return refusal
 
     def event_reader(self) -> EventReader:
         """A reader before the first record."""
@@ -159,7 +137,9 @@ FORMATS: Final = (
         description=(
             "a JSON object with the list 'rounds', each round with its claims (transcript format 0.1)"
         ),
-        refusal=refuse_transcript_json,
+        sign=RecordSign(
+            "no object with 'rounds'", {"rounds": ...}, is_one_value=True, otherwise="not one JSON value"
+        ),
         paths=("version", "rounds.item"),
         event_reader_at="transcripts.transcript_jsonl:TranscriptRounds",
         transcript_reader_at="transcripts.transcript_jsonl:read_json_transcript",
@@ -167,7 +147,11 @@ FORMATS: Final = (
     Format(
         name="transcript-jsonl",
         description="JSON lines: one of type 'transcript_header', then one of type 'round' for each round",
-        refusal=refuse_transcript_jsonl,
+        sign=RecordSign(
+            f"no 'transcript_header' or 'round' among the types of the first {HEAD} lines",
+            {"type": ("transcript_header", "round")},
+            otherwise="not JSON lines",
+        ),
         paths=("",),
         event_reader_at="transcripts.transcript_jsonl:TranscriptLines",
         transcript_reader_at="transcripts.transcript_jsonl:read_transcript",
@@ -178,50 +162,69 @@ FORMATS: Final = (
     Format(
         name="iflow",
         description="iFlow sessions: Claude Code lines with tool results in 'responseParts'",
-        refusal=refuse_iflow,
-        paths=("item", ""),
+        sign=RecordSign(
+            "no line of a session whose name begins with 'session-'",
+            {"sessionId": re.compile("session-"), "userType": ..., "message": dict},
+        ),
         event_reader_at="agents.iflow:IflowReader",
     ),
     Format(
         name="qwen-code",
         description="Qwen Code sessions: JSON lines whose message has 'parts'",
-        refusal=refuse_qwen_code,
-        paths=("item", ""),
+        sign=RecordSign(
+            "no line whose message has 'parts'", {"uuid": ..., "sessionId": ..., "message": {"parts": list}}
+        ),
         event_reader_at="agents.qwen_code:QwenCodeReader",
     ),
     Format(
         name="claude-code",
         description=("Claude Code sessions: JSON lines of the types 'user' and 'assistant' with a 'message'"),
-        refusal=refuse_claude_code,
-        paths=("item", ""),
+        sign=RecordSign(
+            "no line of type 'user' or 'assistant' with a message, and no other line of a session",
+            CLAUDE_LINE,
+        ),
         event_reader_at="agents.claude_code:ClaudeCodeReader",
     ),
     Format(
         name="pi",
         description="pi and OpenClaw sessions: JSON lines of the types 'session' and 'message'",
-        refusal=refuse_pi,
-        paths=("item", ""),
+        sign=RecordSign(
+            "no first line of type 'session' with a 'cwd'",
+            {"type": "session", "cwd": ..., "id": (re.compile("."), int)},
+            is_first=True,
+        ),
         event_reader_at="agents.pi:PiReader",
     ),
     Format(
         name="kimi",
         description="Kimi Code sessions (wire.jsonl): JSON lines after one of type 'metadata'",
-        refusal=refuse_kimi,
-        paths=("item", ""),
+        sign=RecordSign(
+            "no first line of type 'metadata' with a 'protocol_version'",
+            {"type": "metadata", "protocol_version": ...},
+            is_first=True,
+        ),
         event_reader_at="agents.kimi:KimiReader",
     ),
     Format(
         name="antigravity",
         description="Antigravity transcripts: JSON lines of steps with 'step_index', 'type' and 'status'",
-        refusal=refuse_antigravity,
-        paths=("item", ""),
+        sign=RecordSign(
+            "no line with 'step_index', 'source', 'type' and 'status'",
+            {"step_index": ..., "source": ..., "type": ..., "status": ...},
+        ),
         event_reader_at="agents.antigravity:AntigravityReader",
     ),
     Format(
         name="copilot-cli",
         description="Copilot CLI sessions: JSON lines such as 'session.start' and 'assistant.message'",
-        refusal=refuse_copilot_cli,
-        paths=("item", ""),
+        sign=RecordSign(
+            "no line of a type such as 'session.start' or 'assistant.message' with 'data' and 'parentId'",
+            {
+                "type": re.compile(r"(?:session|assistant)\.|user\.message|tool\.execution_"),
+                "data": dict,
+                "parentId": ...,
+            },
+        ),
         event_reader_at="agents.copilot_cli:CopilotCliReader",
     ),
     # Before Codex, since both print lines of the type 'error'.
@@ -230,14 +233,21 @@ FORMATS: Final = (
         description=(
             "OpenCode sessions: messages with 'info' and 'parts' (opencode export), its database or files"
         ),
-        refusal=refuse_opencode,
+        sign=RecordSign(
+            "no message with 'info' and 'parts', and no printed line with 'sessionID' and its 'part'",
+            (
+                {"info": {"role": ("user", "assistant"), "sessionID": ...}, "parts": ...},
+                {"sessionID": str, "part": {"messageID": ...}},
+                {"sessionID": str, "error": dict},
+            ),
+        ),
         paths=("messages.item", "item", ""),
         event_reader_at="agents.opencode:OpenCodeReader",
     ),
     Format(
         name="codex",
         description="Codex rollouts: JSON lines of the types 'session_meta', 'response_item', 'event_msg'",
-        refusal=refuse_codex,
+        sign=refuse_codex,
         paths=("items.item", "item", ""),
         event_reader_at="agents.codex:CodexReader",
     ),
@@ -246,35 +256,68 @@ FORMATS: Final = (
         description=(
             "Gemini CLI chats: messages of type 'user' and 'gemini', as a JSON object or JSON lines"
         ),
-        refusal=refuse_gemini_cli,
+        sign=RecordSign(
+            "no message of type 'gemini', and no header with 'sessionId' and 'projectHash'",
+            (
+                *PRINTED_GEMINI_CALL,
+                *({"type": "gemini", name: ...} for name in ("content", "toolCalls")),
+                {"type": ABSENT, "sessionId": str, "projectHash": ...},
+            ),
+        ),
         paths=("messages.item", "history.item", "item", ""),
         event_reader_at="agents.gemini_cli:GeminiCliReader",
     ),
     Format(
         name="droid",
         description="Droid sessions: JSON lines after a 'session_start' line, or printed sessions",
-        refusal=refuse_droid,
-        paths=("item", ""),
+        sign=RecordSign(
+            "no line of type 'session_start', and no printed one of a session",
+            (
+                {"type": "session_start", "id": ..., "cwd": ...},
+                {"type": "tool_call", "session_id": ..., "toolName": ...},
+                {"type": "completion", "session_id": ..., "finalText": ...},
+                {"type": "message", "session_id": ..., "text": ...},
+            ),
+        ),
         event_reader_at="agents.message_envelopes:DroidReader",
     ),
     Format(
         name="cursor",
         description="Cursor agent transcripts: JSON lines with a role and a message",
-        refusal=refuse_cursor,
-        paths=("item", ""),
+        sign=RecordSign(
+            "no line with a role beside a message that has none",
+            {
+                "role": ("user", "assistant"),
+                "message": {"content": ..., "role": ABSENT},
+                **dict.fromkeys(("type", "uuid", "sessionId"), ABSENT),
+            },
+        ),
         event_reader_at="agents.message_envelopes:CursorReader",
     ),
     Format(
         name="grok",
         description="Grok Build sessions (chat_history.jsonl): JSON lines with 'model_id'",
-        refusal=refuse_grok,
-        paths=("item", ""),
+        sign=RecordSign(
+            "no answer with a 'model_id', and no request with a 'prompt_index'",
+            (
+                {"type": "assistant", "content": ..., "model_id": ...},
+                {"type": "user", "content": ..., "prompt_index": ...},
+                {"type": "user", "content": ..., "synthetic_reason": ...},
+                {"type": "backend_tool_call", "kind": dict},
+            ),
+        ),
         event_reader_at="agents.message_envelopes:GrokReader",
     ),
     Format(
         name="goose",
         description="Goose sessions: messages with 'toolRequest', as JSON lines or exported",
-        refusal=refuse_goose,
+        sign=RecordSign(
+            "no 'working_dir' beside messages, and no part 'toolRequest'",
+            (
+                *({"working_dir": ..., name: ...} for name in ("message_count", "conversation")),
+                {"created": ..., "content": [{"type": ("toolRequest", "toolResponse")}]},
+            ),
+        ),
         paths=(
             *("working_dir", "description", "name", "model_config", "accumulated_input_tokens"),
             *("accumulated_output_tokens", "accumulated_cost", "conversation.item", "item", ""),
@@ -284,28 +327,55 @@ FORMATS: Final = (
     Format(
         name="hermes",
         description="Hermes sessions: a JSON object with 'session_start', or lines after 'session_meta'",
-        refusal=refuse_hermes,
+        sign=RecordSign(
+            "no 'session_start' beside messages, and no role 'session_meta'",
+            ({"role": "session_meta"}, {"session_start": ..., "platform": ..., "messages": ...}),
+        ),
         paths=("model", "title", "model_config", "messages.item", "item", ""),
         event_reader_at="agents.message_envelopes:HermesReader",
     ),
     Format(
         name="kiro",
         description="Kiro CLI sessions: JSON lines of kinds such as 'AssistantMessage', or their history",
-        refusal=refuse_kiro,
+        sign=RecordSign(
+            "no line of kind 'AssistantMessage' with data, and no such history",
+            (
+                {"kind": ("Prompt", "AssistantMessage", "ToolResults"), "data": dict},
+                {"user": {"content": ...}, "assistant": dict},
+            ),
+        ),
         paths=("history.item", "item", ""),
         event_reader_at="agents.message_envelopes:KiroReader",
     ),
     Format(
         name="gptme",
         description="gptme conversations: chat messages with tool calls in code blocks",
-        refusal=refuse_gptme,
-        paths=("item", ""),
+        sign=RecordSign(
+            "no message that is 'pinned', or has its model in its metadata",
+            (
+                *({"role": str, "timestamp": ..., name: ...} for name in ("pinned", "hide")),
+                *(
+                    {"role": str, "timestamp": ..., "metadata": {"model": ..., name: ...}}
+                    for name in ("usage", "input_tokens", "output_tokens")
+                ),
+            ),
+        ),
         event_reader_at="agents.worded_calls:GptmeReader",
     ),
     Format(
         name="cline",
         description="Cline and Roo Code tasks (api_conversation_history.json, *.messages.json)",
-        refusal=refuse_cline,
+        sign=RecordSign(
+            "no version and session beside messages, and no message with '<task>'",
+            (
+                {"version": ..., "sessionId": ..., "messages": ...},
+                {
+                    "type": ABSENT,
+                    "role": "user",
+                    "content": (CLINE_WORDS, [(CLINE_WORDS, {"text": CLINE_WORDS})]),
+                },
+            ),
+        ),
         paths=("messages.item", "item", ""),
         event_reader_at="agents.worded_calls:ClineReader",
     ),
@@ -314,28 +384,33 @@ FORMATS: Final = (
         description=(
             "SWE-agent trajectories: a JSON object with 'trajectory', steps with action and observation"
         ),
-        refusal=refuse_swe_agent,
+        sign=RecordSign(
+            "no object with 'trajectory', a list of steps with 'action' and 'observation'",
+            SWE_AGENT_RUN,
+            is_one_value=True,
+            otherwise=None,
+        ),
         paths=("attempts.item.trajectory.item", "attempts.item.info", "trajectory.item", "info"),
         event_reader_at="agents.swe_agent:SweAgentReader",
     ),
     Format(
         name="swe-agent-history",
         description="SWE-agent demonstrations: a JSON object with 'history', messages with 'message_type'",
-        refusal=refuse_swe_agent_history,
+        sign=refuse_swe_agent_history,
         paths=("history.item", "info"),
         event_reader_at="agents.swe_agent:SweAgentHistoryReader",
     ),
     Format(
         name="mini-swe-agent",
         description="mini-swe-agent trajectories: messages with commands in 'extra' or in code blocks",
-        refusal=refuse_mini_swe_agent,
+        sign=refuse_mini_swe_agent,
         paths=("info", "messages.item", "item"),
         event_reader_at="agents.mini_swe_agent:MiniSweAgentReader",
     ),
     Format(
         name="inspect",
         description="Inspect logs: a JSON object with 'eval' and 'samples', or an .eval archive",
-        refusal=refuse_inspect,
+        sign=refuse_inspect,
         paths=INSPECT_PATHS,
         event_reader_at="agents.inspect_log:InspectReader",
         members_at="agents.inspect_log:members",
@@ -343,14 +418,24 @@ FORMATS: Final = (
     Format(
         name="atif",
         description="trajectories in ATIF (Harbor): a JSON object with 'schema_version' ATIF-v1 and 'steps'",
-        refusal=refuse_atif,
+        sign=RecordSign(
+            "no object with 'schema_version' ATIF, and none with 'steps' that have a 'source'",
+            ATIF_TRAJECTORY,
+        ),
         paths=("agent", "steps.item", "final_metrics", "subagent_trajectories.item", "item", ""),
         event_reader_at="agents.atif:AtifReader",
     ),
     Format(
         name="openhands",
         description="OpenHands events: V1 with 'kind' ActionEvent, or V0 with 'action' and 'observation'",
-        refusal=refuse_openhands,
+        sign=RecordSign(
+            "no event with a 'kind' of V1, or with 'action' or 'observation' and 'source' of V0",
+            (
+                OPENHANDS_EVENT,
+                [OPENHANDS_EVENT],
+                *({name: [(OPENHANDS_EVENT, [OPENHANDS_EVENT])]} for name in OPENHANDS_LISTS),
+            ),
+        ),
         paths=(*(f"{name}.item" for name in OPENHANDS_LISTS), "item", "metrics", ""),
         event_reader_at="agents.openhands:OpenHandsReader",
     ),
@@ -360,7 +445,7 @@ FORMATS: Final = (
             "Langfuse export: 'observations' of types GENERATION, SPAN, TOOL ..., with or without "
             "their 'trace'"
         ),
-        refusal=refuse_langfuse,
+        sign=refuse_langfuse,
         paths=("trace", "traces.item", "observations.item", "data.item", "item", ""),
         event_reader_at="telemetry.langfuse:LangfuseReader",
     ),
@@ -369,21 +454,21 @@ FORMATS: Final = (
         description=(
             "LangSmith runs with 'run_type', single, in trees ('child_runs'), or as 'post' and 'patch'"
         ),
-        refusal=refuse_langsmith,
+        sign=refuse_langsmith,
         paths=("post.item", "patch.item", "runs.item", "item", ""),
         event_reader_at="telemetry.langsmith:LangSmithReader",
     ),
     Format(
         name="openinference",
         description="OpenTelemetry spans with 'openinference.span.kind', in OTLP JSON or one by one",
-        refusal=refuse_openinference,
+        sign=refuse_openinference,
         paths=OTLP_PATHS,
         event_reader_at="telemetry.otlp:OtlpReader",
     ),
     Format(
         name="otlp",
         description="OpenTelemetry spans: OTLP JSON ('resourceSpans'), or spans with GenAI attributes",
-        refusal=refuse_otlp,
+        sign=refuse_otlp,
         paths=OTLP_PATHS,
         event_reader_at="telemetry.otlp:OtlpReader",
     ),
@@ -392,7 +477,9 @@ FORMATS: Final = (
         description=(
             "events with 'kind' and 'name' (Ebbtide's own): one event per line, a JSON list, or 'events'"
         ),
-        refusal=refuse_ebbtide,
+        sign=RecordSign(
+            "no object with 'name' and one of 'kind' and 'args', and no message with 'kind'", PLAIN_EVENT
+        ),
         paths=("events.item", "item", ""),
         event_reader_at="agents.ebbtide_events:EbbtideEventsReader",
     ),
@@ -401,8 +488,7 @@ FORMATS: Final = (
         description=(
             "AutoGen messages with 'type' and 'source' (TextMessage ...), or a 'history' of named speakers"
         ),
-        refusal=refuse_autogen,
-        paths=("item", ""),
+        sign=refuse_autogen,
         event_reader_at="chats.autogen_messages:AutogenReader",
         transcript_reader_at="chats.chat:read_messages",
         is_line=is_message,
@@ -414,8 +500,7 @@ FORMATS: Final = (
             "Anthropic messages with 'tool_use' and 'tool_result' blocks: a list, one message per line, "
             "or an object around a list"
         ),
-        refusal=refuse_anthropic,
-        paths=("item", ""),
+        sign=refuse_anthropic,
         event_reader_at="chats.openai_messages:MessagesReader",
         transcript_reader_at="chats.chat:read_messages",
         is_line=is_message,
@@ -427,8 +512,7 @@ FORMATS: Final = (
             "OpenAI chat messages with 'role' and 'content', or items of responses: a list, one "
             "message per line, an object around a list, requests with their answers, or many conversations"
         ),
-        refusal=refuse_openai,
-        paths=("item", ""),
+        sign=refuse_openai,
         event_reader_at="chats.openai_messages:MessagesReader",
         transcript_reader_at="chats.chat:read_messages",
         is_line=is_message,
@@ -437,7 +521,7 @@ FORMATS: Final = (
     Format(
         name="aider",
         description="aider chat histories (.aider.chat.history.md): '#### ' before messages of the person",
-        refusal=refuse_aider,
+        sign="chats.aider:refuse",
         paths=("",),
         event_reader_at="chats.aider:AiderReader",
     ),
@@ -446,136 +530,14 @@ FORMATS: Final = (
         description=(
             "chats exported as markdown: '_**User**_' (SpecStory), '## User', '**Human:**', with their tools"
         ),
-        refusal=refuse_markdown_chat,
+        sign="chats.markdown_turns:refuse",
         paths=("",),
         event_reader_at="chats.markdown_chat:MarkdownChatReader",
     ),
     Format(
         name="text",
         description="plain text with turns that start with 'Name:' at the start of a line",
-        refusal=refuse_plain_text,
+        sign="chats.plain_text:refuse",
         transcript_reader_at="chats.plain_text:read_plain_text",
     ),
 )
-
-
-def format_of(document: Document) -> Format:
-    """The format of a document.
-
-    Raises:
-        TranscriptError: It is in none that is known; why each refused is in the message.
-    """
-    refusals = []
-    for candidate in FORMATS:
-        refusal = candidate.refusal(document)
-        if refusal is None:
-            return candidate
-        refusals.append(FormatRefusal(candidate.name, candidate.description, refusal))
-    if document.not_json and document.like_json:
-        raise document.not_json
-    if document.content is Content.TEXT and _SQL.match(document.data):
-        kind = kind_of(document.data.decode(errors="replace"))
-        raise TranscriptError(f"SQL that makes {kind.what}", hint=kind.advice, no_trace=True)
-    nearest = nearest_format(document, refusals)
-    raise TranscriptError(
-        f"no trace or conversation in a known format ({document.describe()})",
-        hint=(f"{nearest} " if nearest else "")
-        + 'Simplest to write: {"role": "...", "content": "..."}, one a line. Tried:'
-        + "".join(f"\n  {item.name}: {item.reason}" for item in refusals),
-        no_trace=True,
-    )
-
-
-_SQL = re.compile(rb"\s*(?:CREATE TABLE|PRAGMA foreign_keys|BEGIN TRANSACTION)\b", re.IGNORECASE)
-_QUOTED = re.compile(r"'([^'\s]{2,40})'")
-_RECORDS = 5  # that are looked at
-_ITEMS = 20  # of a list or an object
-_DEPTH = 3
-_LONGEST = 40  # characters of a value that names a kind
-_KINDS: Final = ("type", "kind", "role", "event")  # keys whose values name what a record is
-_LIKE = 0.85  # of `difflib`, from which a name is a slip of another
-_TEXT: Final = "text"
-
-
-class FormatRefusal(NamedTuple):
-    """A format that was tried.
-
-    Args:
-        name: Of the format.
-        description: What it holds.
-        reason: Why the input is not of it.
-    """
-
-    name: str
-    description: str
-    reason: str
-
-
-class NearestFormat(NamedTuple):
-    """The nearest format.
-
-    Args:
-        refusal: What is missing for it.
-        slips: Names in the input, each with the name of the format that it is like.
-    """
-
-    refusal: FormatRefusal
-    slips: tuple[tuple[str, str], ...] = ()
-
-    def __str__(self) -> str:
-        probable = "".join(f" ('{slip}' is probably '{name}')" for slip, name in self.slips)
-        return f"Nearest is {self.refusal.name}: {self.refusal.reason}{probable}."
-
-
-def nearest_format(document: Document, refusals: Sequence[FormatRefusal]) -> NearestFormat | None:
-    """The format whose names the input has the most of; a name that few formats have counts for more.
-
-    Args:
-        document: The input.
-        refusals: Every format.
-
-    Returns:
-        None where the input has no name of any.
-    """
-    if document.content is Content.TEXT:
-        return next((NearestFormat(refusal) for refusal in refusals if refusal.name == _TEXT), None)
-    names = [_names(refusal) for refusal in refusals]
-    formats_with = Counter(name for own in names for name in own)
-    words = {word for value in document.head[:_RECORDS] for word in _words(value, _DEPTH)}
-    best, most = None, 0.0
-    for refusal, own in zip(refusals, names, strict=True):
-        slips = _slips(words, own)
-        hits = (words & own) | {name for _, name in slips}
-        weight = sum(1 / formats_with[name] for name in hits)
-        if weight > most:
-            best, most = NearestFormat(refusal, slips), weight
-    return best
-
-
-def _names(refusal: FormatRefusal) -> set[str]:
-    """The keys and kinds that a format is known by: they are quoted where it is described."""
-    return set(_QUOTED.findall(f"{refusal.description} {refusal.reason}"))
-
-
-def _slips(words: set[str], names: set[str]) -> tuple[tuple[str, str], ...]:
-    pairs = []
-    for word in sorted(words - names):
-        like = difflib.get_close_matches(word, sorted(names - words), n=1, cutoff=_LIKE)
-        if like:
-            pairs.append((word, like[0]))
-    return tuple(pairs)
-
-
-def _words(value: Any, depth: int) -> Iterator[str]:
-    """The keys of a record, and the values of those that say what it is."""
-    if not depth:
-        return
-    if isinstance(value, Mapping):
-        for key, item in list(value.items())[:_ITEMS]:
-            yield str(key)
-            if key in _KINDS and isinstance(item, str) and len(item) <= _LONGEST:
-                yield item
-            yield from _words(item, depth - 1)
-    elif isinstance(value, list):
-        for item in value[:_ITEMS]:
-            yield from _words(item, depth)

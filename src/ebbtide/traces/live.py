@@ -15,7 +15,7 @@ from typing import Any
 from ebbtide.errors import TranscriptError
 from ebbtide.events.transcript import Round
 from ebbtide.traces.content_capture import capture_advice
-from ebbtide.traces.formats import FORMATS, Format, format_of
+from ebbtide.traces.formats import FORMATS, Format
 from ebbtide.traces.input.decoding import not_utf8
 from ebbtide.traces.input.document import HEAD, Content, Document, shape
 from ebbtide.traces.input.json_value import json_value
@@ -23,6 +23,7 @@ from ebbtide.traces.input.lines import LineSplitter, Tail
 from ebbtide.traces.read_stats import ReadStats
 from ebbtide.traces.reading import Trace
 from ebbtide.traces.records.readers import LineReader, SettlingReader, TraceItem
+from ebbtide.traces.sniffing import format_of
 from ebbtide.traces.transcripts.conversation import EventLines
 from ebbtide.traces.transcripts.turns import RoundUnit
 
@@ -280,7 +281,7 @@ class RoundStream:
         for candidate in FORMATS:
             if candidate.is_line is not None and candidate.is_line(value):
                 return candidate.line_reader(self._unit)
-            if candidate.has_events and candidate.refusal(document) is None:
+            if candidate.has_events and candidate.refuse(document) is None:
                 return EventLines(candidate.event_reader(), self._unit)
         self._unknown += 1
         if self._unknown == HEAD:

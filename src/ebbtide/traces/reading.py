@@ -14,7 +14,7 @@ from ebbtide.errors import TranscriptError
 from ebbtide.events.event import Event, Phase, ToolCall
 from ebbtide.events.transcript import Round, Transcript
 from ebbtide.traces.content_capture import capture_advice
-from ebbtide.traces.formats import Format, format_of
+from ebbtide.traces.formats import Format
 from ebbtide.traces.input.document import Content, Document
 from ebbtide.traces.input.json_records import RecordScanner, fitting, records_of, text_from
 from ebbtide.traces.input.lines import LineSplitter, without_cut_line
@@ -35,6 +35,7 @@ from ebbtide.traces.read_stats import ReadStats
 from ebbtide.traces.records.readers import TraceItem
 from ebbtide.traces.sessions.agents_below import FORMATS_WITH_AGENTS, agents_below, with_agents_below
 from ebbtide.traces.sessions.totals_beside import FORMATS_WITH_TOTALS, with_total_beside
+from ebbtide.traces.sniffing import format_of
 from ebbtide.traces.transcripts.conversation import Conversation
 from ebbtide.traces.transcripts.turns import RoundUnit
 

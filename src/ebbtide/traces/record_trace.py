@@ -9,11 +9,12 @@ from typing import Any
 
 from ebbtide.errors import ConfigError, TranscriptError
 from ebbtide.settings_file import meant
-from ebbtide.traces.formats import FORMATS, Format, format_of
+from ebbtide.traces.formats import FORMATS, Format
 from ebbtide.traces.input.document import HEAD, Document
 from ebbtide.traces.read_stats import ReadStats
 from ebbtide.traces.reading import Trace
 from ebbtide.traces.records.readers import TraceItem
+from ebbtide.traces.sniffing import format_of
 
 
 def trace_of_records(records: Iterable[Any], *, source: str, form: str | None = None) -> Trace:

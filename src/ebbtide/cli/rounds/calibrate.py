@@ -34,7 +34,7 @@ from ebbtide.rate import Rate
 from ebbtide.traces.input.document import Content, Document
 from ebbtide.traces.input.source import read_bytes, source_name
 from ebbtide.traces.reading import loads
-from ebbtide.traces.transcripts.sniffing import is_round_line
+from ebbtide.traces.transcripts.transcript_jsonl import is_round_line
 
 _SHOWN = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 _CAUTION = "This holds for texts like these. Other texts need labels of their own."

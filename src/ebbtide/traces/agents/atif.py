@@ -13,7 +13,8 @@ from typing import Any
 
 from ebbtide.events.event import Event, Message, ModelCall, Notice, NoticeKind, ToolCall
 from ebbtide.events.usage import Usage
-from ebbtide.traces.agents.trajectory_sniffing import is_atif_trajectory
+from ebbtide.traces.agents.sniffing import ATIF_TRAJECTORY
+from ebbtide.traces.input.record_sign import is_like
 from ebbtide.traces.records.fields import (
     arguments,
     count,
@@ -63,7 +64,7 @@ class AtifReader:
             return self._count(self._subagent(record))
         elif path == "steps.item":
             return self._count(self._step(record))
-        elif is_atif_trajectory(record):
+        elif is_like(record, ATIF_TRAJECTORY):
             self._runs += 1
             chain = identifier(record.get("trajectory_id")) or identifier(record.get("session_id"))
             chain = chain or (f"run {self._runs}" if path or self._runs > 1 else "")

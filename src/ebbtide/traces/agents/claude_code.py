@@ -19,7 +19,7 @@ from ebbtide.bounded import Bounded
 from ebbtide.events.event import Event, Message, ModelCall, ModelPart, Notice, NoticeKind, Stop, ToolCall
 from ebbtide.events.model_call_id import CallId, prompt_of
 from ebbtide.events.usage import Usage, rows_by_model
-from ebbtide.traces.agents.session_sniffing import CLAUDE_SPEAKERS
+from ebbtide.traces.agents.sniffing import CLAUDE_SPEAKERS
 from ebbtide.traces.records.calls_once import CallsOnce, is_same_prompt, nameless_call, raise_to
 from ebbtide.traces.records.claude_totals import take_total
 from ebbtide.traces.records.fields import (

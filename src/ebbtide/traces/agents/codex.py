@@ -20,8 +20,9 @@ from ebbtide.errors import TranscriptError
 from ebbtide.events.event import Event, Message, ModelCall, Notice, NoticeKind, Stop, ToolCall
 from ebbtide.events.model_call_id import CallId
 from ebbtide.events.usage import CLASSES, Usage
-from ebbtide.traces.agents.session_sniffing import CODEX_PRINTED, is_bare_codex_item
+from ebbtide.traces.agents.sniffing import BARE_CODEX_ITEM, CODEX_PRINTED
 from ebbtide.traces.input.json_value import json_value
+from ebbtide.traces.input.record_sign import is_like
 from ebbtide.traces.records.codex_thread import TOTALS, CodexThread, codex_tier
 from ebbtide.traces.records.fields import (
     arguments,
@@ -80,7 +81,7 @@ class CodexReader:
         if self._thread.began is None:
             self._thread.began = self._ts
         kind = value.get("type")
-        if is_bare_codex_item(value):
+        if is_like(value, BARE_CODEX_ITEM):
             return self._item(value)
         if "record_type" in value:
             self._marked, self._answer.acted = True, self._answer.begun

@@ -15,7 +15,8 @@ from typing import Any
 
 from ebbtide.events.event import Event, Message, ModelCall, Notice, NoticeKind, ToolCall
 from ebbtide.events.usage import Usage
-from ebbtide.traces.agents.session_sniffing import is_gemini_printed
+from ebbtide.traces.agents.sniffing import PRINTED_GEMINI_LINE
+from ebbtide.traces.input.record_sign import is_like
 from ebbtide.traces.records.calls_once import CallsOnce
 from ebbtide.traces.records.fields import count, identifier, items, mapping, seconds, text
 from ebbtide.traces.records.joining import OpenCalls, Seen
@@ -51,7 +52,7 @@ class GeminiCliReader:
         """The events of the messages that are complete with this line."""
         if not isinstance(value, dict):
             return ()
-        if is_gemini_printed(value):
+        if is_like(value, PRINTED_GEMINI_LINE):
             return self._printed.read(value)
         if isinstance(patch := value.get("$set"), dict):
             return [event for message in items(patch.get("messages")) for event in self._taken(message)]

@@ -14,7 +14,7 @@ from typing import Any
 
 from ebbtide.events.event import Event, Message, ModelCall, Notice, NoticeKind, ToolCall
 from ebbtide.events.usage import Usage, possible_part, total
-from ebbtide.traces.agents.trajectory_sniffing import (
+from ebbtide.traces.agents.sniffing import (
     INSPECT_HEADER,
     INSPECT_SAMPLE,
     INSPECT_SAMPLES,

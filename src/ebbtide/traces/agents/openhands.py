@@ -20,8 +20,9 @@ from ebbtide.bounded import Bounded
 from ebbtide.errors import TranscriptError
 from ebbtide.events.event import Event, Message, ModelCall, Notice, NoticeKind, ToolCall
 from ebbtide.events.usage import Usage, possible_part, total
-from ebbtide.traces.agents.session_sniffing import is_openhands_event, openhands_events, openhands_run
+from ebbtide.traces.agents.sniffing import OPENHANDS_EVENT, OPENHANDS_LISTS
 from ebbtide.traces.input.json_value import json_value
+from ebbtide.traces.input.record_sign import is_like
 from ebbtide.traces.input.source import readable
 from ebbtide.traces.records.fields import (
     arguments,
@@ -57,12 +58,12 @@ class OpenHandsReader:
         if path == "metrics":
             self._run.take_totals(mapping(value))
             return ()
-        inner = openhands_run(value) if path in ("", "item") and not is_openhands_event(value) else []
+        inner = [] if path not in ("", "item") or is_like(value, OPENHANDS_EVENT) else _listed(value)
         if not inner:
-            return [event for record in openhands_events([value]) for event in self._run.read(record)]
+            return [event for record in _records([value]) for event in self._run.read(record)]
         # A whole run in one line.
         run = _Run(identifier(value.get("instance_id")) or "")
-        events = [event for record in openhands_events(inner) for event in run.read(record)]
+        events = [event for record in _records(inner) for event in run.read(record)]
         run.take_totals(mapping(value.get("metrics")))
         events += run.finish()
         self._duplicates += run.duplicates
@@ -71,6 +72,18 @@ class OpenHandsReader:
     def finish(self) -> Sequence[Event]:
         """Returns the events that were still open."""
         return self._run.finish()
+
+
+def _listed(value: object) -> list[Any]:
+    """The events of a whole run."""
+    run = mapping(value)
+    return next((run[key] for key in OPENHANDS_LISTS if isinstance(run.get(key), list)), [])
+
+
+def _records(values: Sequence[Any]) -> Iterator[Mapping[str, Any]]:
+    """The events among values; an action and its observation may be a pair."""
+    for value in values:
+        yield from (event for event in items(value) or [value] if isinstance(event, dict))
 
 
 class _Run:
@@ -161,7 +174,7 @@ def is_conversation(path: str | os.PathLike[str]) -> bool:
     if first is None or first[-1].stat().st_size > _LARGEST_FIRST:
         return False
     with suppress(TranscriptError):
-        return is_openhands_event(json_value(_read(first[-1]).decode(errors="replace")))
+        return is_like(json_value(_read(first[-1]).decode(errors="replace")), OPENHANDS_EVENT)
     return False
 
 

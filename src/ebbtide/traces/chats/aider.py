@@ -15,10 +15,12 @@ from typing import Any
 from ebbtide.events.event import Event, Message, ModelCall, Notice, NoticeKind
 from ebbtide.events.usage import Usage
 from ebbtide.traces.chats.markdown_tool_uses import code_lines
+from ebbtide.traces.input.document import Document
 from ebbtide.traces.records.fields import dollars, seconds
 
 _START, _PERSON, _HARNESS, _MODEL_SAYS = "start", "person", "harness", "model"
 _BEGINS = re.compile(r"# aider chat started at (?P<time>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\s*$")
+_FIRST = re.compile(rb"\s*# aider chat started at \d")
 _NAMES_MODEL = re.compile(r"(?:Main )?[Mm]odels?: (?P<model>[\w./:@+-]{2,100})")
 _TOKENS = re.compile(
     r"Tokens: (?P<sent>[\d.,]{1,12}[kM]?) sent(?:, [\d.,]{1,12}[kM]? cache (?:write|hit))*, "
@@ -26,6 +28,11 @@ _TOKENS = re.compile(
     r"(?: Cost: \$(?P<cost>[\d.]{1,12}) message)?"
 )
 _TIMES = {"k": 1_000, "M": 1_000_000}
+
+
+def refuse(document: Document) -> str | None:
+    """Returns why plain text is no history of aider; None if it is."""
+    return None if _FIRST.match(document.data) else "it does not begin with '# aider chat started at'"
 
 
 class AiderReader:

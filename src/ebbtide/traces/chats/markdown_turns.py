@@ -122,8 +122,8 @@ class MarkdownTurn:
     lines: tuple[str, ...]
 
 
-def why_no_markdown_chat(document: Document) -> str | None:
-    """Why plain text is no exported chat; None if it is."""
+def refuse(document: Document) -> str | None:
+    """Returns why plain text is no exported chat; None if it is."""
     lines = _lines(document.data.decode())
     if _SPECSTORY_MARK in lines[0] or _openings(lines):
         return None

@@ -71,8 +71,8 @@ class _Label:
         return self.timed, self.mark, self.colon_inside
 
 
-def why_no_conversation(document: Document) -> str | None:
-    """Why plain text holds no conversation; None if it does."""
+def refuse(document: Document) -> str | None:
+    """Returns why plain text holds no conversation; None if it does."""
     lines = document.text_lines()
     labels = _labels(lines)
     if _openings(labels, lines):

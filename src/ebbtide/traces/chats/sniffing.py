@@ -286,31 +286,3 @@ def is_answer(value: Any) -> bool:
     if response.get("type") == "message" and isinstance(response.get("role"), str):
         return True
     return response.get("object") == "response" or any(map(is_item, items(response.get("output"))[:10]))
-
-
-_AIDER_BEGINS = re.compile(rb"\s*# aider chat started at \d")
-
-
-def refuse_aider(document: Document) -> str | None:
-    """Why `document` is not of the format aider; None if it is."""
-    if document.content is not Content.TEXT:
-        return "not plain text"
-    return None if _AIDER_BEGINS.match(document.data) else "it does not begin with '# aider chat started at'"
-
-
-def refuse_markdown_chat(document: Document) -> str | None:
-    """Why `document` is not of the format markdown-chat; None if it is."""
-    if document.content is not Content.TEXT:
-        return "not plain text"
-    from ebbtide.traces.chats.markdown_turns import why_no_markdown_chat
-
-    return why_no_markdown_chat(document)
-
-
-def refuse_plain_text(document: Document) -> str | None:
-    """Why `document` is not of the format text; None if it is."""
-    if document.content is not Content.TEXT:
-        return "not plain text"
-    from ebbtide.traces.chats.plain_text import why_no_conversation
-
-    return why_no_conversation(document)

@@ -16,8 +16,14 @@ from ebbtide.errors import TranscriptError
 from ebbtide.events.transcript import Round, RoundOrder, Transcript
 from ebbtide.traces.input.document import Document, shape
 from ebbtide.traces.records.readers import read_lines
-from ebbtide.traces.transcripts.sniffing import HEADER_TYPE, ROUND_TYPE
 from ebbtide.traces.transcripts.turns import RoundUnit
+
+_HEADER, _ROUND = "transcript_header", "round"
+
+
+def is_round_line(value: Any) -> bool:
+    """True if a line is a header or a round."""
+    return isinstance(value, Mapping) and value.get("type") in (_HEADER, _ROUND)
 
 
 def read_transcript(document: Document, *, title: str, unit: RoundUnit) -> Transcript:  # noqa: ARG001 - as all are called
@@ -53,9 +59,9 @@ class TranscriptLines:
         if not isinstance(value, Mapping):
             raise TranscriptError(f"expected an object, found {shape(value)}")
         wire = {key: item for key, item in value.items() if key != "type"}
-        if value.get("type") == ROUND_TYPE:
+        if value.get("type") == _ROUND:
             return self._order.add(Round.from_dict(wire))
-        if value.get("type") == HEADER_TYPE:
+        if value.get("type") == _HEADER:
             if self.header is not None:
                 raise TranscriptError(
                     "a second transcript_header", hint="Write each conversation to a file of its own."
