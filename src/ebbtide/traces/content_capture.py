@@ -9,126 +9,107 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
+_OTEL: Final = "opentelemetry-python-contrib.readthedocs.io/en/latest/instrumentation-genai"
+
 
 class Capture(NamedTuple):
-    """Setting by which one kind of exporter records content.
+    """Setting by which some exporters record content.
 
     Args:
-        writer: Start of the name of an instrumentation scope, or the name of a format.
         advice: What to do, as a sentence that "and record again" can follow.
         source: Where that is documented.
+        scopes: Starts of the names of instrumentation scopes: the libraries that wrote the spans.
+        formats: Names of formats, for traces of no library that is known.
     """
 
-    writer: str
     advice: str
     source: str
+    scopes: tuple[str, ...] = ()
+    formats: tuple[str, ...] = ()
 
 
-#: By the library that wrote the spans: of several that fit, the longest name.
-BY_SCOPE: Final = (
+CAPTURES: Final = (
     Capture(
-        "opentelemetry.instrumentation.",
         "Set OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true (OpenLLMetry: TRACELOOP_TRACE_CONTENT)",
-        "opentelemetry-python-contrib.readthedocs.io/en/latest/instrumentation-genai/openai.html",
+        f"{_OTEL}/openai.html",
+        ("opentelemetry.instrumentation.",),
     ),
     Capture(
-        "openinference.instrumentation",
-        "Unset OPENINFERENCE_HIDE_INPUTS and OPENINFERENCE_HIDE_OUTPUTS",
-        "arize-ai.github.io/openinference/spec/configuration.html",
+        "Set OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true, or what your framework has for it,",
+        f"{_OTEL}/openai.html",
+        formats=("otlp",),
     ),
     Capture(
-        "@arizeai/openinference",
-        "Unset OPENINFERENCE_HIDE_INPUTS and OPENINFERENCE_HIDE_OUTPUTS",
-        "arize-ai.github.io/openinference/spec/configuration.html",
-    ),
-    Capture(
-        "openinference.instrumentation.openai_agents",
-        "Set OPENAI_AGENTS_TRACE_INCLUDE_SENSITIVE_DATA=1, unset OPENINFERENCE_HIDE_INPUTS and _OUTPUTS",
-        "openai.github.io/openai-agents-python/config",
-    ),
-    Capture(
-        "opentelemetry.instrumentation.crewai",
-        "Unset TRACELOOP_TRACE_CONTENT, or set it to true",
-        "traceloop.com/docs/openllmetry/privacy/traces",
-    ),
-    Capture(
-        "opentelemetry.instrumentation.llamaindex",
-        "Unset TRACELOOP_TRACE_CONTENT, or set it to true",
-        "traceloop.com/docs/openllmetry/privacy/traces",
-    ),
-    Capture(
-        "traceloop",
-        "Unset TRACELOOP_TRACE_CONTENT, or set it to true",
-        "traceloop.com/docs/openllmetry/privacy/traces",
-    ),
-    Capture(
-        "gcp.vertex.agent",
-        "Set ADK_CAPTURE_MESSAGE_CONTENT_IN_SPANS=true",
-        "google.github.io/adk-docs/observability",
-    ),
-    Capture(
-        "opentelemetry.util.genai",
         "Set OTEL_SEMCONV_STABILITY_OPT_IN=gen_ai_latest_experimental and "
         "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=SPAN_ONLY",
-        "opentelemetry-python-contrib.readthedocs.io/en/latest/instrumentation-genai/util.html",
+        f"{_OTEL}/util.html",
+        ("opentelemetry.util.genai",),
     ),
     Capture(
-        "agent_framework",
-        "Set ENABLE_SENSITIVE_DATA=true",
-        "learn.microsoft.com/agent-framework/user-guide/observability",
-    ),
-    Capture(
-        "pydantic-ai",
-        "Use InstrumentationSettings(include_content=True)",
-        "ai.pydantic.dev/api/models/instrumented",
-    ),
-    Capture(
-        "semantic_kernel",
-        "Set SEMANTICKERNEL_EXPERIMENTAL_GENAI_ENABLE_OTEL_DIAGNOSTICS_SENSITIVE=true",
-        "learn.microsoft.com/python/api/semantic-kernel, ModelDiagnosticSettings",
-    ),
-    Capture(
-        "ai",
-        "Set recordInputs and recordOutputs to true in experimental_telemetry",
-        "ai-sdk.dev/docs/ai-sdk-core/telemetry",
-    ),
-    Capture(
-        "com.anthropic.sdk",
-        "Set ANTHROPIC_OPEN_TELEMETRY_TRACES_CONTENT_MODE=content",
-        "github.com/anthropics/anthropic-sdk-python, OpenTelemetryTraces",
-    ),
-    Capture(
-        "com.anthropic.claude_code",
-        "Set OTEL_LOG_TOOL_DETAILS=1, OTEL_LOG_TOOL_CONTENT=1 and OTEL_LOG_USER_PROMPTS=1",
-        "code.claude.com/docs/en/monitoring-usage",
-    ),
-    Capture(
-        "langfuse",
-        "Unset LANGFUSE_OBSERVE_DECORATOR_IO_CAPTURE_ENABLED, and capture_input and capture_output",
-        "langfuse.com/docs/sdk/python/decorators",
-    ),
-)
-#: By the format, where no library is known.
-BY_FORMAT: Final = (
-    Capture(
-        "otlp",
-        "Set OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true, or what your framework has for it,",
-        "opentelemetry-python-contrib.readthedocs.io/en/latest/instrumentation-genai/openai.html",
-    ),
-    Capture(
-        "openinference",
         "Unset OPENINFERENCE_HIDE_INPUTS and OPENINFERENCE_HIDE_OUTPUTS",
         "arize-ai.github.io/openinference/spec/configuration.html",
+        ("openinference.instrumentation", "@arizeai/openinference"),
+        formats=("openinference",),
     ),
     Capture(
-        "langfuse",
+        "Set OPENAI_AGENTS_TRACE_INCLUDE_SENSITIVE_DATA=1, unset OPENINFERENCE_HIDE_INPUTS and _OUTPUTS",
+        "openai.github.io/openai-agents-python/config",
+        ("openinference.instrumentation.openai_agents",),
+    ),
+    Capture(
+        "Unset TRACELOOP_TRACE_CONTENT, or set it to true",
+        "traceloop.com/docs/openllmetry/privacy/traces",
+        (
+            "opentelemetry.instrumentation.crewai",
+            "opentelemetry.instrumentation.llamaindex",
+            "traceloop",
+        ),
+    ),
+    Capture(
+        "Set ADK_CAPTURE_MESSAGE_CONTENT_IN_SPANS=true",
+        "google.github.io/adk-docs/observability",
+        ("gcp.vertex.agent",),
+    ),
+    Capture(
+        "Set ENABLE_SENSITIVE_DATA=true",
+        "learn.microsoft.com/agent-framework/user-guide/observability",
+        ("agent_framework",),
+    ),
+    Capture(
+        "Use InstrumentationSettings(include_content=True)",
+        "ai.pydantic.dev/api/models/instrumented",
+        ("pydantic-ai",),
+    ),
+    Capture(
+        "Set SEMANTICKERNEL_EXPERIMENTAL_GENAI_ENABLE_OTEL_DIAGNOSTICS_SENSITIVE=true",
+        "learn.microsoft.com/python/api/semantic-kernel, ModelDiagnosticSettings",
+        ("semantic_kernel",),
+    ),
+    Capture(
+        "Set recordInputs and recordOutputs to true in experimental_telemetry",
+        "ai-sdk.dev/docs/ai-sdk-core/telemetry",
+        ("ai",),
+    ),
+    Capture(
+        "Set ANTHROPIC_OPEN_TELEMETRY_TRACES_CONTENT_MODE=content",
+        "github.com/anthropics/anthropic-sdk-python, OpenTelemetryTraces",
+        ("com.anthropic.sdk",),
+    ),
+    Capture(
+        "Set OTEL_LOG_TOOL_DETAILS=1, OTEL_LOG_TOOL_CONTENT=1 and OTEL_LOG_USER_PROMPTS=1",
+        "code.claude.com/docs/en/monitoring-usage",
+        ("com.anthropic.claude_code",),
+    ),
+    Capture(
         "Unset LANGFUSE_OBSERVE_DECORATOR_IO_CAPTURE_ENABLED, and capture_input and capture_output",
         "langfuse.com/docs/sdk/python/decorators",
+        ("langfuse",),
+        formats=("langfuse",),
     ),
     Capture(
-        "langsmith",
         "Unset LANGSMITH_HIDE_INPUTS and LANGSMITH_HIDE_OUTPUTS",
         "docs.langchain.com/langsmith/mask-inputs-outputs",
+        formats=("langsmith",),
     ),
 )
 
@@ -148,11 +129,18 @@ def capture_advice(form: str, scopes: Iterable[str] = ()) -> str:
 
 
 def capture_setting(form: str, scopes: Iterable[str] = ()) -> str:
-    """As `capture_advice`, without a word on what was recorded before."""
-    rows = [row for scope in scopes for row in BY_SCOPE if _fits(row.writer, scope)]
-    rows = rows or [row for row in BY_FORMAT if row.writer == form]
-    return max(rows, key=lambda row: len(row.writer)).advice if rows else ""
+    """As `capture_advice`, without a word on what was recorded before; the longest name that fits counts."""
+    names = [
+        (len(start), row.advice)
+        for scope in scopes
+        for row in CAPTURES
+        for start in row.scopes
+        if _fits(start, scope)
+    ]
+    if names:
+        return max(names, key=lambda name: name[0])[1]
+    return next((row.advice for row in CAPTURES if form in row.formats), "")
 
 
-def _fits(writer: str, scope: str) -> bool:
-    return scope == writer or (scope.startswith(writer) and (len(writer) > 2 or scope[len(writer)] in ".-/"))
+def _fits(start: str, scope: str) -> bool:
+    return scope == start or (scope.startswith(start) and (len(start) > 2 or scope[len(start)] in ".-/"))
