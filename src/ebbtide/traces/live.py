@@ -14,13 +14,12 @@ from typing import Any
 
 from ebbtide.errors import TranscriptError
 from ebbtide.events.transcript import Round
-from ebbtide.traces.content_capture import capture_advice
-from ebbtide.traces.formats import FORMATS, Format
+from ebbtide.traces.formats import FORMATS
 from ebbtide.traces.input.decoding import not_utf8
 from ebbtide.traces.input.document import HEAD, Content, Document, shape
 from ebbtide.traces.input.json_value import json_value
 from ebbtide.traces.input.lines import LineSplitter, Tail
-from ebbtide.traces.read_stats import ReadStats
+from ebbtide.traces.read_stats import OpenedTrace, ReadStats
 from ebbtide.traces.reading import Trace
 from ebbtide.traces.records.readers import LineReader, SettlingReader, TraceItem
 from ebbtide.traces.sniffing import format_of
@@ -30,7 +29,7 @@ from ebbtide.traces.transcripts.turns import RoundUnit
 _MOST_UNKNOWN = 8 << 20  # bytes that wait for the line that tells the format
 
 
-class TraceStream:
+class TraceStream(OpenedTrace):
     r"""Reads growing JSON lines of any format that holds events; the first lines tell which.
 
     A last line that is only half there waits for its rest. What is no JSON lines is kept, and read at the
@@ -48,11 +47,9 @@ class TraceStream:
     """
 
     def __init__(self, *, source: str = "<stream>", unit: RoundUnit = RoundUnit.TURN) -> None:
-        self.source = source
+        super().__init__(None, ReadStats(source))
         self._unit = unit
-        self._stats = ReadStats(source)
         self._splitter = LineSplitter()
-        self._format: Format | None = None
         self._waiting: list[bytes] = []
         self._waiting_bytes = 0
         self._head: deque[Any] = deque(maxlen=HEAD)
@@ -61,57 +58,6 @@ class TraceStream:
         self._has_reported = False
         self._dropped = 0  # lines before those that wait
 
-    @property
-    def format(self) -> Format | None:
-        """The format; None while it is not known."""
-        return self._format
-
-    @property
-    def capture_advice(self) -> str:
-        """As `Trace.capture_advice`; empty while the format is not known."""
-        scopes = getattr(self._stats.reader, "scopes", ())
-        return "" if self._format is None else capture_advice(self._format.name, scopes)
-
-    @property
-    def events(self) -> int:
-        """Events given out so far."""
-        return self._stats.events
-
-    @property
-    def title(self) -> str:
-        """The name of the run, as its record has it; empty where it has none."""
-        return self._stats.title
-
-    @property
-    def project(self) -> str | None:
-        """The folder of the run, as its record has it."""
-        return self._stats.project
-
-    @property
-    def fault_count(self) -> int:
-        """Number of lines that could not be read."""
-        return self._stats.fault_count
-
-    @property
-    def duplicates(self) -> int:
-        """Records that were there before, by their ids, and were dropped."""
-        return self._stats.duplicates
-
-    @property
-    def late(self) -> int:
-        """Events whose time was before that of an earlier event of their chain."""
-        return self._stats.late
-
-    @property
-    def timed(self) -> bool:
-        """True if events have times."""
-        return self._stats.timed > 0
-
-    @property
-    def faults(self) -> tuple[TranscriptError, ...]:
-        """Errors of what could not be read, the first 20."""
-        return tuple(self._stats.faults)
-
     def feed(self, data: bytes) -> tuple[TraceItem, ...]:
         """The events that are complete after these bytes, in the order of the run."""
         lines = self._splitter.feed(data)
@@ -119,10 +65,10 @@ class TraceStream:
 
     def settle(self) -> tuple[TraceItem, ...]:
         """Returns what is open while the input is at rest, as in `SettlingReader`; more may be fed later."""
-        reader = self._stats.reader
+        reader = self.stats.reader
         if not isinstance(reader, SettlingReader):
             return ()
-        return (*self._taken(self._splitter.settle()), *self._stats.count(reader.settle()))
+        return (*self._taken(self._splitter.settle()), *self.stats.count(reader.settle()))
 
     def finish(self) -> tuple[TraceItem, ...]:
         """The events that the end of the input completes.
@@ -131,10 +77,10 @@ class TraceStream:
             TranscriptError: There was nothing in it, or it is in no known format.
         """
         events = self._taken(self._splitter.finish())
-        if self._format is not None and self._stats.reader is not None:
-            return (*events, *self._stats.finish(self._stats.reader))
+        if self.format is not None and self.stats.reader is not None:
+            return (*events, *self.stats.finish(self.stats.reader))
         trace = Trace.of(b"\n".join(self._waiting), source=self.source, unit=self._unit)
-        self._format, self._stats = trace.format, trace.stats
+        self.format, self.stats = trace.format, trace.stats
         return tuple(trace)
 
     def _decide(self, lines: list[bytes]) -> None:
@@ -165,12 +111,12 @@ class TraceStream:
         except TranscriptError as error:
             if len(self._head) == HEAD and not self._has_reported:
                 self._has_reported = True
-                self._stats.fault(error, line=self._places[-1] + 1)
+                self.stats.fault(error, line=self._places[-1] + 1)
             return False
         if not form.has_events:
             return False
-        self._format = form
-        self._stats.reader = form.event_reader()
+        self.format = form
+        self.stats.reader = form.event_reader()
         return True
 
     def _drop(self, count: int) -> None:
@@ -180,14 +126,14 @@ class TraceStream:
         self._dropped += count
 
     def _taken(self, lines: list[bytes]) -> tuple[TraceItem, ...]:
-        if self._format is None:
+        if self.format is None:
             self._decide(lines)
-            if self._format is None:
+            if self.format is None:
                 return ()
             lines, self._waiting = self._waiting, []
-            self._stats.line = self._dropped
-        reader = self._stats.reader
-        return () if reader is None else tuple(chain.from_iterable(self._stats.take_lines(lines, reader)))
+            self.stats.line = self._dropped
+        reader = self.stats.reader
+        return () if reader is None else tuple(chain.from_iterable(self.stats.take_lines(lines, reader)))
 
 
 class RoundStream:

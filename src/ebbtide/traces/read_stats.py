@@ -8,6 +8,8 @@ from typing import Any
 from ebbtide.errors import TranscriptError
 from ebbtide.events.event import Event
 from ebbtide.events.transcript import Round
+from ebbtide.traces.content_capture import capture_advice
+from ebbtide.traces.formats import Format
 from ebbtide.traces.input.decoding import not_utf8
 from ebbtide.traces.input.json_value import json_value, too_deep
 from ebbtide.traces.input.lines import LONGEST_LINE
@@ -43,21 +45,6 @@ class ReadStats:
         self.reader: EventReader | None = None
         self._latest: dict[str, float] = {}
         self._offset = 0
-
-    @property
-    def title(self) -> str:
-        """The name of the run that its reader met so far; empty where it has none."""
-        return getattr(self.reader, "title", "")
-
-    @property
-    def project(self) -> str | None:
-        """The folder of the run that its reader met so far; None where no record has it."""
-        return getattr(self.reader, "project", None)
-
-    @property
-    def duplicates(self) -> int:
-        """Records that were there before, and were dropped."""
-        return 0 if self.reader is None else self.reader.duplicates
 
     def take_lines(self, lines: Sequence[bytes], reader: EventReader) -> Iterator[Sequence[TraceItem]]:
         """The events that more lines complete, in blocks: each is read before any of it is looked at."""
@@ -145,6 +132,68 @@ class ReadStats:
                     latest[event.chain_id] = ts
         self.timed += timed
         return events
+
+
+class OpenedTrace:
+    """A run that is read: its format, and what was counted so far.
+
+    Attributes:
+        source: What messages call it.
+        format: Its format; None while that is not known.
+        stats: What counts.
+    """
+
+    def __init__(self, form: Format | None, stats: ReadStats) -> None:
+        self.source = stats.source
+        self.format = form
+        self.stats = stats
+
+    @property
+    def events(self) -> int:
+        """Events given out so far."""
+        return self.stats.events
+
+    @property
+    def faults(self) -> tuple[TranscriptError, ...]:
+        """Errors of what could not be read, the first 20."""
+        return tuple(self.stats.faults)
+
+    @property
+    def fault_count(self) -> int:
+        """Number of errors in all."""
+        return self.stats.fault_count
+
+    @property
+    def capture_advice(self) -> str:
+        """Advice on what to switch on for arguments, answers and words to be recorded; empty if not known."""
+        form, scopes = self.format, getattr(self.stats.reader, "scopes", ())
+        return "" if form is None else capture_advice(form.name, scopes)
+
+    @property
+    def title(self) -> str:
+        """Name that the agent gave the run; empty if it has none."""
+        return getattr(self.stats.reader, "title", "")
+
+    @property
+    def project(self) -> str | None:
+        """The folder that the agent worked in; None where the run does not say."""
+        return getattr(self.stats.reader, "project", None)
+
+    @property
+    def duplicates(self) -> int:
+        """Records that were there before, by their ids, and were dropped."""
+        reader = self.stats.reader
+        return 0 if reader is None else reader.duplicates
+
+    @property
+    def late(self) -> int:
+        """Events whose time was before that of an earlier event of their chain."""
+        return self.stats.late
+
+    @property
+    def timed(self) -> bool:
+        """True if events have times."""
+        return self.stats.timed > 0
 
 
 def _size(lines: Sequence[bytes]) -> int:

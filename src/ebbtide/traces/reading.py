@@ -13,7 +13,6 @@ from typing import Any, Self
 from ebbtide.errors import TranscriptError
 from ebbtide.events.event import Event, Phase, ToolCall
 from ebbtide.events.transcript import Round, Transcript
-from ebbtide.traces.content_capture import capture_advice
 from ebbtide.traces.formats import Format
 from ebbtide.traces.input.document import Content, Document
 from ebbtide.traces.input.json_records import RecordScanner, fitting, records_of, text_from
@@ -31,7 +30,7 @@ from ebbtide.traces.input.source import (
     source_name,
     unpacked_pieces,
 )
-from ebbtide.traces.read_stats import ReadStats
+from ebbtide.traces.read_stats import OpenedTrace, ReadStats
 from ebbtide.traces.records.readers import TraceItem
 from ebbtide.traces.sessions.agents_below import FORMATS_WITH_AGENTS, agents_below, with_agents_below
 from ebbtide.traces.sessions.totals_beside import FORMATS_WITH_TOTALS, with_total_beside
@@ -46,22 +45,17 @@ _MOST_TEXT = 16 << 20  # of what can be read only as a whole
 _MOST_WHOLE = 64 << 20  # of a conversation; what is larger is read piece by piece
 
 
-class Trace:
+class Trace(OpenedTrace):
     """The events of a run, in its order, read as they are asked for; it can be gone through once.
 
     What cannot be read is a fault; everything around it is read. The counts are final when the events have
     been gone through. `open_trace` and `Trace.of` make one: ``for event in open_trace(path): ...``.
-
-    Attributes:
-        source: What messages call the input.
-        format: Its format.
-        stats: What counts.
     """
 
+    format: Format
+
     def __init__(self, form: Format, stats: ReadStats, events: Iterator[TraceItem]) -> None:
-        self.source = stats.source
-        self.format = form
-        self.stats = stats
+        super().__init__(form, stats)
         self._events = events
 
     @classmethod
@@ -118,51 +112,6 @@ class Trace:
 
     def __iter__(self) -> Iterator[TraceItem]:
         return self._events
-
-    @property
-    def events(self) -> int:
-        """Events given out so far."""
-        return self.stats.events
-
-    @property
-    def faults(self) -> tuple[TranscriptError, ...]:
-        """Errors of what could not be read, the first 20."""
-        return tuple(self.stats.faults)
-
-    @property
-    def fault_count(self) -> int:
-        """Number of errors in all."""
-        return self.stats.fault_count
-
-    @property
-    def capture_advice(self) -> str:
-        """Advice on what to switch on for arguments, answers and words to be recorded; empty if not known."""
-        return capture_advice(self.format.name, getattr(self.stats.reader, "scopes", ()))
-
-    @property
-    def title(self) -> str:
-        """Name that the agent gave the run; empty if it has none."""
-        return self.stats.title
-
-    @property
-    def project(self) -> str | None:
-        """The folder that the agent worked in; None where the run does not say."""
-        return self.stats.project
-
-    @property
-    def duplicates(self) -> int:
-        """Records that were there before, by their ids, and were dropped."""
-        return self.stats.duplicates
-
-    @property
-    def late(self) -> int:
-        """Events whose time was before that of an earlier event of their chain."""
-        return self.stats.late
-
-    @property
-    def timed(self) -> bool:
-        """True if events have times."""
-        return self.stats.timed > 0
 
 
 def open_trace(
