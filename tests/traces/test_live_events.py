@@ -70,7 +70,7 @@ def test_what_is_unknown_is_not_kept_for_ever(monkeypatch: pytest.MonkeyPatch) -
         stream.feed(encoded(LOG))
     assert sum(map(len, stream._waiting)) <= 1000
     stream.feed(encoded(EVENT) + b"{\n")
-    assert stream._stats.line == 502
+    assert stream.stats.line == 502
 
 
 @pytest.mark.parametrize("data", [b"", b"\n", encoded(LOG, LOG), b"hello"])

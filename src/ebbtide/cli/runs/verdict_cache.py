@@ -21,7 +21,7 @@ from ebbtide.cli.runs.session_row import SessionRow
 from ebbtide.events.tool_policy import ToolPolicies
 from ebbtide.supervision.run_options import RunOptions
 from ebbtide.supervision.summary.run_summary import RunSummary
-from ebbtide.traces.input.opencode_names import is_session_file
+from ebbtide.traces.input.source import is_session_file
 from ebbtide.traces.money.file_cache import FileCache, stamp_of
 
 _PACKAGE = __name__.partition(".")[0]

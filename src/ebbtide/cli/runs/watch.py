@@ -43,8 +43,7 @@ from ebbtide.text.redaction import redact, redacted
 from ebbtide.traces.agents.session_database import is_database, is_in_database
 from ebbtide.traces.agents.session_storage import only_session
 from ebbtide.traces.input.lines import Tail
-from ebbtide.traces.input.opencode_names import is_session_file
-from ebbtide.traces.input.source import STDIN, source_name
+from ebbtide.traces.input.source import STDIN, is_session_file, source_name
 from ebbtide.traces.live import TraceStream
 
 if TYPE_CHECKING:

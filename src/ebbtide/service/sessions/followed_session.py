@@ -10,7 +10,7 @@ from ebbtide.events.event import Event
 from ebbtide.traces.agents.session_database import is_in_database
 from ebbtide.traces.agents.session_tail import StoredTail, stored_tail
 from ebbtide.traces.input.lines import Tail
-from ebbtide.traces.input.opencode_names import is_session_file
+from ebbtide.traces.input.source import is_session_file
 from ebbtide.traces.live import TraceStream
 from ebbtide.traces.reading import open_trace
 from ebbtide.traces.records.readers import TraceItem

@@ -16,7 +16,7 @@ from ebbtide.service.runs.booking import BookedRow, BookedSums, book
 from ebbtide.service.runs.moments import quarter_number
 from ebbtide.service.runs.run_database import RunDatabase
 from ebbtide.service.runs.run_event import masked_name, plain_name
-from ebbtide.traces.money.machine_calls import known_file, place_of
+from ebbtide.traces.money.machine_calls import place_of
 from ebbtide.traces.money.money_cache import KnownFile, MoneyCache
 from ebbtide.traces.money.shared_calls import SharedCalls
 from ebbtide.traces.sessions.session_files import SessionFile
@@ -65,7 +65,7 @@ class SessionBooks:
             origins: Where the sessions of the agent come from.
         """
         try:
-            known = known_file(file, self._cache)
+            known = self._cache.known(file)
         except (TranscriptError, OSError, RecursionError) as error:
             _log.warning("the cost of a session cannot be read: %s", error)
             return

@@ -24,7 +24,7 @@ from ebbtide.service.sessions.followed_session import FollowedSession
 from ebbtide.service.sessions.session_books import SessionBooks
 from ebbtide.traces.agents.opencode_storage import message_folder
 from ebbtide.traces.agents.session_database import is_in_database
-from ebbtide.traces.input.opencode_names import is_session_file
+from ebbtide.traces.input.source import is_session_file
 from ebbtide.traces.sessions.agent_homes import CodingAgent
 from ebbtide.traces.sessions.session_files import SessionFile, SessionSearch
 from ebbtide.traces.sessions.session_origin import SessionOrigin, origin_of, root_session

@@ -20,7 +20,7 @@ from ebbtide.traces.agents.session_database import (
     open_database,
     statements_of,
 )
-from ebbtide.traces.input.opencode_names import is_session_file
+from ebbtide.traces.input.source import is_session_file
 from ebbtide.traces.input.other_databases import kind_of
 
 _LAYOUTS: Final = {layout.kind: layout for layout in (GOOSE_LAYOUT, HERMES_LAYOUT)}

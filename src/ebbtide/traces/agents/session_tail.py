@@ -9,7 +9,7 @@ from ebbtide.traces.agents.message_database import RowTail
 from ebbtide.traces.agents.opencode import SessionTail
 from ebbtide.traces.agents.opencode_folder_tail import FolderTail
 from ebbtide.traces.agents.session_storage import layout_of
-from ebbtide.traces.input.opencode_names import is_session_file
+from ebbtide.traces.input.source import is_session_file
 
 StoredTail = SessionTail | FolderTail | RowTail
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import os
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,6 +20,7 @@ STDIN = "-"
 ZIP = b"PK\x03\x04"
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _CHUNK = 1 << 18
+_SESSION_FILE = re.compile(r"ses_\w+\.json")
 _SUFFIXES = (".jsonl", ".ndjson", ".eval", ".traj")  # of files that hold nothing but traces, or data
 
 
@@ -40,6 +42,12 @@ def begins_with(file: Path, mark: bytes) -> bool:
 def is_named_like_a_trace(source: str) -> bool:
     """True if a file is a trace by its name, whatever is in it."""
     return Path(source.lower().removesuffix(".gz").removesuffix(".zst")).suffix in _SUFFIXES
+
+
+def is_session_file(path: str | os.PathLike[str]) -> bool:
+    """True if a path is that of a session in the folders of OpenCode 1.0; its messages stand in others."""
+    file = Path(path)
+    return _SESSION_FILE.fullmatch(file.name) is not None and file.parts[-4:-2] == ("storage", "session")
 
 
 def read_bytes(path: str | os.PathLike[str], most: int) -> bytes:

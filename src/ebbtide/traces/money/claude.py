@@ -7,9 +7,8 @@ from typing import Any
 
 import msgspec
 
-from ebbtide.budget.ledger.call_ledger import SightedCall
 from ebbtide.events.model_call_id import CallId
-from ebbtide.traces.money.file_calls import FileCalls
+from ebbtide.traces.money.file_calls import FileCalls, sighted_call
 from ebbtide.traces.records.calls_once import nameless_call
 from ebbtide.traces.records.claude_totals import take_total
 from ebbtide.traces.records.fields import dollars, identifier, mapping, seconds, text
@@ -126,28 +125,14 @@ def _add(found: FileCalls, latest: dict[CallId, _Mark], held: _Held, agent: str 
         if latest.get(name) == mark:
             return
         latest[name] = mark
-    usage = anthropic_usage(msgspec.json.decode(message.usage))
-    model, ts = text(message.model), seconds(held.timestamp)
-    if agent is not None and model is not None:
-        found.models[agent] = model
+    usage, ts = anthropic_usage(msgspec.json.decode(message.usage)), seconds(held.timestamp)
+    usage.model, usage.cost_usd = text(message.model), dollars(line.costUSD)
+    if agent is not None and usage.model is not None:
+        found.models[agent] = usage.model
+    call_id = name or nameless_call(ts, usage) or CallId.at(found.thread or "", len(found.calls))
+    is_own = found.thread is None or line.sessionId in (None, found.thread)
     found.calls.append(
-        SightedCall(
-            name or nameless_call(ts, usage) or CallId.at(found.thread or "", len(found.calls)),
-            ts,
-            model,
-            usage.tier,
-            usage.input_tokens,
-            usage.output_tokens,
-            usage.cache_read_tokens,
-            usage.cache_write_tokens,
-            usage.reasoning_tokens,
-            usage.cache_write_1h_tokens,
-            dollars(line.costUSD),
-            found.thread is None or line.sessionId in (None, found.thread),
-            agent=agent,
-            skill=skill,
-            server=server,
-        )
+        sighted_call(call_id, ts, usage, is_own=is_own, agent=agent, skill=skill, server=server)
     )
 
 
@@ -163,22 +148,9 @@ def _add_result(found: FileCalls, line: _Line) -> None:
     usage = anthropic_usage(msgspec.json.decode(result.usage))
     if not has_spent(usage):
         return
-    model = text(result.resolvedModel) or found.models.get(agent)
+    usage.model = text(result.resolvedModel) or found.models.get(agent)
     found.calls.append(
-        SightedCall(
-            CallId.at(agent, "result"),
-            seconds(line.timestamp),
-            model,
-            usage.tier,
-            usage.input_tokens,
-            usage.output_tokens,
-            usage.cache_read_tokens,
-            usage.cache_write_tokens,
-            usage.reasoning_tokens,
-            usage.cache_write_1h_tokens,
-            is_result=True,
-            agent=agent,
-        )
+        sighted_call(CallId.at(agent, "result"), seconds(line.timestamp), usage, is_result=True, agent=agent)
     )
 
 

@@ -7,9 +7,8 @@ from typing import Any
 
 import msgspec
 
-from ebbtide.budget.ledger.call_ledger import SightedCall
 from ebbtide.events.model_call_id import CallId
-from ebbtide.traces.money.file_calls import FileCalls
+from ebbtide.traces.money.file_calls import FileCalls, sighted_call
 from ebbtide.traces.records.codex_thread import TOTALS, CodexThread, codex_tier
 from ebbtide.traces.records.fields import count, identifier, mapping, seconds, text
 from ebbtide.traces.records.provider_usage import openai_usage
@@ -106,18 +105,7 @@ def _add(found: FileCalls, payload: _Payload, ts: float | None) -> None:
 
 def _append(found: FileCalls, name: str, amounts: list[int], ts: float | None, tier: str | None) -> None:
     usage = openai_usage(dict(zip(TOTALS, amounts, strict=True)))
+    usage.model, usage.tier = found.model, tier
     thread = found.codex or CodexThread()
-    found.calls.append(
-        SightedCall(
-            CallId.at(thread.of_count(ts), name),
-            ts,
-            found.model,
-            tier,
-            usage.input_tokens,
-            usage.output_tokens,
-            usage.cache_read_tokens,
-            usage.cache_write_tokens,
-            usage.reasoning_tokens,
-            is_replay=thread.replays(ts),
-        )
-    )
+    call_id = CallId.at(thread.of_count(ts), name)
+    found.calls.append(sighted_call(call_id, ts, usage, is_replay=thread.replays(ts)))

@@ -5,8 +5,7 @@ from __future__ import annotations
 from ebbtide.budget.ledger.call_ledger import SightedCall
 from ebbtide.events.event import Event, Notice, ToolCall
 from ebbtide.events.model_call_id import CallId
-from ebbtide.events.usage import Usage
-from ebbtide.traces.money.file_calls import FileCalls
+from ebbtide.traces.money.file_calls import FileCalls, sighted_call
 from ebbtide.traces.reading import open_trace
 from ebbtide.traces.records.calls_once import AMOUNTS
 
@@ -33,10 +32,9 @@ def read_calls(path: str, thread: str) -> FileCalls:
             name = str(found.calls[0].id) if found.calls else thread
             found.stated[name] = {usage.model or "": usage for usage in event.stated}
             found.stated_at = event.ts
-        elif event.usage is not None:
-            call = _sighted(event.usage, event, event.call or CallId.at(thread, number))
-            if call is None:
-                continue
+        elif (usage := event.usage) is not None and (usage.tokens is not None or usage.cost_usd is not None):
+            call_id, is_model = event.call or CallId.at(thread, number), not isinstance(event, ToolCall)
+            call = sighted_call(call_id, event.ts, usage, agent=event.agent, is_model=is_model)
             place = places.setdefault(call.id, len(found.calls))
             if place == len(found.calls):
                 found.calls.append(call)
@@ -52,23 +50,3 @@ def _grown(call: SightedCall, growth: SightedCall) -> SightedCall:
         before, more = getattr(call, name), getattr(growth, name)
         amounts[name] = before if more is None else more + (before or 0)
     return call._replace(**amounts)
-
-
-def _sighted(usage: Usage, event: Event, call_id: CallId) -> SightedCall | None:
-    if usage.tokens is None and usage.cost_usd is None:
-        return None
-    return SightedCall(
-        call_id,
-        event.ts,
-        usage.model,
-        usage.tier,
-        usage.input_tokens,
-        usage.output_tokens,
-        usage.cache_read_tokens,
-        usage.cache_write_tokens,
-        usage.reasoning_tokens,
-        usage.cache_write_1h_tokens,
-        usage.cost_usd,
-        agent=event.agent,
-        is_model=not isinstance(event, ToolCall),
-    )

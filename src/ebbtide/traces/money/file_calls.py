@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 
 from ebbtide.budget.ledger.call_ledger import SightedCall
+from ebbtide.events.model_call_id import CallId
 from ebbtide.events.usage import Usage
 from ebbtide.traces.records.codex_thread import CodexThread
 
@@ -37,3 +40,25 @@ class FileCalls(msgspec.Struct, gc=False):
     models: dict[str, str] = {}
     stated: dict[str, dict[str, Usage]] = {}
     stated_at: float | None = None
+
+
+def sighted_call(call_id: CallId, ts: float | None, usage: Usage, **fields: Any) -> SightedCall:
+    """A record of a call, with all that its usage states.
+
+    Args:
+        fields: Other fields of `SightedCall`.
+    """
+    return SightedCall(
+        call_id,
+        ts,
+        usage.model,
+        usage.tier,
+        usage.input_tokens,
+        usage.output_tokens,
+        usage.cache_read_tokens,
+        usage.cache_write_tokens,
+        usage.reasoning_tokens,
+        usage.cache_write_1h_tokens,
+        usage.cost_usd,
+        **fields,
+    )

@@ -11,15 +11,16 @@ from typing import Final
 from ebbtide.budget.ledger.call_ledger import CallLedger, CallPlace
 from ebbtide.budget.ledger.call_price import StatedTotals
 from ebbtide.budget.ledger.inherited_calls import InheritedCalls, inherited_in
-from ebbtide.traces.input.lines import LineSplitter
-from ebbtide.traces.input.source import STDIN, unpacked_pieces
-from ebbtide.traces.money import claude, codex
+from ebbtide.traces.input.source import STDIN
 from ebbtide.traces.money.event_calls import read_calls
 from ebbtide.traces.money.file_calls import FileCalls
+from ebbtide.traces.money.money_cache import LINE_READERS, calls_on_lines
 from ebbtide.traces.reading import open_trace
+from ebbtide.traces.sessions.session_origin import AGENT_OF_FORMAT
 
-_READERS: Final = {"claude-code": claude.add_calls, "codex": codex.add_calls}
-
+_READERS: Final = {
+    form: LINE_READERS[agent] for form, agent in AGENT_OF_FORMAT.items() if agent in LINE_READERS
+}
 _BY_EVENTS: Final = frozenset({"opencode", "pi", "copilot-cli"})  # whose copies and forks name calls
 
 
@@ -74,7 +75,7 @@ def _calls_of(path: Path) -> FileCalls | None:
         return None
     try:
         form = open_trace(path, is_named=False, is_growing=True).format.name
-        return calls_of(str(path), form) if form in _READERS or form in _BY_EVENTS else None
+        return calls_of(str(path), form) if _READERS.get(form) or form in _BY_EVENTS else None
     except Exception:  # noqa: BLE001 - whoever reads it says why, and the other files are read
         return None
 
@@ -89,12 +90,7 @@ def calls_of(path: str, form: str) -> FileCalls:
     Raises:
         TranscriptError: It cannot be read.
     """
-    adding = _READERS.get(form)
-    if adding is None or path == STDIN:
-        return read_calls(path, path)
-    found, splitter = FileCalls(calls=[], models={}), LineSplitter()
-    for piece in unpacked_pieces(path):
-        adding(found, splitter.feed(piece))
-    adding(found, splitter.finish())
+    add_calls = _READERS.get(form)
+    found = None if add_calls is None or path == STDIN else calls_on_lines(path, add_calls)
     # What early versions wrote, and what an agent prints, has other lines.
-    return found if found.calls else read_calls(path, path)
+    return found if found is not None and found.calls else read_calls(path, path)
