@@ -18,10 +18,9 @@ import pytest
 from ebbtide.errors import TranscriptError
 from ebbtide.events.event import Event, Message, ModelCall, Notice, NoticeKind, ToolCall
 from ebbtide.events.usage import Usage
-from ebbtide.traces.agents.opencode import SessionTail
-from ebbtide.traces.agents.opencode_folder_tail import FolderTail
 from ebbtide.traces.agents.session_database import is_database
 from ebbtide.traces.agents.session_storage import sessions_at, stored_lines, stored_session, stored_sessions
+from ebbtide.traces.agents.session_tail import stored_tail
 from ebbtide.traces.reading import Trace, open_trace
 
 MAIN, SUB = "ses_df6ac2601ffeCZAh6DEAPufnRP", "ses_df6ac1521ffe3KonsXd3CuMb79"
@@ -374,7 +373,7 @@ def test_a_session_that_goes_on(database: Path) -> None:
     whole = list(open_trace(database / MAIN))
     change(database, "UPDATE part SET message_id = 'later' WHERE message_id = ?", first_of_the_last)
     change(database, "UPDATE message SET data = json_remove(data, '$.time.completed') WHERE id = ?", answer)
-    tail = SessionTail(database / MAIN)
+    tail = stored_tail(database / MAIN)
     data = tail.look()
     assert list(Trace.of(data)) == whole[:-2]
     assert tail.look() == b""
@@ -401,7 +400,7 @@ def test_a_session_of_many_files_that_goes_on(files: Path) -> None:
     kept = {message: message.read_text(encoding="utf-8") for message in messages}
     for message in messages:
         message.unlink()
-    tail = FolderTail(session)
+    tail = stored_tail(session)
     assert tail.look() == b""
     data = b""
     question, *answers = messages
@@ -422,7 +421,7 @@ def test_a_session_of_many_files_that_goes_on(files: Path) -> None:
         data += tail.look()
         assert tail.look() == b""
     assert list(Trace.of(data)) == whole
-    assert FolderTail(session).look() == data
+    assert stored_tail(session).look() == data
 
 
 def test_a_question_waits_for_nothing_once_it_is_answered(files: Path) -> None:
@@ -431,12 +430,12 @@ def test_a_question_waits_for_nothing_once_it_is_answered(files: Path) -> None:
     messages = sorted((files.parents[1] / "message" / OLD_SUB).glob("*.json"))
     for message in messages:
         message.touch()
-    assert list(Trace.of(FolderTail(session).look())) == list(open_trace(session))
+    assert list(Trace.of(stored_tail(session).look())) == list(open_trace(session))
     later = json.loads(messages[0].read_text(encoding="utf-8"))
     later["time"]["created"] = 1
     last = messages[-1].with_name("msg_z.json")
     last.write_text(json.dumps({**later, "id": "msg_z"}), encoding="utf-8")
-    tail = FolderTail(session)
+    tail = stored_tail(session)
     assert tail.look() == b""
     aged(last, last.read_text(encoding="utf-8"))
     assert tail.look().count(b"\n") == 1 + len(messages) + 1

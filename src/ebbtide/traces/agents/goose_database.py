@@ -12,8 +12,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from ebbtide.traces.agents.message_database import DatabaseLayout, StoredLine, columns_of, rows_of
-from ebbtide.traces.agents.session_database import StoredSession
+from ebbtide.traces.agents.session_database import (
+    DatabaseLayout,
+    StoredLine,
+    StoredSession,
+    columns_of,
+    rows_of,
+)
 from ebbtide.traces.input.other_databases import GOOSE
 from ebbtide.traces.records.fields import from_json, identifier, seconds, text
 
@@ -24,7 +29,7 @@ _HEAD: Final = (
 )
 
 
-def _heads(database: sqlite3.Connection, path: Path, name: str | None) -> list[StoredSession]:
+def _sessions(database: sqlite3.Connection, path: Path, name: str | None) -> list[StoredSession]:
     """Returns the sessions: all of them, or the one of a name."""
     query = "SELECT * FROM sessions WHERE ? IS NULL OR id = ?"
     return [
@@ -46,7 +51,7 @@ def _lines(database: sqlite3.Connection, name: str) -> Iterator[StoredLine]:
     for row in rows_of(database, "SELECT * FROM sessions WHERE id = ?", name):
         head = {key: row.get(key) for key in _HEAD}
         head |= {"message_count": 0, "model_config": from_json(row.get("model_config_json"))}
-        yield StoredLine(key=("head", str(head)), record=head)
+        yield StoredLine.of(("head", str(head)), head)
     lines: list[tuple[float, int, StoredLine]] = []
     query = "SELECT * FROM messages WHERE session_id = ? ORDER BY created_timestamp, id"
     for row in rows_of(database, query, name):
@@ -57,13 +62,11 @@ def _lines(database: sqlite3.Connection, name: str) -> Iterator[StoredLine]:
             "metadata": from_json(row.get("metadata_json")),
         }
         key = ("message", row.get("message_id") or row["id"])
-        lines.append((seconds(record["created"]) or 0.0, 0, StoredLine(key=key, record=record)))
+        lines.append((seconds(record["created"]) or 0.0, 0, StoredLine.of(key, record)))
     if columns_of(database, "usage_ledger"):
         for row in rows_of(database, "SELECT * FROM usage_ledger WHERE session_id = ? ORDER BY id", name):
             at = seconds(row["created_timestamp"]) or 0.0
-            line = StoredLine(
-                key=("call", row["id"]), record={"usage_ledger": row}, ripe_at=at + 1.0 + _WRITTEN_S
-            )
+            line = StoredLine.of(("call", row["id"]), {"usage_ledger": row}, at + 1.0 + _WRITTEN_S)
             lines.append((at, 1, line))
     yield from (line for _, _, line in sorted(lines, key=lambda item: item[:2]))
 
@@ -75,6 +78,6 @@ GOOSE_LAYOUT: Final = DatabaseLayout(
         "sessions": frozenset({"id", "working_dir", "updated_at"}),
         "messages": frozenset({"id", "session_id", "role", "content_json", "created_timestamp"}),
     },
-    heads=_heads,
+    sessions=_sessions,
     lines=_lines,
 )

@@ -14,8 +14,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from ebbtide.traces.agents.message_database import DatabaseLayout, Row, StoredLine, columns_of, rows_of
-from ebbtide.traces.agents.session_database import StoredSession
+from ebbtide.traces.agents.session_database import (
+    DatabaseLayout,
+    Row,
+    StoredLine,
+    StoredSession,
+    columns_of,
+    rows_of,
+)
 from ebbtide.traces.input.other_databases import HERMES
 from ebbtide.traces.records.fields import count, dollars, from_json, identifier, mapping, seconds, text
 
@@ -25,7 +31,7 @@ _COUNTS: Final = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_w
 _BILLED: Final = (*_COUNTS, "reasoning_tokens", "actual_cost_usd")
 
 
-def _heads(database: sqlite3.Connection, path: Path, name: str | None) -> list[StoredSession]:
+def _sessions(database: sqlite3.Connection, path: Path, name: str | None) -> list[StoredSession]:
     """Returns the sessions: all of them, or the one of a name."""
     ended = {}
     if "end_reason" in columns_of(database, "sessions"):
@@ -74,10 +80,10 @@ def _lines(database: sqlite3.Connection, name: str) -> Iterator[StoredLine]:
             "cwd": _folder(row),
             "spent": _spent(database, row),
         }
-        yield StoredLine(key=("head", str(head)), record=head)
+        yield StoredLine.of(("head", str(head)), head)
     for row in rows_of(database, "SELECT * FROM messages WHERE session_id = ? ORDER BY id", name):
         key = tuple(row.get(column) for column in _SAID)
-        yield StoredLine(key=key, record=_message(row))
+        yield StoredLine.of(key, _message(row))
 
 
 def _message(row: Row) -> dict[str, Any]:
@@ -123,6 +129,6 @@ HERMES_LAYOUT: Final = DatabaseLayout(
         "sessions": frozenset({"id", "started_at"}),
         "messages": frozenset({"id", "session_id", "role", "content", "timestamp"}),
     },
-    heads=_heads,
+    sessions=_sessions,
     lines=_lines,
 )

@@ -10,17 +10,13 @@ reasoning.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from ebbtide.events.event import Event, Message, ModelCall, Notice, NoticeKind, ToolCall
 from ebbtide.events.model_call_id import CallId
 from ebbtide.events.usage import CLASSES, Usage
-from ebbtide.traces.agents.opencode_storage import database_rows, row_lines, session_head
-from ebbtide.traces.agents.session_database import open_database, state_of_files
 from ebbtide.traces.records.fields import count, dollars, identifier, items, mapping, seconds, shown, text
 from ebbtide.traces.records.joining import Seen
 from ebbtide.traces.records.provider_usage import has_spent, reported
@@ -250,48 +246,3 @@ def _failure(error: object, **common: Any) -> Sequence[Event]:
     if name == _ABORTED:
         return (Notice(kind=NoticeKind.NOTE, text=words, **common),)
     return (Notice(kind=NoticeKind.ERROR, text=words, error=True, **common),)
-
-
-class SessionTail:
-    """Tail of a session: each message when it is complete, an answer with all of its calls.
-
-    Args:
-        path: As for `is_in_database`.
-
-    Attributes:
-        is_waiting: True if something is there that was not given out yet, and will be without a change.
-
-    Raises:
-        TranscriptError: It cannot be read.
-    """
-
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.is_waiting = False
-        self._path = Path(path)
-        self._head = session_head(path)
-        self._lines_of: set[str] = set()  # messages whose lines were given out
-        self._state: object = None
-
-    def look(self) -> bytes:
-        """Lines that are new, as in `session_lines`; none where nothing is.
-
-        Raises:
-            TranscriptError: It cannot be read any more.
-        """
-        state = state_of_files(self._path.parent)
-        if state == self._state:
-            return b""
-        lines: list[bytes] = []
-        with open_database(self._path.parent) as database:
-            for row in database_rows(database, self._path.name):
-                if row.name in self._lines_of:
-                    continue
-                parts = row.parts(database)
-                if row.is_complete or (row.is_question and parts):
-                    self._lines_of.add(row.name)
-                    lines += row_lines(row, parts)
-        self._state = state
-        if lines and self._head:
-            lines.insert(0, self._head)
-            self._head = b""
-        return b"".join(lines)

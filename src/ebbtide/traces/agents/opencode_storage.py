@@ -9,12 +9,13 @@ import json
 import os
 import sqlite3
 from collections.abc import Iterator
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any, Final
 
 from ebbtide.errors import TranscriptError
 from ebbtide.regular_file import refuse_special
-from ebbtide.traces.agents.session_database import StoredSession, is_in_database, open_database
+from ebbtide.traces.agents.session_database import GROWING, DatabaseLayout, StoredLine, StoredSession
 from ebbtide.traces.input.json_value import json_value
 from ebbtide.traces.input.source import readable
 from ebbtide.traces.records.fields import identifier, mapping, seconds, text
@@ -33,47 +34,16 @@ FROM message WHERE session_id IN tree ORDER BY COALESCE(ended, time_created), id
 _PARTS = "SELECT data, json_valid(data) FROM part WHERE message_id = ? ORDER BY id"
 
 
-def stored_sessions(path: str | os.PathLike[str]) -> list[StoredSession]:
-    """The sessions in a database that no other one began.
-
-    Raises:
-        TranscriptError: It is no database of OpenCode, or cannot be read.
-    """
-    with open_database(path) as database:
-        rows = database.execute("SELECT id, parent_id, directory, time_updated FROM session").fetchall()
-    names = {row[0] for row in rows}
-    return [
-        StoredSession(
-            id=str(name),
-            path=str(Path(path, str(name))),
-            parent=None,
-            directory=text(directory),
-            modified=seconds(updated) or 0.0,
-        )
-        for name, parent, directory, updated in rows
-        if parent not in names and name
-    ]
-
-
-def stored_session(path: str | os.PathLike[str]) -> StoredSession:
-    """Returns the head of a session, in a database or in a file.
+def session_in_file(path: Path) -> StoredSession:
+    """Returns the head of a session in a file: an export has it beside the messages.
 
     Raises:
         TranscriptError: It cannot be read.
     """
-    file = Path(path)
-    if is_in_database(file):
-        with open_database(file.parent) as database:
-            query = "SELECT parent_id, directory, time_updated FROM session WHERE id = ?"
-            row = database.execute(query, (file.name,)).fetchone()
-        if row is None:
-            raise TranscriptError("no such session in this database", source=os.fspath(path))
-        head = {"id": file.name, "parentID": row[0], "directory": row[1], "time": {"updated": row[2]}}
-    else:
-        whole = mapping(json_value(_text_of(file)))
-        head = dict(mapping(whole.get("info")) or whole)  # an export has it beside the messages
+    whole = mapping(json_value(_text_of(path)))
+    head = mapping(whole.get("info")) or whole
     return StoredSession(
-        id=identifier(head.get("id")) or file.stem,
+        id=identifier(head.get("id")) or path.stem,
         path=os.fspath(path),
         parent=identifier(head.get("parentID")),
         directory=text(head.get("directory")),
@@ -81,20 +51,30 @@ def stored_session(path: str | os.PathLike[str]) -> StoredSession:
     )
 
 
-def session_lines(path: str | os.PathLike[str]) -> Iterator[bytes]:
-    """A session as JSON lines: what it is, then its messages with their parts.
-
-    Those of its sub-sessions stand between them where it is in a database; in folders these are sessions of
-    their own. What is no JSON comes as a line of its own.
-
-    Args:
-        path: As for `is_in_database` or `is_session_file`.
+def head_of_file(path: Path) -> StoredLine:
+    """The first of the lines of a session in folders: what it is.
 
     Raises:
         TranscriptError: It cannot be read.
     """
-    yield session_head(path)
-    yield from _database_lines(Path(path)) if is_in_database(path) else _folder_lines(Path(path))
+    session = session_in_file(path)
+    return _head(session.id, session.directory)
+
+
+def lines_in_folders(path: Path) -> Iterator[bytes]:
+    """A session in folders as JSON lines: what it is, then its messages with their parts.
+
+    Its sub-sessions are sessions of their own. What is no JSON comes as a line of its own.
+
+    Args:
+        path: As for `is_session_file`.
+
+    Raises:
+        TranscriptError: It cannot be read.
+    """
+    yield from head_of_file(path).content()
+    for message in _files(message_folder(path)):
+        yield from message_lines(message)
 
 
 def message_folder(path: str | os.PathLike[str]) -> Path:
@@ -124,76 +104,65 @@ def message_lines(file: Path) -> Iterator[bytes]:
     yield _flat(f'{{"info": {info}, "parts": [{whole}]}}')
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MessageRow:
-    """A message in a database.
+def _sessions(database: sqlite3.Connection, path: Path, name: str | None) -> list[StoredSession]:
+    """Returns the sessions that no other one began, or the one of a name."""
+    query = "SELECT id, parent_id, directory, time_updated FROM session WHERE ? IS NULL OR id = ?"
+    rows = database.execute(query, (name, name)).fetchall()
+    names = {row[0] for row in rows}
+    return [
+        StoredSession(
+            id=str(number),
+            path=str(path / str(number)),
+            parent=identifier(parent),
+            directory=text(directory),
+            modified=seconds(updated) or 0.0,
+        )
+        for number, parent, directory, updated in rows
+        if parent not in names and number
+    ]
 
-    Args:
-        name: Its id.
-        session: Its session.
-        data: What it states, as JSON.
-        is_valid: Whether that is JSON.
-        is_complete: Whether it is an answer that is over.
-        is_question: Whether it is what a person said.
+
+def _lines(database: sqlite3.Connection, session: str) -> Iterator[StoredLine]:
+    """Yields the head, then the messages with their parts, also those of sub-sessions, by the end of each.
+
+    A message is ripe when it is an answer that is over, or words of a person that have parts.
     """
-
-    name: str
-    session: str
-    data: str
-    is_valid: bool
-    is_complete: bool
-    is_question: bool
-
-    def parts(self, database: sqlite3.Connection) -> list[tuple[str, int]]:
-        """Its parts as JSON, each with whether it is valid."""
-        return database.execute(_PARTS, (self.name,)).fetchall()
-
-
-def database_rows(database: sqlite3.Connection, session: str) -> Iterator[MessageRow]:
-    """The messages of a session and of its sub-sessions, by the end of each."""
-    for name, owner, data, is_valid, ended, role in database.execute(_MESSAGES, (session,)):
-        yield MessageRow(
-            name=name,
-            session=owner,
-            data=data,
-            is_valid=bool(is_valid),
-            is_complete=ended is not None,
-            is_question=role == "user",
+    for (directory,) in database.execute("SELECT directory FROM session WHERE id = ?", (session,)):
+        yield _head(session, text(directory))
+    for row in database.execute(_MESSAGES, (session,)):
+        name, _, _, _, ended, role = row
+        has_ended = ended is not None or (role == "user" and bool(_parts(database, name)))
+        yield StoredLine(
+            key=name, content=partial(_message, database, row), ripe_at=0.0 if has_ended else GROWING
         )
 
 
-def row_lines(row: MessageRow, parts: list[tuple[str, int]]) -> Iterator[bytes]:
+def _parts(database: sqlite3.Connection, message: str) -> list[tuple[str, int]]:
+    """The parts of a message as JSON, each with whether it is valid."""
+    return database.execute(_PARTS, (message,)).fetchall()
+
+
+def _message(database: sqlite3.Connection, row: tuple[Any, ...]) -> Iterator[bytes]:
     """A message with its parts as a line; before it what is no JSON."""
-    yield from (_flat(part) for part, is_valid in parts if not is_valid)
-    if not row.is_valid:
-        yield _flat(row.data)
+    name, session, data, is_valid, *_ = row
+    parts = _parts(database, name)
+    yield from (_flat(part) for part, is_whole in parts if not is_whole)
+    if not is_valid:
+        yield _flat(data)
         return
-    marks = json.dumps({"id": row.name, "sessionID": row.session})[:-1]
-    whole = ",".join(part for part, is_valid in parts if is_valid)
-    rest = row.data.strip()[1:]
+    marks = json.dumps({"id": name, "sessionID": session})[:-1]
+    whole = ",".join(part for part, is_whole in parts if is_whole)
+    rest = data.strip()[1:]
     comma = "" if rest.lstrip().startswith("}") else ", "
     yield _flat(f'{{"info": {marks}{comma}{rest}, "parts": [{whole}]}}')
 
 
-def session_head(path: str | os.PathLike[str]) -> bytes:
-    """The first of the lines of a session: what it is.
-
-    Raises:
-        TranscriptError: It cannot be read.
-    """
-    session = stored_session(path)
-    return _flat(json.dumps({"info": {"id": session.id, "directory": session.directory or ""}}))
+OPENCODE_LAYOUT: Final = DatabaseLayout(sessions=_sessions, lines=_lines)
 
 
-def _database_lines(path: Path) -> Iterator[bytes]:
-    with open_database(path.parent) as database:
-        for row in database_rows(database, path.name):
-            yield from row_lines(row, row.parts(database))
-
-
-def _folder_lines(path: Path) -> Iterator[bytes]:
-    for message in _files(message_folder(path)):
-        yield from message_lines(message)
+def _head(session: str, directory: str | None) -> StoredLine:
+    line = _flat(json.dumps({"info": {"id": session, "directory": directory or ""}}))
+    return StoredLine(key="head", content=lambda: (line,), is_head=True)
 
 
 def _files(folder: Path) -> list[Path]:

@@ -9,32 +9,34 @@ from pathlib import Path
 from typing import Final
 
 from ebbtide.errors import TranscriptError
-from ebbtide.traces.agents import opencode_storage
 from ebbtide.traces.agents.goose_database import GOOSE_LAYOUT
 from ebbtide.traces.agents.hermes_database import HERMES_LAYOUT
-from ebbtide.traces.agents.message_database import DatabaseLayout, columns_of
+from ebbtide.traces.agents.opencode_storage import OPENCODE_LAYOUT, lines_in_folders, session_in_file
 from ebbtide.traces.agents.session_database import (
+    DatabaseLayout,
     StoredSession,
+    columns_of,
     is_database,
     is_in_database,
     open_database,
     statements_of,
 )
-from ebbtide.traces.input.source import is_session_file
 from ebbtide.traces.input.other_databases import kind_of
+from ebbtide.traces.input.source import is_session_file
 
 _LAYOUTS: Final = {layout.kind: layout for layout in (GOOSE_LAYOUT, HERMES_LAYOUT)}
 
 
-def layout_of(database: str | os.PathLike[str]) -> DatabaseLayout | None:
-    """Returns the layout of a database with a row a message; None for any other.
+def layout_of(database: str | os.PathLike[str]) -> DatabaseLayout:
+    """Returns the layout of a database; that of OpenCode where it is none with a row a message.
 
     Raises:
         TranscriptError: It cannot be read.
     """
     with open_database(database) as connection:
         tables = [columns_of(connection, name) for name in ("sessions", "messages")]
-        return _LAYOUTS.get(kind_of(statements_of(connection))) if all(tables) else None
+        kind = kind_of(statements_of(connection)) if all(tables) else None
+    return _LAYOUTS.get(kind, OPENCODE_LAYOUT)
 
 
 def stored_sessions(path: str | os.PathLike[str]) -> list[StoredSession]:
@@ -43,8 +45,7 @@ def stored_sessions(path: str | os.PathLike[str]) -> list[StoredSession]:
     Raises:
         TranscriptError: It is no database of an agent that is known, or cannot be read.
     """
-    layout = layout_of(path)
-    return opencode_storage.stored_sessions(path) if layout is None else layout.sessions(path)
+    return layout_of(path).sessions_in(Path(path))
 
 
 def stored_session(path: str | os.PathLike[str]) -> StoredSession:
@@ -53,8 +54,8 @@ def stored_session(path: str | os.PathLike[str]) -> StoredSession:
     Raises:
         TranscriptError: It cannot be read.
     """
-    layout = layout_of(Path(path).parent) if is_in_database(path) else None
-    return opencode_storage.stored_session(path) if layout is None else layout.session(path)
+    file = Path(path)
+    return layout_of(file.parent).session(file) if is_in_database(file) else session_in_file(file)
 
 
 def stored_lines(path: str | os.PathLike[str]) -> Iterator[bytes] | None:
@@ -67,14 +68,13 @@ def stored_lines(path: str | os.PathLike[str]) -> Iterator[bytes] | None:
         TranscriptError: It cannot be read, or the database holds several, or none.
     """
     if is_session_file(path):
-        return opencode_storage.session_lines(path)
-    session = only_session(path) if is_database(path) else path
+        return lines_in_folders(Path(path))
+    session = Path(only_session(path) if is_database(path) else path)
     if not is_in_database(session):
         return None
-    layout = layout_of(Path(session).parent)
-    if layout is None:
-        return opencode_storage.session_lines(session)
-    return (line.to_bytes() for line in layout.read(session))
+    layout = layout_of(session.parent)
+    layout.session(session)
+    return (part for line in layout.lines_of(session) for part in line.content())
 
 
 def sessions_at(path: str | os.PathLike[str]) -> list[str]:
