@@ -122,5 +122,5 @@ def test_times_are_put_in_order() -> None:
     """Events that came late go where they belong, those without a time stay behind the one before."""
     order = TimeOrder(most=3)
     times = [("a", 3.0), ("b", None), ("c", 1.0), ("d", 2.0), ("e", 9.0)]
-    names = [call.name for name, ts in times for call in order.add(ToolCall(name=name, ts=ts))]
-    assert names + [call.name for call in order.finish()] == ["c", "d", "a", "b", "e"]
+    names = [call.name for name, ts in times for call in order.add([ToolCall(name=name, ts=ts)])]
+    assert names + [call.name for call in order.released()] == ["c", "d", "a", "b", "e"]

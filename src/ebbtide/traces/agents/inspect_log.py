@@ -178,11 +178,11 @@ class InspectSample:
 
     def event(self, event: Mapping[str, Any]) -> Sequence[Event]:
         """The events that need not wait any longer, mostly none."""
-        return [done for inner in self._events_in(event, 0) for done in self._order.add(inner)]
+        return self._order.add(self._events_in(event, 0))
 
     def finish(self) -> Sequence[Event]:
         """All that waited, with its texts."""
-        events = self._order.finish() if self._has_events else [*self._spoken, *self._calls.finish()]
+        events = self._order.released() if self._has_events else [*self._spoken, *self._calls.finish()]
         return [self._whole(event) for event in events] if self._texts else events
 
     def _events_in(self, event: Mapping[str, Any], depth: int) -> Sequence[Event]:

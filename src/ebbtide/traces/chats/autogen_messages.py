@@ -65,10 +65,7 @@ class AutogenReader:
         """
         if not isinstance(value, dict | list):
             raise TranscriptError(f"expected a message, found {shape(value)}")
-        try:
-            return self._read(value, path, 0)
-        except RecursionError:
-            raise TranscriptError("nested too deeply to be read") from None
+        return self._read(value, path, 0)
 
     def finish(self) -> Sequence[Event]:
         """The calls whose results never came."""

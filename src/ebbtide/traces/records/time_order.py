@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Iterable
+from math import inf
 
 from ebbtide.events.event import Event
 
-_MOST = 10_000  # events that wait; an exporter's batch has a few hundred
-
 
 class TimeOrder:
-    """Holds events back until as many have come as one may be late by.
+    """Holds events back, and gives them in the order of their times.
 
     Events without a time keep their place behind the one before them.
 
@@ -19,28 +18,30 @@ class TimeOrder:
         most: So many wait; one that is later still comes when it comes.
     """
 
-    def __init__(self, most: int = _MOST) -> None:
+    def __init__(self, most: float = inf) -> None:
         self._most = most
         self._heap: list[tuple[float, int, Event]] = []
         self._count = 0
-        self._latest = float("-inf")
+        self._latest = -inf
 
-    def add(self, event: Event, ts: float | None = None) -> Sequence[Event]:
-        """The events that need not wait any longer.
+    def __len__(self) -> int:
+        return len(self._heap)
 
-        Args:
-            event: One more event.
-            ts: The time to order it by; None: its own.
-        """
-        at = event.ts if ts is None else ts
-        if at is not None:
-            self._latest = at
-        heapq.heappush(self._heap, (self._latest, self._count, event))
-        self._count += 1
-        return (heapq.heappop(self._heap)[2],) if len(self._heap) > self._most else ()
+    def add(self, events: Iterable[Event]) -> list[Event]:
+        """Takes some more events; returns those that need not wait any longer."""
+        ready: list[Event] = []
+        for event in events:
+            if event.ts is not None:
+                self._latest = event.ts
+            self._count += 1
+            heapq.heappush(self._heap, (self._latest, self._count, event))
+            if len(self._heap) > self._most:
+                ready.append(heapq.heappop(self._heap)[2])
+        return ready
 
-    def finish(self) -> Sequence[Event]:
-        """All that still wait."""
-        events = tuple(event for _, _, event in sorted(self._heap, key=lambda entry: entry[:2]))
-        self._heap.clear()
+    def released(self, before: float = inf) -> list[Event]:
+        """The events up to a time; nothing that comes later can be earlier than these."""
+        events = []
+        while self._heap and self._heap[0][0] <= before:
+            events.append(heapq.heappop(self._heap)[2])
         return events

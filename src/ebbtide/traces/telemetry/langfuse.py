@@ -57,14 +57,11 @@ class LangfuseReader:
         if not isinstance(value, dict | list):
             raise TranscriptError(f"expected an observation or a trace, found {shape(value)}")
         events: list[Event] = []
-        try:
-            for item in langfuse_records(value):
-                if is_observation(item):
-                    events += self._events.add(self._span(item))
-                else:
-                    self._trace(item)
-        except RecursionError:
-            raise TranscriptError("nested too deeply to be read") from None
+        for item in langfuse_records(value):
+            if is_observation(item):
+                events += self._events.add(self._span(item))
+            else:
+                self._trace(item)
         return events
 
     def finish(self) -> Sequence[Event]:

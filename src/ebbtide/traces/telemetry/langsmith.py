@@ -60,13 +60,7 @@ class LangSmithReader:
         """
         if not isinstance(value, dict | list):
             raise TranscriptError(f"expected a run, found {shape(value)}")
-        events: list[Event] = []
-        try:
-            for run in langsmith_runs(value):
-                events += self._take(run)
-        except RecursionError:
-            raise TranscriptError("nested too deeply to be read") from None
-        return events
+        return [event for run in langsmith_runs(value) for event in self._take(run)]
 
     def finish(self) -> Sequence[Event]:
         """The events that still waited."""

@@ -56,10 +56,7 @@ class OtlpReader:
         """
         if not isinstance(value, dict | list):
             raise TranscriptError(f"expected spans, found {shape(value)}")
-        try:
-            return self.take(raw_spans(value), raw_logs(value))
-        except RecursionError:
-            raise TranscriptError("nested too deeply to be read") from None
+        return self.take(raw_spans(value), raw_logs(value))
 
     def take(self, spans: Iterable[RawSpan], logs: Iterable[RawLog]) -> Sequence[Event]:
         """As `read`, of spans and log records that are unwrapped already."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +9,6 @@ from enum import Flag
 from hashlib import blake2b
 
 from ebbtide.bounded import Bounded
-from ebbtide.events.event import Event
 from ebbtide.events.usage import Usage
 from ebbtide.traces.chats.chain_events import Slot
 from ebbtide.traces.chats.message_shapes import ChatMessage
@@ -198,33 +196,6 @@ def _digest(context: bytes, message: ChatMessage) -> bytes:
     requests = "".join(f"\0{item.name}\0{compact(item.args)}" for item in message.requests)
     words = f"{message.role}\0{message.text or ''}{requests}"
     return blake2b(words.encode(errors="replace"), key=context, digest_size=16).digest()
-
-
-class ReadyEvents:
-    """Gives events in the order of their times; one without a time keeps its place behind the one before."""
-
-    def __init__(self) -> None:
-        self._heap: list[tuple[float, int, Event]] = []
-        self._count = 0
-        self._latest = -math.inf
-
-    def __len__(self) -> int:
-        return len(self._heap)
-
-    def add(self, events: Sequence[Event]) -> None:
-        """Some more."""
-        for event in events:
-            if event.ts is not None:
-                self._latest = event.ts
-            self._count += 1
-            heapq.heappush(self._heap, (self._latest, self._count, event))
-
-    def released(self, before: float) -> list[Event]:
-        """Those that nothing which comes later can be earlier than."""
-        events = []
-        while self._heap and self._heap[0][0] <= before:
-            events.append(heapq.heappop(self._heap)[2])
-        return events
 
 
 _MOST_CALLS = 10_000  # calls that are remembered

@@ -20,13 +20,13 @@ from ebbtide.traces.chats.chain_events import ChainEvents, Slot
 from ebbtide.traces.chats.message_shapes import ChatMessage
 from ebbtide.traces.records.joining import Seen
 from ebbtide.traces.records.provider_usage import reported
+from ebbtide.traces.records.time_order import TimeOrder
 from ebbtide.traces.telemetry.span import Span, SpanKind
 from ebbtide.traces.telemetry.span_tree import (
     MOST_KNOWN,
     Contexts,
     Detail,
     Key,
-    ReadyEvents,
     SameCalls,
     SpanTree,
     joined,
@@ -76,7 +76,7 @@ class SpanEvents:
         self._bases: Bounded[str, str] = Bounded(MOST_KNOWN)  # conversations of chains
         self._tools_have_spans: Bounded[str, None] = Bounded(MOST_KNOWN)
         self._chains: Bounded[str, ChainEvents] = Bounded(_MOST_CHAINS)
-        self._ready = ReadyEvents()
+        self._ready = TimeOrder()
 
     def add(self, span: Span) -> list[Event]:
         """The events that need not wait any longer."""
@@ -162,7 +162,7 @@ class SpanEvents:
         for chain in self._chains.values():
             if chain.has_waiting:
                 self._ready.add(chain.settle())
-        return events + self._ready.released(math.inf)
+        return events + self._ready.released()
 
     def conversation(self, trace: str) -> str | None:
         """The conversation that a trace is a part of; None while that is not known."""
@@ -179,7 +179,7 @@ class SpanEvents:
             events += self._next()
         for chain in self._chains.values():
             self._ready.add(chain.finish())
-        return events + self._ready.released(math.inf)
+        return events + self._ready.released()
 
     def _register(self, key: Key, span: Span) -> None:
         self._tree.register(key, span)

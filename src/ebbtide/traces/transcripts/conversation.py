@@ -7,6 +7,7 @@ from typing import Any
 
 from ebbtide.events.event import Message, ModelCall, ModelPart, Role
 from ebbtide.events.transcript import Round
+from ebbtide.traces.input.json_value import too_deep
 from ebbtide.traces.records.readers import EventReader, TraceItem
 from ebbtide.traces.transcripts.turns import RoundUnit, Turn, TurnRounds
 
@@ -67,7 +68,10 @@ class EventLines:
         Raises:
             TranscriptError: The line is broken.
         """
-        return self._rounds(self._reader.read(value, ""))
+        try:
+            return self._rounds(self._reader.read(value, ""))
+        except RecursionError:
+            raise too_deep() from None
 
     def finish(self) -> tuple[Round, ...]:
         """The rounds that were still open.
