@@ -13,7 +13,7 @@ from typing import Any, Final
 from ebbtide.events.event import Event, Message, ModelCall, Notice, NoticeKind, Stop, ToolCall
 from ebbtide.events.usage import Usage
 from ebbtide.traces.records.fields import count, identifier, items, mapping, seconds, text
-from ebbtide.traces.records.joining import OpenCalls
+from ebbtide.traces.records.joining import JoiningReader
 
 _REQUEST: Final = ("<USER_REQUEST>", "</USER_REQUEST>")
 _MODEL: Final = re.compile(r"`Model Selection` from .{0,80}? to ([^\n]{1,80}?)\.\n")
@@ -27,17 +27,12 @@ _NOTICES: Final = {
 }
 
 
-class AntigravityReader:
+class AntigravityReader(JoiningReader):
     """Reads a transcript step by step."""
 
     def __init__(self) -> None:
-        self._calls = OpenCalls()
+        super().__init__()
         self._model: str | None = None
-
-    @property
-    def duplicates(self) -> int:
-        """Calls and results that were there before."""
-        return self._calls.duplicates
 
     def read(self, value: Any, path: str) -> Sequence[Event]:
         """Returns the events that this step completes."""
@@ -60,10 +55,6 @@ class AntigravityReader:
         }
         unasked = ToolCall(name=kind.lower())
         return self._calls.close(self._calls.first_waiting(), else_call=unasked, **result)
-
-    def finish(self) -> Sequence[Event]:
-        """Returns the calls whose results never came."""
-        return self._calls.finish()
 
     def _request(self, words: str, ts: float | None) -> Sequence[Event]:
         if (chosen := _MODEL.search(words)) is not None:

@@ -340,9 +340,7 @@ class ClaudeCodeReader:
         if (agent := identifier(outcome.get("agentId"))) is not None:
             result["starts"] = agent
             result["started_calls"] = count(outcome.get("totalToolUseCount"))
-        if ts is not None:
-            result["ts"] = ts
-        return self._calls.close(identifier(block.get("tool_use_id")), **result)
+        return self._calls.close(identifier(block.get("tool_use_id")), ts=ts, **result)
 
 
 def _line_of_agent(line: dict[str, Any]) -> dict[str, Any]:

@@ -128,7 +128,9 @@ class CodexReader:
         if kind.endswith("_output"):
             self._answer.acted = self._answer.acted or not self._marked
             output = item.get("output", item.get("tools"))
-            return self._calls.close(name, **self._result(output))
+            result, failed = outcome(output)
+            known = {"result": result} if failed is None else {"result": result, "error": failed}
+            return self._calls.close(name, ts=self._ts, **known)
         if not kind.endswith("_call") and kind != "reasoning":
             return ()
         events = self._answering()
@@ -210,7 +212,7 @@ class CodexReader:
             call = ToolCall(ts=self._ts, batch=f"turn {self._turn}", **call_begun(event))
             return [*self._answering(), *self._calls.open(name, call)]
         if kind.endswith(END):
-            return self._calls.close(name, **self._timed(call_ended(event)))
+            return self._calls.close(name, ts=self._ts, **call_ended(event))
         if kind == "session_configured":
             self._model = text(event.get("model")) or self._model
         elif kind == "token_count" and "info" not in event:
@@ -255,14 +257,6 @@ class CodexReader:
             call = CallId.at(thread, f"{name} growth")
             events.append(Notice(kind=NoticeKind.USAGE, ts=self._ts, usage=rest, call=call))
         return events
-
-    def _result(self, output: object) -> dict[str, Any]:
-        """Returns what an output states: its text, and whether it failed, where it says so."""
-        result, failed = outcome(output)
-        return self._timed({"result": result} if failed is None else {"result": result, "error": failed})
-
-    def _timed(self, fields: dict[str, Any]) -> dict[str, Any]:
-        return fields if self._ts is None else {**fields, "ts": self._ts}
 
     def _flushed(self) -> Sequence[Event]:
         """The answer whose usage did not come."""

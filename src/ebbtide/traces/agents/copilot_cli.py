@@ -15,26 +15,21 @@ from ebbtide.events.model_call_id import CallId
 from ebbtide.events.usage import Usage, total
 from ebbtide.traces.records.calls_once import CallsOnce
 from ebbtide.traces.records.fields import count, identifier, mapping, seconds, shown, text
-from ebbtide.traces.records.joining import OpenCalls
+from ebbtide.traces.records.joining import JoiningReader
 from ebbtide.traces.records.provider_usage import disjoint_usage, reported
 
 _PLAN: Final = "premium requests"  # a plan pays for requests: their tokens have no price
 
 
-class CopilotCliReader:
+class CopilotCliReader(JoiningReader):
     """Reads a session line by line."""
 
     def __init__(self) -> None:
-        self._calls = OpenCalls()
+        super().__init__()
         self._once = CallsOnce()
         self._stated: dict[str, list[Usage]] = {}
         self._recorded: dict[str, Usage] = {}  # of calls whose answers are still to come
         self._own_key: set[str] = set()  # models that a person's own key pays for, by the token
-
-    @property
-    def duplicates(self) -> int:
-        """Calls and results that were there before."""
-        return self._calls.duplicates
 
     def read(self, value: Any, path: str) -> Sequence[Event]:
         """Returns the events that this line completes."""
@@ -62,13 +57,9 @@ class CopilotCliReader:
         if kind == "tool.execution_complete":
             failed = data.get("success") is False
             answer = mapping(data.get("error" if failed and "error" in data else "result"))
-            result: dict[str, Any] = {
-                "result": shown(answer.get("content", answer.get("message"))),
-                "error": failed,
-            }
-            if ts is not None:
-                result["ts"] = ts
-            return self._calls.close(identifier(data.get("toolCallId")), **result)
+            result = shown(answer.get("content", answer.get("message")))
+            number = identifier(data.get("toolCallId"))
+            return self._calls.close(number, result=result, error=failed, ts=ts)
         if kind == "session.compaction_complete":
             return (Notice(kind=NoticeKind.COMPACTION, ts=ts),)
         if kind == "session.error":
@@ -80,7 +71,7 @@ class CopilotCliReader:
 
     def finish(self) -> Sequence[Event]:
         """Returns the calls whose results or answers never came."""
-        return [*self._calls.finish(), *self._without_answers(None)]
+        return [*super().finish(), *self._without_answers(None)]
 
     def _record(self, report: Mapping[str, Any]) -> None:
         """Keep the usage of a call for its answer."""

@@ -19,7 +19,7 @@ from ebbtide.traces.agents.sniffing import PRINTED_GEMINI_LINE
 from ebbtide.traces.input.record_sign import is_like
 from ebbtide.traces.records.calls_once import CallsOnce
 from ebbtide.traces.records.fields import count, identifier, items, mapping, seconds, text
-from ebbtide.traces.records.joining import OpenCalls, Seen
+from ebbtide.traces.records.joining import JoiningReader, Seen
 from ebbtide.traces.records.provider_usage import disjoint_usage, has_spent, reported
 
 _OPEN = ("executing", "scheduled", "validating", "awaiting_approval", "pending")
@@ -182,21 +182,16 @@ def _lasting(output: object) -> object:
     return _PROCESS.sub("", output) if isinstance(output, str) else output
 
 
-class PrintedReader:
+class PrintedReader(JoiningReader):
     """Joins the pieces of answers; the tokens of the whole run come at its end, as a notice of usage."""
 
     def __init__(self) -> None:
-        self._calls = OpenCalls()
+        super().__init__()
         self._model: str | None = None
         self._texts: list[str] = []
         self._ts: float | None = None
         self._answering = False
         self._answers = 0
-
-    @property
-    def duplicates(self) -> int:
-        """Calls that were there before."""
-        return self._calls.duplicates
 
     def read(self, value: Mapping[str, Any]) -> Sequence[Event]:
         """The events that this line completes."""

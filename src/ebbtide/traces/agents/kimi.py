@@ -13,28 +13,23 @@ from ebbtide.events.event import Event, Message, ModelCall, Notice, NoticeKind, 
 from ebbtide.events.model_call_id import CallId
 from ebbtide.events.usage import Usage
 from ebbtide.traces.records.fields import count, identifier, joined_text, mapping, seconds, shown, text
-from ebbtide.traces.records.joining import OpenCalls
+from ebbtide.traces.records.joining import JoiningReader
 from ebbtide.traces.records.provider_usage import reported
 
 _STOPS: Final = {"end_turn": Stop.END, "tool_use": Stop.CALLS, "max_tokens": Stop.LENGTH}
 
 
-class KimiReader:
+class KimiReader(JoiningReader):
     """Reads a session line by line; the calls of a step are held until the step has ended."""
 
     def __init__(self) -> None:
-        self._calls = OpenCalls()
+        super().__init__()
         self._model: str | None = None
         self._words: list[str] = []
         self._held: list[Event] = []
         self._begun_ts: float | None = None  # when the model had said what it wants
         self._in_step = False
         self._stated: Usage | None = None  # of the last step, until its record comes
-
-    @property
-    def duplicates(self) -> int:
-        """Calls and results that were there before."""
-        return self._calls.duplicates
 
     def read(self, value: Any, path: str) -> Sequence[Event]:
         """Returns the events that this line completes."""

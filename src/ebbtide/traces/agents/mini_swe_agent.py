@@ -24,7 +24,7 @@ from ebbtide.traces.records.fields import (
     seconds,
     text,
 )
-from ebbtide.traces.records.joining import OpenCalls
+from ebbtide.traces.records.joining import JoiningReader
 from ebbtide.traces.records.provider_usage import openai_usage, reported
 from ebbtide.traces.records.usage_accounts import UsageLedger
 
@@ -33,22 +33,17 @@ _RETURN_CODE = re.compile(r"\s*<returncode>\s*(-?\d+)\s*</returncode>")
 _TOOL = "bash"
 
 
-class MiniSweAgentReader:
+class MiniSweAgentReader(JoiningReader):
     """Reads messages one by one."""
 
     def __init__(self) -> None:
-        self._calls = OpenCalls()
+        super().__init__()
         self._ledger = UsageLedger()
         self._model: str | None = None
         self._cost: float | None = None
         self._ts: float | None = None
         self._answers = 0
         self._is_refused = False  # the latest answer, which had no command
-
-    @property
-    def duplicates(self) -> int:
-        """Calls that were there before."""
-        return self._calls.duplicates
 
     def read(self, value: Any, path: str) -> Sequence[Event]:
         """The events that this message completes."""
@@ -135,9 +130,8 @@ class MiniSweAgentReader:
         code = extra.get("returncode")
         match = _RETURN_CODE.match(words or "") if code is None else None
         failed = code != 0 if isinstance(code, int) else bool(match and match[1] != "0")
-        at: dict[str, Any] = {} if self._ts is None else {"ts": self._ts}
         failed = failed or bool(extra.get("exception_info"))
-        calls = [*self._calls.close(waiting, result=output, error=failed, **at)]
+        calls = [*self._calls.close(waiting, result=output, error=failed, ts=self._ts)]
         if call_id is None and message.get("role") == "user":
             # One message answers all commands of an answer, where it names none.
             calls += self._calls.finish()

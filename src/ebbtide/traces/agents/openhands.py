@@ -139,10 +139,6 @@ class RunEvents:
         """The chain and the present time, for an event."""
         return {"chain_id": self._chain, "ts": self.ts}
 
-    def timed(self, **fields: Any) -> dict[str, Any]:
-        """Returns the fields of a call whose answer is there, with its time where that is known."""
-        return fields if self.ts is None else {**fields, "ts": self.ts}
-
 
 def totals_of(metrics: Mapping[str, Any]) -> Usage:
     """The cost and the tokens of a run so far."""
@@ -338,7 +334,7 @@ class V0Events(RunEvents):
             yield Notice(kind=NoticeKind.ERROR, text=text(result), error=True, **self.common)
             return
         key = f"action {cause}" if cause is not None else None
-        yield from self.calls.close(key, **self.timed(result=result, error=failed))
+        yield from self.calls.close(key, result=result, error=failed, ts=self.ts)
 
 
 _OVER = ("completed", "failed")  # a call that another agent made
@@ -411,7 +407,7 @@ class V1Events(RunEvents):
         result = event.get("raw_output")
         result = result if result is not None else event.get("content")
         failed = status == "failed" or event.get("is_error") is True
-        yield from self.calls.close(key, else_call=call, **self.timed(result=result, error=failed))
+        yield from self.calls.close(key, else_call=call, result=result, error=failed, ts=self.ts)
 
     def _answer(self, event: Mapping[str, Any]) -> Iterator[Event]:
         observation = mapping(event.get("observation"))
@@ -423,7 +419,7 @@ class V1Events(RunEvents):
             failed = observation.get("is_error") is True or (isinstance(code, int) and code not in (0, -1))
         key = identifier(event.get("tool_call_id")) or identifier(event.get("action_id"))
         call = ToolCall(name=text(event.get("tool_name")) or "tool", **self.common)
-        yield from self.calls.close(key, else_call=call, **self.timed(result=result, error=failed))
+        yield from self.calls.close(key, else_call=call, result=result, error=failed, ts=self.ts)
 
     def _grown(self, event: Mapping[str, Any]) -> Usage:
         """Returns the growth of the totals that early versions put into their events."""

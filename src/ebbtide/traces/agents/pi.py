@@ -24,26 +24,21 @@ from ebbtide.traces.records.fields import (
     shown,
     text,
 )
-from ebbtide.traces.records.joining import OpenCalls
+from ebbtide.traces.records.joining import JoiningReader
 from ebbtide.traces.records.provider_usage import reported
 
 _FAILED = ("error", "aborted")
 _NO_MODELS = ("delivery-mirror", "gateway-injected")  # of what OpenClaw writes in the name of one
 
 
-class PiReader:
+class PiReader(JoiningReader):
     """Reads a session line by line."""
 
     def __init__(self) -> None:
-        self._calls = OpenCalls()
+        super().__init__()
         self._once = CallsOnce()
         self._model: str | None = None  # of the answers that do not name theirs
         self.project: str | None = None  #: the folder it worked in, as its header says
-
-    @property
-    def duplicates(self) -> int:
-        """Calls and results that were there before."""
-        return self._calls.duplicates
 
     def read(self, value: Any, path: str) -> Sequence[Event]:
         """Returns the events that this line completes."""
@@ -67,19 +62,12 @@ class PiReader:
         if role == "assistant":
             return self._answer(message, identifier(value.get("id")), ts)
         if role == "toolResult":
-            result: dict[str, Any] = {
-                "result": shown(message.get("content")),
-                "error": message.get("isError") is True,
-            }
-            if ts is not None:
-                result["ts"] = ts
-            return self._calls.close(identifier(message.get("toolCallId")), **result)
+            result, failed = shown(message.get("content")), message.get("isError") is True
+            return self._calls.close(
+                identifier(message.get("toolCallId")), result=result, error=failed, ts=ts
+            )
         words = joined_text(message.get("content"))
         return () if words is None or role != "user" else (Message(text=words, ts=ts),)
-
-    def finish(self) -> Sequence[Event]:
-        """Returns the calls whose results never came."""
-        return self._calls.finish()
 
     def _answer(self, message: Mapping[str, Any], entry: str | None, ts: float | None) -> Sequence[Event]:
         usage = _usage(message, self._model)

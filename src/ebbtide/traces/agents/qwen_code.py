@@ -12,7 +12,7 @@ from ebbtide.events.event import Event, Message, ModelCall, Notice, NoticeKind, 
 from ebbtide.events.usage import Usage
 from ebbtide.traces.records.calls_once import CallsOnce
 from ebbtide.traces.records.fields import identifier, items, mapping, seconds, text
-from ebbtide.traces.records.joining import OpenCalls
+from ebbtide.traces.records.joining import JoiningReader
 from ebbtide.traces.records.provider_usage import has_spent, reported, usage_by_keys
 
 _INJECTED: Final = "<qwen:"  # begins what the harness adds to a prompt
@@ -24,17 +24,12 @@ _NOTICES: Final = {
 _FAILED: Final = ("error", "cancelled", "canceled")
 
 
-class QwenCodeReader:
+class QwenCodeReader(JoiningReader):
     """Reads a session line by line."""
 
     def __init__(self) -> None:
-        self._calls = OpenCalls()
+        super().__init__()
         self._once = CallsOnce()
-
-    @property
-    def duplicates(self) -> int:
-        """Calls and results that were there before."""
-        return self._calls.duplicates
 
     def read(self, value: Any, path: str) -> Sequence[Event]:
         """Returns the events that this line completes."""
@@ -51,10 +46,6 @@ class QwenCodeReader:
         if kind != "user" or words is None:
             return ()
         return (Message(text=words, ts=ts),)
-
-    def finish(self) -> Sequence[Event]:
-        """Returns the calls whose results never came."""
-        return self._calls.finish()
 
     def _answer(
         self, line: Mapping[str, Any], parts: Sequence[Mapping[str, Any]], ts: float | None

@@ -25,7 +25,7 @@ from ebbtide.traces.records.fields import (
     mapping,
     text,
 )
-from ebbtide.traces.records.joining import OpenCalls
+from ebbtide.traces.records.joining import JoiningReader
 from ebbtide.traces.records.usage_accounts import UsageLedger
 
 _WORD = re.compile(r"[\w./+-]+")
@@ -64,18 +64,13 @@ class SweAgentReader:
         return _usage(self._info) if "model_stats" in self._info else self._usage
 
 
-class SweAgentHistoryReader:
+class SweAgentHistoryReader(JoiningReader):
     """Reads messages one by one; an observation belongs to the call that it names, or to the last action."""
 
     def __init__(self) -> None:
-        self._calls = OpenCalls()
+        super().__init__()
         self._info: Mapping[str, Any] = {}
         self._answers = 0
-
-    @property
-    def duplicates(self) -> int:
-        """Calls that were there before."""
-        return self._calls.duplicates
 
     def read(self, value: Any, path: str) -> Sequence[Event]:
         """The events that this message completes."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from ebbtide.bounded import Bounded
-from ebbtide.events.event import Phase, ToolCall
+from ebbtide.events.event import Event, Phase, ToolCall
 
 _MOST_SEEN = 100_000  # ids that are remembered
 _MOST_OPEN = 10_000  # calls that wait for their results
@@ -80,14 +80,20 @@ class OpenCalls:
         return begun if dropped is None else (dropped[1], *begun)
 
     def close(
-        self, name: str | None, *, else_call: ToolCall | None = None, **result: Any
+        self,
+        name: str | None,
+        *,
+        else_call: ToolCall | None = None,
+        ts: float | None = None,
+        **result: Any,
     ) -> Sequence[ToolCall]:
         """The result of a call is there.
 
         Args:
             name: The id of the call.
             else_call: What to give out if nobody made that call; None gives nothing.
-            result: Fields of `ToolCall` that are known now: ``result``, ``error``, ``ts``, ``status``.
+            ts: When it came; None leaves the time of the call.
+            result: Other fields of `ToolCall` that are known now: ``result``, ``error``, ``status``.
 
         Returns:
             The call with its result; nothing if it was there before, or is not known.
@@ -101,7 +107,7 @@ class OpenCalls:
             if else_call is None:
                 return ()
             call = else_call
-        return (_set(call, result),)
+        return (_set(call, result if ts is None else {**result, "ts": ts}),)
 
     def amend(self, name: str | None, **fields: Any) -> None:
         """Something is known of a call that still waits for its result."""
@@ -128,3 +134,19 @@ def _set(call: ToolCall, fields: dict[str, Any]) -> ToolCall:
     for name, value in fields.items():
         setattr(call, name, value)
     return call
+
+
+class JoiningReader:
+    """Reader of a trace in which calls and their results stand apart. A subclass reads the records."""
+
+    def __init__(self) -> None:
+        self._calls = OpenCalls()
+
+    @property
+    def duplicates(self) -> int:
+        """Calls and results that were there before."""
+        return self._calls.duplicates
+
+    def finish(self) -> Sequence[Event]:
+        """Returns the calls whose results never came."""
+        return self._calls.finish()
