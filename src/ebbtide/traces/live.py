@@ -156,8 +156,8 @@ class RoundStream:
     def __init__(self, *, unit: RoundUnit = RoundUnit.TURN, source: str | None = None) -> None:
         self._unit = unit
         self._source = source
-        self._buffer = bytearray()
-        self._searched = 0
+        self._splitter = LineSplitter()
+        self._lines: deque[bytes] = deque()  # that are whole and were not read
         self._line = 0
         self._offset = 0  # of the line that is read
         self._unknown = 0
@@ -170,13 +170,8 @@ class RoundStream:
         Raises:
             TranscriptError: A line is broken, with its number.
         """
-        self._buffer += data
-        while (end := self._buffer.find(b"\n", self._searched)) >= 0:
-            line = bytes(self._buffer[:end])
-            del self._buffer[: end + 1]
-            self._searched = 0
-            self._read(line)
-        self._searched = len(self._buffer)
+        self._lines += self._splitter.feed(data)
+        self._read_lines()
         return self._take()
 
     def finish(self) -> tuple[Round, ...]:
@@ -185,10 +180,8 @@ class RoundStream:
         Raises:
             TranscriptError: The last line is broken, a round is missing, or there was none.
         """
-        line = bytes(self._buffer)
-        self._buffer.clear()
-        self._searched = 0
-        self._read(line)
+        self._lines += self._splitter.finish()
+        self._read_lines()
         if self._reader is None:
             raise TranscriptError("there are no rounds", source=self._source)
         try:
@@ -201,6 +194,10 @@ class RoundStream:
         ready = tuple(self._ready)
         self._ready.clear()
         return ready
+
+    def _read_lines(self) -> None:
+        while self._lines:
+            self._read(self._lines.popleft())
 
     def _read(self, line: bytes) -> None:
         start = self._offset

@@ -10,9 +10,9 @@ from ebbtide.events.event import Event, Message, ModelCall, ModelPart, Notice, N
 from ebbtide.events.provider_answer import ToolRequest
 from ebbtide.events.usage import COUNTS, Usage
 from ebbtide.traces.chats.chain_events import ChainEvents
-from ebbtide.traces.chats.exchange_parts import RESPONSES, parts_of_exchange
 from ebbtide.traces.chats.message_parts import ToolAnswer
 from ebbtide.traces.chats.message_shapes import ChatMessage, messages_in
+from ebbtide.traces.chats.sniffing import RESPONSES, parts_of_exchange
 from ebbtide.traces.records.fields import compact, dollars, identifier, mapping, seconds, text
 from ebbtide.traces.records.injected_words import persons_words
 from ebbtide.traces.records.joining import Seen

@@ -15,9 +15,15 @@ from typing import Any
 from ebbtide.errors import TranscriptError
 from ebbtide.events.event import Event
 from ebbtide.traces.chats.chat_events import ChatEvents, Exchanges, reply_usage
-from ebbtide.traces.chats.exchange_parts import is_exchange, parts_of_exchange
 from ebbtide.traces.chats.message_shapes import messages_in
-from ebbtide.traces.chats.sniffing import is_answer, is_call_of_others, is_item, talk_in
+from ebbtide.traces.chats.sniffing import (
+    is_answer,
+    is_call_of_others,
+    is_exchange,
+    is_item,
+    parts_of_exchange,
+    talk_in,
+)
 from ebbtide.traces.input.document import shape
 from ebbtide.traces.records.fields import text
 from ebbtide.traces.records.usage_accounts import UsageLedger
@@ -42,16 +48,6 @@ class MessagesReader:
         Raises:
             TranscriptError: It is no message, and nothing that messages stand in.
         """
-        try:
-            return self._read(value, path)
-        except RecursionError:
-            raise TranscriptError("nested too deeply to be read") from None
-
-    def finish(self) -> Sequence[Event]:
-        """The calls whose results never came."""
-        return [*self._talk.finish(), *self._exchanges.finish()]
-
-    def _read(self, value: Any, path: str) -> Sequence[Event]:
         if isinstance(value, list):
             return self._run(value, path, {})
         if not isinstance(value, dict):
@@ -68,6 +64,10 @@ class MessagesReader:
         if is_call_of_others(value):
             raise TranscriptError("a tool call that is not a message", hint="It is left out.")
         return ()  # Logs mix messages with other records.
+
+    def finish(self) -> Sequence[Event]:
+        """The calls whose results never came."""
+        return [*self._talk.finish(), *self._exchanges.finish()]
 
     def _answer(self, value: Mapping[str, Any]) -> list[Event]:
         _, response = parts_of_exchange(value)

@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ebbtide.traces.chats.exchange_parts import is_exchange, parts_of_exchange
 from ebbtide.traces.input.document import Content, Document, shape
 from ebbtide.traces.records.fields import from_json, items, joined_text, mapping, text
 
@@ -84,7 +83,6 @@ def speaker_of(message: Mapping[str, Any]) -> str | None:
 
 AUTOGEN_REQUEST, AUTOGEN_EXECUTION = "ToolCallRequestEvent", "ToolCallExecutionEvent"
 
-
 AUTOGEN_MESSAGES = frozenset(
     (
         "TextMessage",
@@ -96,13 +94,11 @@ AUTOGEN_MESSAGES = frozenset(
     )
 )
 
-
 AUTOGEN_SAME = {
     "ToolCallMessage": AUTOGEN_REQUEST,
     "ToolCallResultMessage": AUTOGEN_EXECUTION,
     "FunctionExecutionResultMessage": AUTOGEN_EXECUTION,
 }
-
 
 AUTOGEN_LISTS = ("messages", "task_result", "inner_messages", "chat_message", "result")
 
@@ -148,7 +144,6 @@ _ANTHROPIC_BLOCKS = frozenset(
     ("tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use", "mcp_tool_use")
 )
 
-
 _ANTHROPIC_LOOKED_AT = 50
 
 
@@ -191,6 +186,48 @@ def is_call_of_others(value: Any) -> bool:
     return kind is not None and _OTHER_CALL.match(kind) is not None and not is_exchange(value)
 
 
+_REQUESTS = ("request", "request_body", "kwargs", "params", "body")
+RESPONSES = ("response", "response_body", "completion", "response_obj")
+_CONTEXTS = ("messages", "input", "contents", "prompt")
+
+
+def parts_of_exchange(value: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """The request and the answer in a record of both; either may be empty."""
+    request: Mapping[str, Any] = {}
+    response: Mapping[str, Any] = {}
+    for key in _REQUESTS:
+        request = request or _body(value.get(key))
+    for key in RESPONSES:
+        answer = value.get(key)
+        words = isinstance(answer, str) and from_json(answer) is answer
+        response = response or ({"role": "assistant", "content": answer} if words else _body(answer))
+    # A batch of Anthropic's states how each request went, around the answer.
+    response = response or _body(mapping(value.get("result")).get("message"))
+    if any(key in value for key in _CONTEXTS):
+        request = request or value
+    if any(key in value for key in ("choices", "candidates")) or isinstance(value.get("output"), list):
+        response = response or value
+    return request, response
+
+
+def is_exchange(value: Any) -> bool:
+    """True if this holds a request of a model and its answer."""
+    if not isinstance(value, dict) or isinstance(value.get("role"), str):
+        return False
+    request, response = parts_of_exchange(value)
+    if not any(key in request for key in _CONTEXTS):
+        return False
+    from ebbtide.traces.chats.message_shapes import messages_in
+
+    failed = request is not value and bool(value.get("error") or response.get("error"))
+    return failed or bool(response and messages_in(response, "assistant"))
+
+
+def _body(value: Any) -> Mapping[str, Any]:
+    record = mapping(from_json(value))
+    return mapping(from_json(record.get("body"))) or record
+
+
 _ITEM_CALLS = (
     "function_call",
     "custom_tool_call",
@@ -205,18 +242,13 @@ _ITEM_CALLS = (
     "apply_patch_call",
 )
 
-
 _ITEMS = frozenset(("message", "reasoning", *_ITEM_CALLS, *(f"{kind}_output" for kind in _ITEM_CALLS)))
-
 
 _ITEM_KEYS = ("call_id", "role", "summary", "encrypted_content", "status", "server_label")
 
-
 _ANSWERS = ("choices", "candidates")
 
-
 _CONVERSATIONS = (*LIST_KEYS, "conversation", "conversations", "chat_history", "trajectory", "input", "items")
-
 
 _MESSAGES_LOOKED_AT = 10
 
