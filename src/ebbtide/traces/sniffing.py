@@ -84,10 +84,6 @@ class NearestFormat(NamedTuple):
 def nearest_format(document: Document, refusals: Sequence[FormatRefusal]) -> NearestFormat | None:
     """The format whose names the input has the most of; a name that few formats have counts for more.
 
-    Args:
-        document: The input.
-        refusals: Every format.
-
     Returns:
         None where the input has no name of any.
     """

@@ -48,13 +48,12 @@ class AntigravityReader(JoiningReader):
             return (Notice(kind=notice, text=words, error=notice is NoticeKind.ERROR, ts=ts),)
         if step.get("source") != "MODEL":
             return ()
-        result = {
-            "result": _without_clock((words or "").lstrip()),
-            "error": step.get("status") in _FAILED or bool(count(step.get("exit_code"))),
-            "ts": ts,
-        }
+        result = _without_clock((words or "").lstrip())
+        failed = step.get("status") in _FAILED or bool(count(step.get("exit_code")))
         unasked = ToolCall(name=kind.lower())
-        return self._calls.close(self._calls.first_waiting(), else_call=unasked, **result)
+        return self._calls.close(
+            self._calls.first_waiting(), else_call=unasked, result=result, error=failed, ts=ts
+        )
 
     def _request(self, words: str, ts: float | None) -> Sequence[Event]:
         if (chosen := _MODEL.search(words)) is not None:

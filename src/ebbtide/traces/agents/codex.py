@@ -129,7 +129,9 @@ class CodexReader:
             self._answer.acted = self._answer.acted or not self._marked
             output = item.get("output", item.get("tools"))
             result, failed = outcome(output)
-            known = {"result": result} if failed is None else {"result": result, "error": failed}
+            known: dict[str, Any] = (
+                {"result": result} if failed is None else {"result": result, "error": failed}
+            )
             return self._calls.close(name, ts=self._ts, **known)
         if not kind.endswith("_call") and kind != "reasoning":
             return ()

@@ -12,9 +12,9 @@ from typing import Any, Final
 from ebbtide.events.event import Event, Message, ModelCall, Notice, NoticeKind, Stop, ToolCall
 from ebbtide.events.model_call_id import CallId
 from ebbtide.events.usage import Usage
-from ebbtide.traces.records.fields import count, identifier, joined_text, mapping, seconds, shown, text
+from ebbtide.traces.records.fields import identifier, joined_text, mapping, seconds, shown, text
 from ebbtide.traces.records.joining import JoiningReader
-from ebbtide.traces.records.provider_usage import reported
+from ebbtide.traces.records.provider_usage import reported, usage_named
 
 _STOPS: Final = {"end_turn": Stop.END, "tool_use": Stop.CALLS, "max_tokens": Stop.LENGTH}
 
@@ -128,11 +128,6 @@ class KimiReader(JoiningReader):
 
 
 def _usage(report: object, model: str | None) -> Usage:
-    counts = mapping(report)
-    return Usage(
-        model=model,
-        input_tokens=count(counts.get("inputOther")),
-        output_tokens=count(counts.get("output")),
-        cache_read_tokens=count(counts.get("inputCacheRead")),
-        cache_write_tokens=count(counts.get("inputCacheCreation")),
-    )
+    usage = usage_named(mapping(report), "inputOther", "output", "inputCacheRead", "inputCacheCreation")
+    usage.model = model
+    return usage

@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from ebbtide.events.event import Event, ModelCall, Notice, NoticeKind, Stop, ToolCall
-from ebbtide.events.usage import Usage, rows_by_model
+from ebbtide.events.usage import CLASSES, Usage, rows_by_model
 from ebbtide.traces.chats.chat_events import ChatEvents
 from ebbtide.traces.records.fields import (
     count,
@@ -30,7 +30,7 @@ from ebbtide.traces.records.fields import (
     shown,
     text,
 )
-from ebbtide.traces.records.provider_usage import disjoint_usage
+from ebbtide.traces.records.provider_usage import disjoint_usage, usage_named
 
 _Message = Mapping[str, Any]
 
@@ -293,16 +293,8 @@ class HermesReader(EnvelopeReader):
         self.project = place or self.project
         usages = []
         for row in map(mapping, items(record.get("spent"))):
-            usage = Usage(
-                model=text(row.get("model")),
-                input_tokens=count(row.get("input_tokens")),
-                output_tokens=count(row.get("output_tokens")),
-                cache_read_tokens=count(row.get("cache_read_tokens")),
-                cache_write_tokens=count(row.get("cache_write_tokens")),
-                reasoning_tokens=count(row.get("reasoning_tokens")),
-                cost_usd=dollars(row.get("actual_cost_usd")),
-            )
-            usage.drop_impossible_parts()
+            usage = usage_named(row, *CLASSES, "reasoning_tokens")
+            usage.model, usage.cost_usd = text(row.get("model")), dollars(row.get("actual_cost_usd"))
             usages.append(usage)
         spent = [usage for usage in usages if usage.tokens or usage.cost_usd]
         self._stated = rows_by_model(spent) or self._stated

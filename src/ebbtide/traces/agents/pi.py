@@ -14,7 +14,6 @@ from ebbtide.events.model_call_id import CallId
 from ebbtide.events.usage import Usage
 from ebbtide.traces.records.calls_once import CallsOnce
 from ebbtide.traces.records.fields import (
-    count,
     dollars,
     identifier,
     items,
@@ -25,7 +24,7 @@ from ebbtide.traces.records.fields import (
     text,
 )
 from ebbtide.traces.records.joining import JoiningReader
-from ebbtide.traces.records.provider_usage import reported
+from ebbtide.traces.records.provider_usage import reported, usage_named
 
 _FAILED = ("error", "aborted")
 _NO_MODELS = ("delivery-mirror", "gateway-injected")  # of what OpenClaw writes in the name of one
@@ -96,13 +95,7 @@ class PiReader(JoiningReader):
 
 def _usage(message: Mapping[str, Any], model: str | None) -> Usage:
     report = mapping(message.get("usage"))
-    usage = Usage(
-        model=text(message.get("model")) or model,
-        input_tokens=count(report.get("input")),
-        output_tokens=count(report.get("output")),
-        cache_read_tokens=count(report.get("cacheRead")),
-        cache_write_tokens=count(report.get("cacheWrite")),
-        cost_usd=dollars(mapping(report.get("cost")).get("total")),
-    )
-    usage.drop_impossible_parts()
+    usage = usage_named(report, "input", "output", "cacheRead", "cacheWrite")
+    usage.model = text(message.get("model")) or model
+    usage.cost_usd = dollars(mapping(report.get("cost")).get("total"))
     return usage

@@ -18,7 +18,6 @@ from ebbtide.events.event import Event
 from ebbtide.events.usage import Usage
 from ebbtide.traces.agents.message_envelopes import EnvelopeReader
 from ebbtide.traces.records.fields import (
-    count,
     dollars,
     identifier,
     items,
@@ -26,6 +25,7 @@ from ebbtide.traces.records.fields import (
     seconds,
     text,
 )
+from ebbtide.traces.records.provider_usage import usage_named
 
 _Message = Mapping[str, Any]
 # Names of tools have an underline, names of thoughts and of HTML have none.
@@ -70,15 +70,10 @@ class ClineReader(EnvelopeReader):
         if not report:
             return None
         tokens = mapping(report.get("tokens"))
-        usage = Usage(
-            model=self.model,
-            input_tokens=count(report.get("inputTokens", tokens.get("prompt"))),
-            output_tokens=count(report.get("outputTokens", tokens.get("completion"))),
-            cache_read_tokens=count(report.get("cacheReadTokens", tokens.get("cached"))),
-            cache_write_tokens=count(report.get("cacheWriteTokens")),
-            cost_usd=dollars(report.get("cost")),
-        )
-        usage.drop_impossible_parts()
+        older = {"inputTokens": "prompt", "outputTokens": "completion", "cacheReadTokens": "cached"}
+        counts = {**{name: tokens.get(before) for name, before in older.items()}, **report}
+        usage = usage_named(counts, *older, "cacheWriteTokens")
+        usage.model, usage.cost_usd = self.model, dollars(report.get("cost"))
         return usage if usage.tokens or usage.cost_usd else None
 
 
@@ -164,15 +159,10 @@ class GptmeReader(EnvelopeReader):
     def _usage(self, notes: _Message) -> Usage:
         report = mapping(notes.get("usage")) or notes  # older versions have it without a holder
         self.model = text(notes.get("model")) or self.model
-        usage = Usage(
-            model=self.model,
-            input_tokens=count(report.get("input_tokens")),
-            output_tokens=count(report.get("output_tokens")),
-            cache_read_tokens=count(report.get("cache_read_tokens")),
-            cache_write_tokens=count(report.get("cache_creation_tokens")),
-            cost_usd=dollars(notes.get("cost")),
+        usage = usage_named(
+            report, "input_tokens", "output_tokens", "cache_read_tokens", "cache_creation_tokens"
         )
-        usage.drop_impossible_parts()
+        usage.model, usage.cost_usd = self.model, dollars(notes.get("cost"))
         return usage
 
 

@@ -63,9 +63,6 @@ def without_cut_line(pieces: Iterator[bytes]) -> Iterator[bytes]:
     """The pieces of a file of lines, without a last line that has no end and is no JSON.
 
     A file of one line stays as it is.
-
-    Args:
-        pieces: The file.
     """
     rest: list[bytes] = []  # what may be a line that is not whole
     has_lines = False

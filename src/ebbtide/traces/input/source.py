@@ -53,10 +53,6 @@ def is_session_file(path: str | os.PathLike[str]) -> bool:
 def read_bytes(path: str | os.PathLike[str], most: int) -> bytes:
     """Everything in the file, or in standard input for ``-``; gzip and zstandard are unpacked.
 
-    Args:
-        path: The file.
-        most: Bytes that it may hold.
-
     Raises:
         TranscriptError: It cannot be read, or holds more.
     """

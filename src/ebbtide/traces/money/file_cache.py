@@ -23,11 +23,7 @@ _T = TypeVar("_T")
 
 
 def cache_folder(environment: Mapping[str, str]) -> Path:
-    """The folder for what can be made again, as the platform has it.
-
-    Args:
-        environment: Variables and their values.
-    """
+    """The folder for what can be made again, as the platform has it."""
     place = environment.get("XDG_CACHE_HOME", "")
     if not Path(place).is_absolute():
         home = Path("~").expanduser()
@@ -41,11 +37,7 @@ def cache_folder(environment: Mapping[str, str]) -> Path:
 
 
 def program_mark(version: str) -> str:
-    """A text that differs for another version of the program, released or not.
-
-    Args:
-        version: Its number.
-    """
+    """A text that differs for another version of the program, released or not."""
     sizes = []
     for folder, _, names in os.walk(_PACKAGE):
         for name in names:

@@ -46,11 +46,7 @@ class MachineCalls:
         return machine
 
     def calls(self, prices: Prices) -> Iterator[CountedCall]:
-        """Every call, once; what files state that they cost is settled.
-
-        Args:
-            prices: Prices of tokens.
-        """
+        """Every call, once; what files state that they cost is settled."""
         return settled(self.ledger.calls(), self.stated.by_place(), prices)
 
     def _read(self, files: list[SessionFile], cache: MoneyCache) -> None:
@@ -81,14 +77,7 @@ class MachineCalls:
 
 
 def place_of(file: SessionFile, known: KnownFile, root: str, project: str | None) -> CallPlace:
-    """The place of the calls of a file.
-
-    Args:
-        file: The file.
-        known: What it gave.
-        root: The session that it belongs to.
-        project: The folder of that session, where it is known.
-    """
+    """The place of the calls of a file."""
     return CallPlace(
         run=f"{file.agent.value}:{file.path}",
         began=known.found.began,

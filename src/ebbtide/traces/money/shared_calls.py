@@ -83,10 +83,6 @@ def _calls_of(path: Path) -> FileCalls | None:
 def calls_of(path: str, form: str) -> FileCalls:
     """The calls of a file.
 
-    Args:
-        path: A trace.
-        form: The name of its format.
-
     Raises:
         TranscriptError: It cannot be read.
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from ebbtide.events.model_call_id import CallId, Prompt, prompt_of
@@ -79,7 +79,7 @@ class CallsOnce:
         call = next((one for one in variants if one.is_same(prompt, ts)), None)
         if call is None:
             own = name if not variants else f"{name} {ts} {prompt}"
-            variants.append(_Call(own, _copied(usage), prompt, ts, ts))
+            variants.append(_Call(own, replace(usage), prompt, ts, ts))
             if agent is not None and any(prompt):
                 self._prompts.setdefault((agent, prompt_of(usage)), name)
             return Sighting(own, is_new=True, growth=usage)
@@ -125,10 +125,6 @@ def nameless_call(ts: float | None, usage: Usage) -> CallId | None:
 
 def _agree(one: _Sizes, other: _Sizes) -> bool:
     return all(a is None or b is None or a == b for a, b in zip(one, other, strict=True))
-
-
-def _copied(usage: Usage) -> Usage:
-    return Usage(**{key: getattr(usage, key) for key in ("model", "tier", *AMOUNTS)})
 
 
 def raise_to(before: Usage, usage: Usage) -> Usage:

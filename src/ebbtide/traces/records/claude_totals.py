@@ -7,14 +7,11 @@ from typing import Any, Final
 
 from ebbtide.events.usage import Usage
 from ebbtide.traces.records.calls_once import raise_to
-from ebbtide.traces.records.fields import count, dollars, identifier, mapping
+from ebbtide.traces.records.fields import dollars, identifier, mapping
+from ebbtide.traces.records.provider_usage import usage_named
 
-_COUNTS: Final = {  # of a model's usage in a result, by the field of `Usage`
-    "input_tokens": "inputTokens",
-    "output_tokens": "outputTokens",
-    "cache_read_tokens": "cacheReadInputTokens",
-    "cache_write_tokens": "cacheCreationInputTokens",
-}
+#: The counts of a model's usage in a result.
+_COUNTS: Final = ("inputTokens", "outputTokens", "cacheReadInputTokens", "cacheCreationInputTokens")
 
 
 def take_total(totals: dict[str, dict[str, Usage]], line: Mapping[str, Any]) -> None:
@@ -45,8 +42,9 @@ def _totals_of(value: Mapping[str, Any]) -> list[Usage]:
         return [] if cost is None else [Usage(cost_usd=cost)]
     rows = []
     for name, usage in models.items():
-        counts: dict[str, Any] = {key: count(usage.get(field)) for key, field in _COUNTS.items()}
-        rows.append(Usage(model=name, cost_usd=dollars(usage.get("costUSD")), **counts))
+        row = usage_named(usage, *_COUNTS)
+        row.model, row.cost_usd = name, dollars(usage.get("costUSD"))
+        rows.append(row)
     unpriced = [row for row in rows if row.cost_usd is None]
     if len(unpriced) == 1 and cost is not None:
         unpriced[0].cost_usd = max(0.0, cost - sum(row.cost_usd or 0.0 for row in rows))

@@ -48,12 +48,10 @@ class OpenCalls:
 
     Attributes:
         duplicates: Calls and results that were there before.
-        unmatched: Results of calls that nobody made.
     """
 
     def __init__(self) -> None:
         self.duplicates = 0
-        self.unmatched = 0
         self._seen = Seen()
         self._open: Bounded[str, ToolCall] = Bounded(_MOST_OPEN)
 
@@ -103,7 +101,6 @@ class OpenCalls:
             if name is not None and self._seen.before(name):
                 self.duplicates += 1
                 return ()
-            self.unmatched += 1
             if else_call is None:
                 return ()
             call = else_call

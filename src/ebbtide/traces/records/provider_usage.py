@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ebbtide.events.provider_usage import ANTHROPIC, OPENAI, UsageShape, shape_of, tier_of
-from ebbtide.events.usage import CLASSES, Usage
+from ebbtide.events.usage import CLASSES, COUNTS, Usage
 from ebbtide.traces.records.fields import count, mapping
 
 _EMPTY = Usage()
@@ -44,6 +44,23 @@ def disjoint_usage(
         reasoning_tokens=count(reasoning),
         cache_write_1h_tokens=count(cache_write_1h),
     )
+    usage.drop_impossible_parts()
+    return usage
+
+
+def usage_named(report: Mapping[str, Any], *names: str) -> Usage:
+    """Usage of a report whose counts do not overlap.
+
+    >>> usage_named({"in": 7, "out": 3}, "in", "out")
+    Usage(model=None, input_tokens=7, output_tokens=3, ...)
+
+    Args:
+        report: The counts.
+        names: Their names in it, in the order of `COUNTS`: input, output, read from a cache, written to one,
+            reasoning, written for an hour.
+    """
+    counts = {field: count(report.get(name)) for field, name in zip(COUNTS, names, strict=False)}
+    usage = Usage(**counts)  # type: ignore[arg-type]
     usage.drop_impossible_parts()
     return usage
 

@@ -308,12 +308,7 @@ AGENT_HOMES = (
 
 
 def folders_of(home: AgentHome, environment: Mapping[str, str]) -> list[str]:
-    """The folders that an agent keeps sessions in, whether they are there or not.
-
-    Args:
-        home: The agent's row.
-        environment: Variables and their values.
-    """
+    """The folders that an agent keeps sessions in, whether they are there or not."""
     value = environment.get(home.variable, "")
     homes = [part.strip() for part in (value.split(",") if home.is_list else [value])]
     user = user_folder()

@@ -27,12 +27,7 @@ _MARKS: Final = tuple(f'"{name}"' for name in STARTS_AGENTS)  # one of which a l
 
 
 def agents_below(path: Path, form: str) -> list[Event]:
-    """Returns the orders and starts of agents below those that a session starts itself, by their time.
-
-    Args:
-        path: The file of the session.
-        form: Name of its format.
-    """
+    """Returns the orders and starts of agents below those that a session starts itself, by their time."""
     if form == "claude-code":
         folder = path.parent / path.name.split(".", 1)[0] / "subagents"
         files = sorted(folder.rglob("agent-*.jsonl"))[:_MOST] if folder.is_dir() else []

@@ -20,10 +20,6 @@ def started_by(path: Path, form: str) -> list[tuple[Path, SessionOrigin]]:
     Claude Code and Gemini CLI have them in a folder of the session, Codex beside it in that of the day and of
     later ones. Sessions that stand in one database are read with the one that began them. Forks are not
     looked for: any session of the machine may be one.
-
-    Args:
-        path: The file of the session.
-        form: The name of its format.
     """
     agent = AGENT_OF_FORMAT.get(form)
     if agent is CodingAgent.CLAUDE:

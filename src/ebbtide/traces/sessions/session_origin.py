@@ -95,12 +95,7 @@ AGENT_OF_FORMAT: Final = {
 
 
 def origin_at(path: str | os.PathLike[str], form: str) -> SessionOrigin | None:
-    """Returns the origin of the session in any file; None where the format is not that of a coding agent.
-
-    Args:
-        path: The file, in any folder.
-        form: The name of its format.
-    """
+    """Returns the origin of the session in any file; None where the format is not that of a coding agent."""
     agent = AGENT_OF_FORMAT.get(form)
     if agent is None:
         return None

@@ -16,8 +16,8 @@ from ebbtide.events.event import Notice, NoticeKind
 from ebbtide.events.usage import Usage, rows_by_model
 from ebbtide.regular_file import open_regular
 from ebbtide.traces.input.json_value import json_value
-from ebbtide.traces.records.fields import count, dollars, from_json, items, mapping, text
-from ebbtide.traces.records.provider_usage import disjoint_usage
+from ebbtide.traces.records.fields import dollars, from_json, items, mapping, text
+from ebbtide.traces.records.provider_usage import disjoint_usage, usage_named
 from ebbtide.traces.records.readers import TraceItem
 
 _MOST: Final = 64 << 20  # bytes of a file that is read
@@ -43,15 +43,9 @@ def _of_droid(file: Path) -> tuple[str, list[Usage]]:
     beside = file.with_name(f"{file.stem}.settings.json")
     for settings in _values(beside):
         report = mapping(settings.get("tokenUsage"))
-        usage = Usage(
-            model=text(settings.get("model")),
-            input_tokens=count(report.get("inputTokens")),
-            output_tokens=count(report.get("outputTokens")),
-            cache_read_tokens=count(report.get("cacheReadTokens")),
-            cache_write_tokens=count(report.get("cacheCreationTokens")),
-            reasoning_tokens=count(report.get("thinkingTokens")),
-        )
-        usage.drop_impossible_parts()
+        names = ("inputTokens", "outputTokens", "cacheReadTokens", "cacheCreationTokens", "thinkingTokens")
+        usage = usage_named(report, *names)
+        usage.model = text(settings.get("model"))
         return beside.name, [usage]
     return beside.name, []
 
@@ -62,15 +56,9 @@ def _of_cline(file: Path) -> tuple[str, list[Usage]]:
     for message in _values(beside):
         report = mapping(from_json(message.get("text")))
         if message.get("say") == "api_req_started":
-            usage = Usage(
-                model=text(mapping(message.get("modelInfo")).get("modelId")),
-                input_tokens=count(report.get("tokensIn")),
-                output_tokens=count(report.get("tokensOut")),
-                cache_read_tokens=count(report.get("cacheReads")),
-                cache_write_tokens=count(report.get("cacheWrites")),
-                cost_usd=dollars(report.get("cost")),
-            )
-            usage.drop_impossible_parts()
+            usage = usage_named(report, "tokensIn", "tokensOut", "cacheReads", "cacheWrites")
+            usage.model = text(mapping(message.get("modelInfo")).get("modelId"))
+            usage.cost_usd = dollars(report.get("cost"))
             usages.append(usage)
     return beside.name, usages
 
