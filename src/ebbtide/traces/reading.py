@@ -17,7 +17,6 @@ from ebbtide.traces.formats import Format
 from ebbtide.traces.input.document import Content, Document
 from ebbtide.traces.input.json_records import RecordScanner, fitting, records_of, text_from
 from ebbtide.traces.input.lines import LineSplitter, without_cut_line
-from ebbtide.traces.input.run_shape import has_run_shape
 from ebbtide.traces.input.source import (
     STDIN,
     ZIP,
@@ -34,7 +33,7 @@ from ebbtide.traces.read_stats import OpenedTrace, ReadStats
 from ebbtide.traces.records.readers import TraceItem
 from ebbtide.traces.sessions.agents_below import FORMATS_WITH_AGENTS, agents_below, with_agents_below
 from ebbtide.traces.sessions.totals_beside import FORMATS_WITH_TOTALS, with_total_beside
-from ebbtide.traces.sniffing import format_of
+from ebbtide.traces.sniffing import format_of, has_run_shape
 from ebbtide.traces.transcripts.conversation import Conversation
 from ebbtide.traces.transcripts.turns import RoundUnit
 

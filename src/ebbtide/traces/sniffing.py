@@ -1,4 +1,4 @@
-"""Telling the format of a document, and of one in no known format the nearest."""
+"""Telling the format of a document; of one in no known format the nearest, and whether it holds a run."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import difflib
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from ebbtide.errors import TranscriptError
@@ -129,3 +130,55 @@ def _words(value: Any, depth: int) -> Iterator[str]:
     elif isinstance(value, list):
         for item in value[:_ITEMS]:
             yield from _words(item, depth)
+
+
+_RUN_DEPTH: Final = 4
+#: Keys whose values name who speaks, or what is done.
+_ACT_KEYS: Final = frozenset(
+    "role type kind event event_type sender author speaker from source actor".split()
+)
+_SPEAKERS: Final = frozenset("user assistant human ai agent bot gpt tool developer".split())
+_ACT: Final = re.compile(
+    r"(?:tool|function)_?(?:calls?|use|result|response|output|execution)|(?:user|assistant|agent|ai|human)_"
+)
+#: Keys that only a record of a call of a tool has.
+_CALL_KEYS: Final = frozenset(
+    """
+    tool_calls toolcalls tool_call_id toolcallid tool_use_id tooluseid tool_name toolname function_call
+    """.split()
+)
+
+
+def has_run_shape(document: Document) -> bool:
+    r"""Returns True if the first records of JSON name who speaks, or which tool is called.
+
+    >>> has_run_shape(Document.of(b'{"who": 1, "type": "toolCall"}\n{"who": 2, "type": "text"}'))
+    True
+    >>> has_run_shape(Document.of(b'{"task": "a", "resolved": true}\n{"task": "b", "resolved": false}'))
+    False
+    """
+    return any(_is_of_run(record) for value in document.head for record in _records(value, _RUN_DEPTH))
+
+
+def _records(value: Any, depth: int) -> Iterator[Mapping[str, Any]]:
+    if not depth:
+        return
+    if isinstance(value, Mapping):
+        yield value
+        for item in islice(value.values(), _ITEMS):
+            yield from _records(item, depth - 1)
+    elif isinstance(value, list):
+        for item in value[:_ITEMS]:
+            yield from _records(item, depth - 1)
+
+
+def _is_of_run(record: Mapping[str, Any]) -> bool:
+    for key, value in islice(record.items(), _ITEMS):
+        name = key.lower()
+        if name in _CALL_KEYS:
+            return True
+        if name in _ACT_KEYS and isinstance(value, str) and len(value) <= _LONGEST:
+            word = re.sub(r"(?<=[a-z])(?=[A-Z])|[-. ]", "_", value).lower()
+            if word in _SPEAKERS or _ACT.match(word) is not None:
+                return True
+    return False

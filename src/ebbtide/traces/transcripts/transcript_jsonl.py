@@ -34,7 +34,39 @@ def read_transcript(document: Document, *, title: str, unit: RoundUnit) -> Trans
     return replace(header, rounds=rounds)
 
 
-class TranscriptLines:
+class TranscriptRounds:
+    """Reads rounds one by one; one that comes before its predecessors waits for them."""
+
+    duplicates = 0
+
+    def __init__(self) -> None:
+        self._order = RoundOrder()
+        self._number = 0
+
+    def read(self, value: Any, path: str = "") -> tuple[Round, ...]:
+        """The rounds whose turn it is after this one.
+
+        Raises:
+            TranscriptError: It has another shape, its number is there twice, or the version is not known.
+        """
+        if path == "version":
+            Transcript.from_header({"version": value})
+            return ()
+        place = f"rounds[{self._number}]"
+        self._number += 1
+        return self._order.add(Round.from_dict(value, place), place)
+
+    def finish(self) -> tuple[Round, ...]:
+        """Nothing: no round stays open.
+
+        Raises:
+            TranscriptError: There was no round, or one is missing.
+        """
+        self._order.finish()
+        return ()
+
+
+class TranscriptLines(TranscriptRounds):
     """Reads the lines; a round that comes before its predecessors waits for them.
 
     Args:
@@ -44,11 +76,9 @@ class TranscriptLines:
         header: What the header line says; None while there was none.
     """
 
-    duplicates = 0
-
     def __init__(self, unit: RoundUnit = RoundUnit.TURN) -> None:
+        super().__init__()
         self.header: Mapping[str, Any] | None = None
-        self._order = RoundOrder()
 
     def read(self, value: Any, path: str = "") -> tuple[Round, ...]:
         """The rounds whose turn it is after this line.
@@ -70,48 +100,7 @@ class TranscriptLines:
             self.header = wire
         return ()
 
-    def finish(self) -> tuple[Round, ...]:
-        """Nothing: no round stays open.
-
-        Raises:
-            TranscriptError: There was no round, or one is missing.
-        """
-        self._order.finish()
-        return ()
-
 
 def read_json_transcript(document: Document, *, title: str, unit: RoundUnit) -> Transcript:  # noqa: ARG001 - as all are called
     """The transcript. It numbers its own rounds, so `unit` has no say."""
     return Transcript.from_dict({"conversation_id": title, **document.head[0]})
-
-
-class TranscriptRounds:
-    """Reads rounds one by one; one that comes before its predecessors waits for them."""
-
-    duplicates = 0
-
-    def __init__(self) -> None:
-        self._order = RoundOrder()
-        self._number = 0
-
-    def read(self, value: Any, path: str) -> tuple[Round, ...]:
-        """The rounds whose turn it is after this one.
-
-        Raises:
-            TranscriptError: It has another shape, its number is there twice, or the version is not known.
-        """
-        if path == "version":
-            Transcript.from_header({"version": value})
-            return ()
-        place = f"rounds[{self._number}]"
-        self._number += 1
-        return self._order.add(Round.from_dict(value, place), place)
-
-    def finish(self) -> tuple[Round, ...]:
-        """Nothing: no round stays open.
-
-        Raises:
-            TranscriptError: There was no round, or one is missing.
-        """
-        self._order.finish()
-        return ()
