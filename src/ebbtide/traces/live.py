@@ -17,7 +17,7 @@ from ebbtide.events.transcript import Round
 from ebbtide.traces.formats import FORMATS
 from ebbtide.traces.input.decoding import not_utf8
 from ebbtide.traces.input.document import HEAD, Content, Document, shape
-from ebbtide.traces.input.json_value import json_value
+from ebbtide.traces.input.json_value import json_value, value_or_none
 from ebbtide.traces.input.lines import LineSplitter, Tail
 from ebbtide.traces.read_stats import OpenedTrace, ReadStats
 from ebbtide.traces.reading import Trace
@@ -91,7 +91,7 @@ class TraceStream(OpenedTrace):
             self._waiting_bytes += len(line)
             if self._is_lines is False or not line.strip():
                 continue
-            value = _value_or_none(line)
+            value = value_or_none(line)
             if self._is_lines is None:
                 self._is_lines = _tells_lines(line, value)
             if isinstance(value, dict):
@@ -305,10 +305,3 @@ def _tells_lines(line: bytes, value: Any) -> bool | None:
     if isinstance(value, dict):
         return True
     return False if line.lstrip().startswith((b"{", b"[")) else None
-
-
-def _value_or_none(line: bytes) -> Any:
-    try:
-        return json_value(line.decode())
-    except (TranscriptError, UnicodeDecodeError):
-        return None

@@ -13,10 +13,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from ebbtide.errors import TranscriptError
 from ebbtide.regular_file import refuse_special
 from ebbtide.traces.agents.session_database import GROWING, DatabaseLayout, StoredLine, StoredSession
-from ebbtide.traces.input.json_value import json_value
+from ebbtide.traces.input.json_value import json_value, value_or_none
 from ebbtide.traces.input.source import readable
 from ebbtide.traces.records.fields import identifier, mapping, seconds, text
 
@@ -98,7 +97,7 @@ def message_lines(file: Path) -> Iterator[bytes]:
     """
     info = _text_of(file)
     parts = [_text_of(part) for part in _files(file.parents[2] / "part" / file.stem)]
-    broken = [part for part in parts if not _is_json(part)]
+    broken = [part for part in parts if value_or_none(part) is None]
     yield from map(_flat, broken)
     whole = ",".join(part for part in parts if part not in broken)
     yield _flat(f'{{"info": {info}, "parts": [{whole}]}}')
@@ -175,14 +174,6 @@ def _text_of(file: Path) -> str:
     with readable(file):
         refuse_special(file)
         return file.read_bytes().decode(errors="replace")
-
-
-def _is_json(words: str) -> bool:
-    try:
-        json_value(words)
-    except (TranscriptError, RecursionError):
-        return False
-    return True
 
 
 def _flat(words: str) -> bytes:

@@ -189,7 +189,9 @@ class DatabaseLayout:
     def _refuse_unknown(self, database: sqlite3.Connection, path: Path) -> None:
         if self.kind is None:
             return
-        version, what = version_of(database), ""
+        what, version = "", None
+        if columns_of(database, "schema_version"):
+            version = database.execute("SELECT MAX(version) FROM schema_version").fetchone()[0]
         lacking = [
             f"{table}.{column}"
             for table, columns in self.needed.items()
@@ -215,11 +217,3 @@ def rows_of(database: sqlite3.Connection, query: str, *values: object) -> list[d
 def columns_of(database: sqlite3.Connection, table: str) -> frozenset[str]:
     """Returns the columns of a table; none where it is not there."""
     return frozenset(row[1] for row in database.execute(f"PRAGMA table_info({table})"))
-
-
-def version_of(database: sqlite3.Connection) -> object:
-    """Returns the version of the tables; None where none is written down."""
-    if not columns_of(database, "schema_version"):
-        return None
-    version: object = database.execute("SELECT MAX(version) FROM schema_version").fetchone()[0]
-    return version

@@ -21,11 +21,11 @@ CLAUDE_LINE: Final = (
     *({"type": "system", "subtype": ..., name: ...} for name in ("session_id", "uuid")),
 )
 
-CODEX_PRINTED: Final = (
+_CODEX_TURNS: Final = (
     *("thread.started", "turn.started", "turn.completed", "turn.failed"),
     *("item.started", "item.updated", "item.completed"),
-    "error",  # of no format's own: a line of any log may be of this type
 )
+CODEX_PRINTED: Final = (*_CODEX_TURNS, "error")  # a line of any log may be an error
 _CODEX_PROTOCOL: Final = (
     *("task_started", "session_configured", "agent_message", "agent_reasoning", "token_count"),
     "exec_command_begin",
@@ -35,7 +35,7 @@ _CODEX_LINE: Final = (
         "type": ("session_meta", "response_item", "event_msg", "turn_context", "compacted"),
         "payload": dict,
     },
-    {"type": CODEX_PRINTED[:-1]},
+    {"type": _CODEX_TURNS},
     {"id": ..., "msg": {"type": _CODEX_PROTOCOL}},  # of the early protocol
 )
 _CODEX_SIGN: Final = RecordSign(

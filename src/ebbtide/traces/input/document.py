@@ -14,7 +14,7 @@ from typing import Any
 from ebbtide.errors import TranscriptError
 from ebbtide.traces.input.decoding import utf8, zero_byte
 from ebbtide.traces.input.json_records import head_of
-from ebbtide.traces.input.json_value import json_value
+from ebbtide.traces.input.json_value import json_value, value_or_none
 
 #: So many lines of JSON lines are looked at to tell the format.
 HEAD = 10
@@ -64,7 +64,7 @@ class Document:
         data = utf8(data)
         lines = re.finditer(_LINE, data, re.MULTILINE)
         first, second = next(lines), next(lines, None)
-        if second and isinstance(_value_or_none(first[0]), Mapping):
+        if second and isinstance(value_or_none(first[0]), Mapping):
             return cls(content=Content.JSON_LINES, head=tuple(_head(data)), data=data)
         try:
             return cls(content=Content.JSON, head=(json_value(data.decode()),))
@@ -87,7 +87,7 @@ class Document:
             raise TranscriptError("the input is empty", hint="A trace has at least one event.", no_trace=True)
         text = data.decode(errors="replace")
         lines = [line for line in text.split("\n") if line.strip()] if complete else _whole_lines(text)
-        head = [_value_or_none(line) for line in lines[: HEAD + 1]]
+        head = [value_or_none(line) for line in lines[: HEAD + 1]]
         objects = [value for value in head if isinstance(value, Mapping)]
         if len(lines) > 1 and isinstance(head[0], Mapping):
             return cls(content=Content.JSON_LINES, head=tuple(_valid(lines[:HEAD], head)), data=data)
@@ -134,7 +134,7 @@ def _objects_among_zeros(lines: list[str]) -> tuple[Any, ...]:
     """The first objects of JSON lines among zeros, which a file system leaves where a machine went down."""
     if "\0" not in lines[0] and lines[0].lstrip().startswith(("[", "{")):
         return ()  # one value over many lines
-    values = (_value_or_none(line) for line in lines if "\0" not in line)
+    values = (value_or_none(line) for line in lines if "\0" not in line)
     return tuple(islice((value for value in values if isinstance(value, Mapping)), HEAD))
 
 
@@ -157,13 +157,6 @@ def shape(value: Any) -> str:
     if isinstance(value, list):
         return f"a list of {len(value)}" if value else "an empty list"
     return {str: "a text", bool: "true or false", type(None): "null"}.get(type(value), "a number")
-
-
-def _value_or_none(line: bytes | str) -> Any:
-    try:
-        return json_value(line if isinstance(line, str) else line.decode())
-    except TranscriptError:
-        return None
 
 
 def _head(data: bytes) -> Iterator[Any]:

@@ -63,6 +63,14 @@ def json_value(text: str | bytes, *, first_line: int = 1) -> Any:
         return _tolerant(text if isinstance(text, str) else text.decode(), first_line)
 
 
+def value_or_none(text: str | bytes) -> Any:
+    """The value that a JSON text stands for; None where it cannot be read."""
+    try:
+        return json_value(text)
+    except (TranscriptError, UnicodeDecodeError, RecursionError):
+        return None
+
+
 def _tolerant(text: str, first_line: int) -> Any:
     if "\\u" in text and ("\\ud" in text or "\\uD" in text):
         text = re.sub(_ESCAPE, _paired, text)

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from io import FileIO
 from pathlib import Path
 
-from ebbtide.errors import TranscriptError
 from ebbtide.traces.input.folder import refuse_special
-from ebbtide.traces.input.json_value import json_value
+from ebbtide.traces.input.json_value import value_or_none
 from ebbtide.traces.input.source import readable
 
 LONGEST_LINE = 100_000_000  # bytes
@@ -41,7 +40,7 @@ class LineSplitter:
     def settle(self) -> list[bytes]:
         """The last line, if it has no end and is whole all the same; its end is an empty line then."""
         is_object = bool(self._rest) and self._rest[-1].rstrip().endswith(b"}")
-        return self.finish() if is_object and _is_json(b"".join(self._rest)) else []
+        return self.finish() if is_object and value_or_none(b"".join(self._rest)) is not None else []
 
     def finish(self) -> list[bytes]:
         """The last line, if it has no end."""
@@ -75,16 +74,8 @@ def without_cut_line(pieces: Iterator[bytes]) -> Iterator[bytes]:
         if end < len(piece):
             rest.append(piece[end:])
     last = b"".join(rest)
-    if last and (not has_lines or _is_json(last)):
+    if last and (not has_lines or value_or_none(last) is not None):
         yield last
-
-
-def _is_json(line: bytes) -> bool:
-    try:
-        json_value(line)
-    except (TranscriptError, UnicodeDecodeError, RecursionError):
-        return False
-    return True
 
 
 _CHUNK = 1 << 20

@@ -8,14 +8,14 @@ session's run.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, Final
 
 from ebbtide.events.event import Event, Message, Phase, Role, ToolCall
 from ebbtide.regular_file import open_regular
+from ebbtide.traces.input.json_value import value_or_none
 from ebbtide.traces.records.fields import identifier, items, joined_text, mapping, seconds, text
 from ebbtide.traces.records.joining import STARTS_AGENTS
 from ebbtide.traces.records.readers import TraceItem
@@ -59,15 +59,15 @@ def _claude_code(file: Path) -> list[Event]:
             first = next(lines, "")
             for line in lines:
                 if any(mark in line for mark in _MARKS):
-                    found += _starts(_parsed(line))
+                    found += _starts(_object(line))
     except OSError:
         return []
-    head = _parsed(first)
+    head = _object(first)
     order = joined_text(mapping(head.get("message")).get("content"))
     return _with_order(order, seconds(head.get("timestamp")), found)
 
 
-def _starts(line: dict[str, Any]) -> list[Event]:
+def _starts(line: Mapping[str, Any]) -> list[Event]:
     """The agents that a line of a sub-agent starts."""
     chain, ts = identifier(line.get("agentId")), seconds(line.get("timestamp"))
     message = mapping(line.get("message"))
@@ -104,7 +104,7 @@ def _children(path: Path) -> Iterator[Path]:
 def _opencode(file: Path) -> list[Event]:
     try:
         with open_regular(file) as stream:
-            session = _parsed(stream.read().decode(errors="replace"))
+            session = _object(stream.read().decode(errors="replace"))
     except OSError:
         return []
     chain, found, order, began = file.stem, [], None, None
@@ -131,9 +131,5 @@ def _start(name: str | None, args: object, chain: str, ts: float | None, batch: 
     return ToolCall(name=name or "", args=args, chain_id=chain, ts=ts, phase=Phase.STARTED, batch=batch)
 
 
-def _parsed(line: str) -> dict[str, Any]:
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
+def _object(words: str) -> Mapping[str, Any]:
+    return mapping(value_or_none(words))

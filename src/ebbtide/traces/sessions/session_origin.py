@@ -14,7 +14,7 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from ebbtide.errors import TranscriptError
-from ebbtide.traces.input.json_value import json_value
+from ebbtide.traces.input.json_value import value_or_none
 from ebbtide.traces.input.lines import LineSplitter
 from ebbtide.traces.input.source import unpacked_pieces
 from ebbtide.traces.records.fields import identifier, mapping, text
@@ -141,11 +141,7 @@ def _of_claude(file: SessionFile) -> SessionOrigin:
 
 def _agent_type(path: PurePath) -> str:
     """The kind of a sub-agent, of the file that Claude Code writes beside its own; empty without."""
-    try:
-        value = json_value(_head(str(path)))
-    except (TranscriptError, RecursionError):
-        return ""
-    return text(mapping(value).get("agentType")) or ""
+    return text(mapping(value_or_none(_head(str(path)))).get("agentType")) or ""
 
 
 def _of_codex(file: SessionFile) -> SessionOrigin:
@@ -220,10 +216,7 @@ def _of_grok(file: SessionFile) -> SessionOrigin:
 
 def _of_kiro(file: SessionFile) -> SessionOrigin:
     path = PurePath(file.path)
-    try:
-        beside = mapping(json_value(_head(str(path.with_suffix(".json")))))
-    except (TranscriptError, RecursionError):
-        beside = {}
+    beside = mapping(value_or_none(_head(str(path.with_suffix(".json")))))
     parent = identifier(beside.get("parent_session_id"))
     role = "session" if parent is None else "child session"
     return SessionOrigin(id=path.stem, parent=parent, project=text(beside.get("cwd")), role=role)
@@ -300,11 +293,7 @@ def _gemini_project(folder: str, name: str, digest: str) -> str | None:
 
 
 def _gemini_projects(folder: str) -> Mapping[str, Any]:
-    try:
-        value = json_value(_head(Path(folder).with_name("projects.json")))
-    except (TranscriptError, RecursionError):
-        return {}
-    return mapping(mapping(value).get("projects"))
+    return mapping(mapping(value_or_none(_head(Path(folder).with_name("projects.json")))).get("projects"))
 
 
 def _digest(path: str) -> str:
@@ -320,11 +309,7 @@ def _records(path: str) -> Iterator[Mapping[str, Any]]:
     splitter = LineSplitter(_HEAD_BYTES)
     lines = chain.from_iterable(map(splitter.feed, _pieces(path)))
     for line in islice(lines, _LINES):
-        try:
-            value = json_value(line)
-        except (TranscriptError, UnicodeDecodeError, RecursionError):
-            continue
-        if isinstance(value, dict):
+        if isinstance(value := value_or_none(line), dict):
             yield value
 
 

@@ -11,11 +11,10 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from ebbtide.errors import TranscriptError
 from ebbtide.events.event import Notice, NoticeKind
 from ebbtide.events.usage import Usage, rows_by_model
 from ebbtide.regular_file import open_regular
-from ebbtide.traces.input.json_value import json_value
+from ebbtide.traces.input.json_value import value_or_none
 from ebbtide.traces.records.fields import dollars, from_json, items, mapping, text
 from ebbtide.traces.records.provider_usage import disjoint_usage, usage_named
 from ebbtide.traces.records.readers import TraceItem
@@ -94,11 +93,8 @@ def _values(file: Path) -> Iterator[Mapping[str, Any]]:
     except OSError:
         return
     for part in data.splitlines() if file.suffix == ".jsonl" else [data]:
-        try:
-            value = json_value(part)
-        except (TranscriptError, UnicodeDecodeError, RecursionError):
-            continue
-        yield from map(mapping, items(value) or [value])
+        value = value_or_none(part)
+        yield from map(mapping, items(value) or ([] if value is None else [value]))
 
 
 _Totals = Callable[[Path], tuple[str, list[Usage]]]
