@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from ebbtide.traces.chats.message_shapes import messages_in
 from ebbtide.traces.input.document import Content, Document, shape
 from ebbtide.traces.records.fields import from_json, items, joined_text, mapping, text
 
@@ -217,8 +218,6 @@ def is_exchange(value: Any) -> bool:
     request, response = parts_of_exchange(value)
     if not any(key in request for key in _CONTEXTS):
         return False
-    from ebbtide.traces.chats.message_shapes import messages_in
-
     failed = request is not value and bool(value.get("error") or response.get("error"))
     return failed or bool(response and messages_in(response, "assistant"))
 

@@ -9,11 +9,18 @@ from typing import Any
 from ebbtide.traces.input.document import Content, Document
 from ebbtide.traces.records.fields import items, mapping
 from ebbtide.traces.telemetry.genai_names import PREFIXES
-from ebbtide.traces.telemetry.raw_spans import GROUPS, LOG_GROUPS, LOG_RECORDS, LOG_SCOPES, SCOPES
+from ebbtide.traces.telemetry.raw_spans import (
+    GROUPS,
+    LOG_GROUPS,
+    LOG_RECORDS,
+    LOG_SCOPES,
+    SCOPES,
+    raw_logs,
+    raw_spans,
+)
 from ebbtide.traces.telemetry.span import LANGFUSE_KINDS, LANGSMITH_KINDS
 
 _OPEN_TYPES = frozenset(("SPAN", "EVENT", "CHAIN", "EVALUATOR", "GUARDRAIL", "UNKNOWN"))
-
 
 _LANGFUSE_SIGNS = frozenset(
     ("parentObservationId", "parent_observation_id", "traceId", "trace_id", "usageDetails", "costDetails")
@@ -76,9 +83,7 @@ def langfuse_records(value: Any, depth: int = 0) -> Iterator[Mapping[str, Any]]:
 
 _LANGSMITH_LISTS = ("post", "patch", "runs", "child_runs")
 
-
 _LANGSMITH_PATCHED = {"outputs", "end_time", "error"}
-
 
 _LANGSMITH_PLACES = ("inputs", "outputs", "dotted_order", "trace_id", "parent_run_id")
 
@@ -164,20 +169,16 @@ def refuse_otlp(document: Document) -> str | None:
         return None
     if any(name.startswith(PREFIXES) for name in _attributes_in_head(document)):
         return None
-    if any(map(_may_hold_spans, document.head)):
-        from ebbtide.traces.telemetry.raw_spans import raw_logs
-
-        if any(True for value in document.head for _ in raw_logs(value)):
-            return None
+    may_hold_logs = any(map(_may_hold_spans, document.head))
+    if may_hold_logs and any(True for value in document.head for _ in raw_logs(value)):
+        return None
     return "no 'resourceSpans', and no span with a 'gen_ai.' attribute"
 
 
 def _attributes_in_head(document: Document) -> Iterator[str]:
-    """Names of the attributes of the first spans; what reads spans is loaded only where there may be some."""
+    """Names of the attributes of the first spans, where there may be some."""
     if not any(map(_may_hold_spans, document.head)):
         return
-    from ebbtide.traces.telemetry.raw_spans import raw_spans
-
     remaining = _SPANS_LOOKED_AT
     for value in document.head:
         for raw in raw_spans(value):
