@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from hashlib import blake2b
@@ -13,7 +13,7 @@ from typing import Any, Final
 from ebbtide.events.event import ToolCall
 from ebbtide.events.usage import Usage
 from ebbtide.traces.records.calls_once import CallsOnce
-from ebbtide.traces.records.fields import text
+from ebbtide.traces.records.fields import identifier, text
 from ebbtide.traces.records.readers import EventReader
 
 MAIN: Final = "main"  #: the chain of the agent that a person talks to
@@ -165,15 +165,68 @@ def fingerprint(event: Mapping[str, Any]) -> str:
     return blake2b(content.encode(errors="replace"), digest_size=_HASH).hexdigest()
 
 
-def ended_call(
-    event: Mapping[str, Any], key: str, outcome: Callable[[Mapping[str, Any]], tuple[str | None, bool]]
-) -> tuple[IdentifiedCall, ...]:
-    """Returns the call of an event with ``tool_name`` and ``tool_input``; none where no tool is named.
+def read_step(
+    event: Mapping[str, Any],
+    *,
+    kinds: Mapping[str, StepKind],
+    outcome: Callable[[Mapping[str, Any]], tuple[str | None, bool]] | None = None,
+    names: Sequence[str] = ("hook_event_name",),
+    sessions: Sequence[str] = ("session_id",),
+    ids: Mapping[StepKind, str] | None = None,
+) -> HookStep | None:
+    """Returns the step that an event is, in the names that most agents have; None if it says nothing to us.
 
     Args:
-        key: The id of the call.
-        outcome: Returns the tool's answer in an event, and whether the tool failed.
+        kinds: Steps by the agent's names of them.
+        outcome: Returns the answer of a tool in an event, and whether the tool failed; None where events hold
+            their calls in another way.
+        names: Fields of which the first that is there names the event.
+        sessions: Likewise those that name the session.
+        ids: Fields with the identity of an event, where that is not ``tool_use_id``.
     """
+    session = next((found for field in sessions if (found := identifier(event.get(field)))), None)
+    name = next((found for field in names if (found := text(event.get(field)))), "")
+    kind = kinds.get(name)
+    if session is None or kind is None:
+        return None
+    own = identifier(event.get((ids or {}).get(kind, "tool_use_id")))
+    key = f"{name} {own or fingerprint(event)}"
+    return HookStep(
+        kind=kind,
+        event=name,
+        session=session,
+        key=key,
+        calls=_ended_call(event, key, outcome) if kind is StepKind.TOOLS and outcome is not None else (),
+        prompt=text(event.get("prompt")) if kind is StepKind.PROMPT else None,
+        transcript=text(event.get("transcript_path")),
+        folder=text(event.get("cwd")),
+        is_new=kind is StepKind.START and event.get("source") in ("startup", "new"),
+        report=text(event.get("last_assistant_message")) if kind is StepKind.REPORT else None,
+        is_again=event.get("stop_hook_active") is True,
+    )
+
+
+def answer_step(step: HookStep, reply: HookReply, *, refusal: str = "block") -> dict[str, Any]:
+    """Returns the answer to an event, in the names that most agents have.
+
+    Args:
+        refusal: The agent's word for what is not to be done.
+    """
+    if reply.drops_prompt:
+        return {"decision": refusal, "reason": reply.message}
+    if reply.correction:
+        return {"decision": refusal, "reason": reply.correction}
+    answer: dict[str, Any] = {}
+    if reply.message:
+        answer["systemMessage"] = reply.message
+    if reply.note:
+        answer["hookSpecificOutput"] = {"hookEventName": step.event, "additionalContext": reply.note}
+    return answer
+
+
+def _ended_call(
+    event: Mapping[str, Any], key: str, outcome: Callable[[Mapping[str, Any]], tuple[str | None, bool]]
+) -> tuple[IdentifiedCall, ...]:
     name = text(event.get("tool_name"))
     if name is None:
         return ()
