@@ -46,7 +46,7 @@ from ebbtide.report import wording
 from ebbtide.report.page import page
 from ebbtide.service.hooks.hook_service import status_line
 from ebbtide.service.hooks.hook_session import HookSession
-from ebbtide.service.mcp.explaining import explanation
+from ebbtide.service.mcp.run_tools import explanation
 from ebbtide.service.runs.listing import find_run
 from ebbtide.service.runs.live_runs import LiveRuns
 from ebbtide.service.runs.run_database import RunDatabase

@@ -96,12 +96,13 @@ async def check(
     Where there are budgets, money is set aside for the call: name project and user at the first check.
     """
     start = time.perf_counter()
-    await here.fetch(run_id)
-    origin = RunOrigin(project=project, user=user)
-    ask = partial(here.runs.before_model, run_id, agent=agent, origin=origin)
-    advice = ask() if here.runs.budgets is None else await asyncio.to_thread(ask)
-    if advice.note is not None:
-        await here.runs.handed_over()
+    with here.checks.one_more():
+        await here.fetch(run_id)
+        origin = RunOrigin(project=project, user=user)
+        ask = partial(here.runs.before_model, run_id, agent=agent, origin=origin)
+        advice = ask() if here.runs.budgets is None else await asyncio.to_thread(ask)
+        if advice.note is not None:
+            await here.runs.handed_over()
     here.metrics.check_seconds.observe(time.perf_counter() - start)
     return PlainJson(
         {

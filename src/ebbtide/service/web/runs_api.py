@@ -1,17 +1,20 @@
-"""Answers questions about the runs."""
+"""Answers questions about the runs, and about a recorded run that a request brings."""
 
 from __future__ import annotations
 
 import asyncio
+import tempfile
 import time
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
 from pydantic import BaseModel, Field
 
+from ebbtide.checking import check
 from ebbtide.claims.sentences import claims_line, correction
 from ebbtide.clock import time_zone
 from ebbtide.errors import StoreError
@@ -20,7 +23,6 @@ from ebbtide.service.runs.listing import (
     RunOrder,
     SpendingBy,
     find_run,
-    find_runs,
     list_runs,
     spending,
 )
@@ -42,8 +44,10 @@ from ebbtide.service.web.people_api import refuse_unknown
 from ebbtide.service.web.problems import PlainJson, ProblemError
 from ebbtide.service.web.service import Heavy, Here, Look, Name, RunId, Service, name_field
 from ebbtide.supervision.ladder import Action
+from ebbtide.supervision.run_options import RunOptions
 
 router = APIRouter(tags=["what is known"])
+recorded_router = APIRouter(tags=["recorded runs"])
 
 _REPORT_POLICY: Final = (
     "frame-ancestors 'self'"  # the page itself names its script and styles by their hashes
@@ -130,8 +134,7 @@ async def run_report(here: Here, heavy: Heavy, run_id: RunId) -> HTMLResponse:
     await refuse_unknown(here, run_id)
     page = await heavy(partial(_report, here, run_id))
     await asyncio.wrap_future(here.runs.database.flush())
-    for row in await asyncio.to_thread(find_runs, here.runs.database, [run_id]):
-        here.news.publish("run", row)  # what it has wasted is known now
+    await here.publish_runs([run_id])  # what it has wasted is known now
     return HTMLResponse(page, headers={"Content-Security-Policy": _REPORT_POLICY})
 
 
@@ -221,3 +224,30 @@ async def budgets(here: Here, look: Look) -> PlainJson:
     budgets = here.runs.budgets
     standings = [] if budgets is None else await look(budgets.standings)
     return PlainJson({"budgets": masked(here, [standing.to_dict() for standing in standings])})
+
+
+_TRACE_BODY: Final = {
+    "requestBody": {
+        "required": True,
+        "description": "A trace in any format that `ebbtide formats` lists, compressed or not.",
+        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
+
+
+@recorded_router.post("/v1/check", openapi_extra=_TRACE_BODY)
+async def check_trace(request: Request, here: Here, heavy: Heavy) -> PlainJson:
+    """Check a recorded run, as `ebbtide check --json` does; nothing of it is kept."""
+    body = await request.body()
+    if not body:
+        raise ProblemError(400, "The body is empty.", hint="Send the trace as the body.")
+    options = RunOptions(redact=here.settings.redact)
+    return PlainJson(await heavy(partial(_recorded_summary, body, options)))
+
+
+def _recorded_summary(body: bytes, options: RunOptions) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory(prefix="ebbtide-") as folder:
+        path = Path(folder, "trace")
+        path.write_bytes(body)
+        summary = check(path, options).to_dict()
+    return {**summary, "source": "request"}

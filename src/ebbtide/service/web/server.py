@@ -23,12 +23,11 @@ from ebbtide.budget.shared.budgets import Budgets
 from ebbtide.errors import ConfigError
 from ebbtide.service.alerts.alert_sender import AlertSender
 from ebbtide.service.client import ServiceClient
-from ebbtide.service.hooks.asking import ask_status
 from ebbtide.service.hooks.daemon import LocalService
 from ebbtide.service.hooks.hook_client import exchange
 from ebbtide.service.hooks.hook_service import HookService
 from ebbtide.service.hooks.hook_store import HookStore
-from ebbtide.service.hooks.state_folder import StateFolder
+from ebbtide.service.hooks.state_folder import StateFolder, ask_status
 from ebbtide.service.mcp.desk import Desk
 from ebbtide.service.otlp.span_receiver import SpanReceiver
 from ebbtide.service.otlp.span_worker import SpanWorker
@@ -36,11 +35,10 @@ from ebbtide.service.runs.live_runs import LiveRuns
 from ebbtide.service.runs.run_database import RunDatabase
 from ebbtide.service.web.app import new_app
 from ebbtide.service.web.broadcast import Broadcast
-from ebbtide.service.web.checks_first import SLICE_S
 from ebbtide.service.web.connection import ConnectionPlaces, TimedConnection
 from ebbtide.service.web.mcp_door import McpDoor
 from ebbtide.service.web.metrics import Metrics
-from ebbtide.service.web.service import Service
+from ebbtide.service.web.service import SLICE_S, Service
 from ebbtide.service.web.service_settings import ServiceSettings
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from starlette.responses import Response
 from starlette.types import Scope
 
 from ebbtide.report.markup import element
-from ebbtide.service.web.page_files import PAGE_POLICY
+from ebbtide.service.web.pages import PAGE_POLICY, plain_page
 
 router = APIRouter(include_in_schema=False)
 
@@ -100,15 +100,7 @@ def sign_in_page(place: str, *, is_wrong: bool) -> Response:
         action=SIGN_IN,
         class_="sign-in",
     )  # fmt: skip
-    head = element(
-        "head",
-        element("meta", charset="utf-8"),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("title", "Ebbtide: sign in"),
-        *(element("link", rel="stylesheet", href=f"/page/{name}") for name in ("page.css", "service.css")),
-    )
-    body = element("body", element("main", element("h1", "Ebbtide"), form))
-    html = f"<!DOCTYPE html>\n{element('html', head, body, lang='en')}\n"
+    html = plain_page("Ebbtide: sign in", element("h1", "Ebbtide"), form)
     return HTMLResponse(html, status_code=401, headers=_HEADERS)
 
 
