@@ -20,8 +20,7 @@ from ebbtide.profile.supervision import RULES
 from ebbtide.service.alerts.alert import Alert, levels_of, shortened
 from ebbtide.service.alerts.alert_book import AlertBook, WaitingAlert
 from ebbtide.service.alerts.alert_settings import AlertLevel, AlertSettings
-from ebbtide.service.alerts.channels import AlertError, post, run_command
-from ebbtide.service.alerts.evaluation_span import evaluation_of, otlp_headers, traces_url
+from ebbtide.service.alerts.channels import AlertError, otlp_headers, post, run_command, traces_url
 from ebbtide.service.runs.listing import find_run
 from ebbtide.service.runs.live_runs import LiveRuns
 from ebbtide.service.runs.moments import rough_time
@@ -178,7 +177,7 @@ class AlertSender:
         forms: dict[str, Callable[[], dict[str, Any]]] = {
             "url": visible.message,
             "command": visible.to_dict,
-            "otlp": partial(evaluation_of, visible),
+            "otlp": visible.evaluation,
         }
         return self._book.enter(alert, [(name, forms[name]()) for name in self._settings.channels])
 

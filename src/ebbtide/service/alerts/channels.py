@@ -1,4 +1,4 @@
-"""The ways out: an address that takes JSON, and a command of the user's."""
+"""The ways out: an address that takes JSON, such as a receiver of telemetry, and a command of the user's."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import subprocess
 from collections.abc import Mapping
 from typing import Any, Final
 from urllib.error import HTTPError
+from urllib.parse import unquote, urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from ebbtide.errors import EbbtideError
@@ -61,6 +62,27 @@ def post(
         raise AlertError(f"the webhook answers {error.code}", is_final=is_final) from error
     except (OSError, ValueError, http.client.HTTPException) as error:
         raise AlertError(f"the webhook cannot be reached: {type(error).__name__}") from error
+
+
+def traces_url(base: str) -> str:
+    """Returns the address for traces of a receiver.
+
+    >>> traces_url("http://localhost:4318"), traces_url("https://langfuse.example/api/public/otel/v1/traces")
+    ('http://localhost:4318/v1/traces', 'https://langfuse.example/api/public/otel/v1/traces')
+    """
+    base = base.rstrip("/")
+    return base if urlsplit(base).path.endswith("/v1/traces") else f"{base}/v1/traces"
+
+
+def otlp_headers(environment: Mapping[str, str]) -> dict[str, str]:
+    """Returns the headers that a receiver wants, from the variable that exporters read them from.
+
+    >>> otlp_headers({"OTEL_EXPORTER_OTLP_HEADERS": "Authorization=Basic%20YTpi,x-team=agents"})
+    {'Authorization': 'Basic YTpi', 'x-team': 'agents'}
+    """
+    pairs = environment.get("OTEL_EXPORTER_OTLP_HEADERS", "").split(",")
+    named = (pair.partition("=") for pair in pairs)
+    return {name.strip(): unquote(value.strip()) for name, sign, value in named if sign and name.strip()}
 
 
 def run_command(command: str, alert: Mapping[str, Any], *, timeout_s: float = COMMAND_S) -> None:

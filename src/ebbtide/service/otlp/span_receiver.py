@@ -9,11 +9,10 @@ from concurrent.futures import Future
 from dataclasses import replace
 from typing import Final
 
+from ebbtide.database.session import Session
 from ebbtide.errors import EbbtideError, StoreError
-from ebbtide.service.otlp.export import Export
-from ebbtide.service.otlp.export_body import read_export, unpacked
+from ebbtide.service.otlp.export import Export, PackedExport, SignalKind
 from ebbtide.service.otlp.span_intake import WAIT_S, RunNews, SpanIntake
-from ebbtide.service.otlp.span_journal import JournalEntry, SpanJournal
 from ebbtide.service.runs.live_runs import LiveRuns
 from ebbtide.service.runs.run_event import RunEvent, run_event
 from ebbtide.service.runs.run_origin import RunOrigin
@@ -21,11 +20,12 @@ from ebbtide.service.runs.run_source import RunSource
 
 _log = logging.getLogger(__name__)
 _MOST_RUNS: Final = 100  # that are given their events at once, while other exports wait
-_LARGEST: Final = 64 << 20  # bytes of an export when it is unpacked
+_NEW: Final = "INSERT INTO exports (kind, media, encoding, body) VALUES (?, ?, ?, ?) RETURNING number"
+_ALL: Final = "SELECT number, kind, media, encoding, body FROM exports ORDER BY number"
 
 
 class SpanReceiver:
-    """Takes exports, gives their events to the runs. For one thread at a time, but `read` and `keep`.
+    """Takes exports, gives their events to the runs. For one thread at a time, but `keep`.
 
     Args:
         wait_s: As for `SpanIntake`.
@@ -37,30 +37,24 @@ class SpanReceiver:
     ) -> None:
         self._runs = runs
         self._clock = clock
-        self._journal = SpanJournal(runs.database)
+        self._removed = 0  # the latest mark up to which nothing is kept any more
         self._intake = SpanIntake(wait_s=wait_s, is_known=runs.database.knows)
         self._news: list[RunNews] = []  # what is not on disk yet
         self._has_more = False
 
-    @staticmethod
-    def read(entry: JournalEntry) -> tuple[Export, int]:
-        """Returns what an export holds, and its size in bytes when it is unpacked.
-
-        Raises:
-            MediaError: It is packed in a way that is not read.
-            SizeError: It is too large when it is unpacked.
-            TranscriptError: It is broken.
-        """
-        data = unpacked(entry.body, entry.encoding, _LARGEST)
-        return read_export(data, entry.media, entry.kind), len(data)
-
-    def keep(self, entry: JournalEntry) -> int:
+    def keep(self, export: PackedExport) -> int:
         """Writes an export to the disk; returns its mark, which grows. It may be called beside the others.
 
         Raises:
             StoreError: It cannot be written: nothing of it was taken.
         """
-        return self._journal.add(entry)
+        values = (export.kind.value, export.media, export.encoding, export.body)
+
+        def write(session: Session) -> int:
+            mark: int = session.rows(_NEW, values)[0][0]
+            return mark
+
+        return self._runs.database.write(write)
 
     def take(self, export: Export, size: int, mark: int) -> None:
         """Takes an export that was kept; exports come in the order of their marks."""
@@ -72,9 +66,10 @@ class SpanReceiver:
         Raises:
             StoreError: It cannot be read.
         """
-        for mark, entry in self._journal.entries():
+        for mark, kind, media, encoding, body in self._runs.database.read(_ALL):
+            packed = PackedExport(kind=SignalKind(kind), media=media, encoding=encoding, body=body)
             try:
-                export, size = self.read(entry)
+                export, size = packed.read()
             except EbbtideError as error:
                 _log.error("export %d cannot be read again: %s", mark, error)
             else:
@@ -121,8 +116,12 @@ class SpanReceiver:
         if fault is not None:
             raise fault
         self._has_more = bool(self._news)
-        if not self._has_more:
-            self._journal.remove(self._intake.mark)
+        mark = self._intake.mark
+        if not self._has_more and mark > self._removed:  # their events are on disk
+            self._runs.database.write(
+                lambda session: session.run("DELETE FROM exports WHERE number <= ?", (mark,))
+            )
+            self._removed = mark
 
     def _kept(self, news: RunNews) -> tuple[list[RunEvent], Future[list[int]]]:
         """The events of a run, on their way to the disk."""
