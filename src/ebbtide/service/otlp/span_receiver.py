@@ -15,8 +15,7 @@ from ebbtide.service.otlp.export import Export, PackedExport, SignalKind
 from ebbtide.service.otlp.span_intake import WAIT_S, RunNews, SpanIntake
 from ebbtide.service.runs.live_runs import LiveRuns
 from ebbtide.service.runs.run_event import RunEvent, run_event
-from ebbtide.service.runs.run_origin import RunOrigin
-from ebbtide.service.runs.run_source import RunSource
+from ebbtide.service.runs.run_origin import RunOrigin, RunSource
 
 _log = logging.getLogger(__name__)
 _MOST_RUNS: Final = 100  # that are given their events at once, while other exports wait

@@ -17,7 +17,7 @@ from ebbtide.errors import ConfigError
 from ebbtide.report.shipped import shipped_words
 from ebbtide.service.runs.moments import QUARTER_S, quarter_number
 from ebbtide.service.runs.run_database import RunDatabase
-from ebbtide.service.runs.run_source import RunSource
+from ebbtide.service.runs.run_origin import RunSource
 from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.summary.headline import live_word
 from ebbtide.supervision.summary.run_shipped import RunShipped

@@ -19,12 +19,10 @@ from ebbtide.clock import calendar_seconds
 from ebbtide.errors import StoreError
 from ebbtide.events.event import Event
 from ebbtide.events.transcript import Round
-from ebbtide.service.runs.charge_marks import ChargeMarks
+from ebbtide.service.runs.charging import ChargeMarks, RunSpenders
 from ebbtide.service.runs.run_database import PersonAct, RunDatabase
 from ebbtide.service.runs.run_event import RunEvent, run_event
-from ebbtide.service.runs.run_origin import RunOrigin
-from ebbtide.service.runs.run_source import RunSource
-from ebbtide.service.runs.run_spenders import RunSpenders
+from ebbtide.service.runs.run_origin import RunOrigin, RunSource
 from ebbtide.service.runs.stuck_from import StuckFrom, stuck_from
 from ebbtide.supervision.facts import PersonFacts
 from ebbtide.supervision.ladder import Action, Cause

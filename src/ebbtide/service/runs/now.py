@@ -13,7 +13,7 @@ from ebbtide.report.wording import money
 from ebbtide.service.runs.listing import run_rows
 from ebbtide.service.runs.moments import rough_time
 from ebbtide.service.runs.run_database import RunDatabase
-from ebbtide.service.runs.run_source import WITH_PERSON
+from ebbtide.service.runs.run_origin import WITH_PERSON
 
 CONNECT: Final = "ebbtide hooks install claude"
 _WINDOW_S: Final = 86_400.0  # a run that was silent for longer is not of now

@@ -59,7 +59,7 @@ def look_for_waste(
         return None
     run_id, events = rows[0]
     rest_s = _REST_OF_STUCK_S if is_stuck else _REST_S
-    pace = partial(_unhurried, rest_s=rest_s)
+    pace = partial(unhurried, work_s=_WORK_S, rest_s=rest_s)
     keep_waste(runs, run_id, events, summary(runs, run_id, silent_after_s=silent_after_s, pace=pace))
     return str(run_id)
 
@@ -88,10 +88,11 @@ def keep_waste(runs: LiveRuns, run_id: str, events: int, outcome: RunSummary) ->
         runs.report_outcome(run_id, outcome)
 
 
-def _unhurried(items: Iterable[_Item], *, rest_s: float) -> Iterator[_Item]:
+def unhurried(items: Iterable[_Item], *, work_s: float, rest_s: float) -> Iterator[_Item]:
+    """Yields items, with a rest after each so many seconds of work, so that requests have their turn."""
     start = time.monotonic()
     for item in items:
         yield item
-        if time.monotonic() - start > _WORK_S:
+        if time.monotonic() - start > work_s:
             time.sleep(rest_s)
             start = time.monotonic()

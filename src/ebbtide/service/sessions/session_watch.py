@@ -18,8 +18,7 @@ from ebbtide.events.event import Event
 from ebbtide.service.runs.live_runs import LiveRuns
 from ebbtide.service.runs.run_database import RunDatabase
 from ebbtide.service.runs.run_event import RunEvent, run_event
-from ebbtide.service.runs.run_origin import RunOrigin
-from ebbtide.service.runs.run_source import RunSource
+from ebbtide.service.runs.run_origin import RunOrigin, RunSource
 from ebbtide.service.sessions.followed_session import FollowedSession
 from ebbtide.service.sessions.session_books import SessionBooks
 from ebbtide.traces.agents.opencode_storage import message_folder

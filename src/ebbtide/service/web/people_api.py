@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 from ebbtide.service.runs.listing import audit
 from ebbtide.service.runs.run_database import PersonAct
 from ebbtide.service.runs.run_event import plain_text
-from ebbtide.service.runs.run_source import RunSource
+from ebbtide.service.runs.run_origin import RunSource
 from ebbtide.service.web.answers import AuditAnswer, VerdictAnswer
 from ebbtide.service.web.events_api import masked, verdict_fields
 from ebbtide.service.web.problems import PlainJson, ProblemError

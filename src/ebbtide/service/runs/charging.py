@@ -1,18 +1,23 @@
-"""Marks how far the log of each run was charged to the budgets, so that a crash leaves nothing uncharged."""
+"""Charges of runs to budgets: who pays for a run, and how far its log was charged when a process ended."""
 
 from __future__ import annotations
 
+import dataclasses
+import threading
 import time
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from ebbtide.bounded import Bounded
+from ebbtide.budget.shared.budget import Spender
 from ebbtide.database.session import Session
 from ebbtide.service.runs.run_database import RunDatabase
-from ebbtide.service.runs.run_source import RunSource
+from ebbtide.service.runs.run_origin import RunOrigin, RunSource
 from ebbtide.supervision.runs.run_budgets import RunBudgets
 from ebbtide.supervision.runs.watched_run import WatchedRun
 from ebbtide.supervision.supervisor import Supervisor
 
+_MOST_SPENDERS: Final = 10_000  # runs at hand; of the others the database knows it
 _ALL: Final = 0  # the number of no run, as in the next
 _MARK_ALL: Final = "INSERT INTO charged (run, place) SELECT 0, coalesce(max(place), 0) FROM events"
 _MARK: Final = """
@@ -25,6 +30,56 @@ JOIN (SELECT run, max(place) AS latest FROM events WHERE place > ? GROUP BY run)
 LEFT JOIN charged ON charged.run = number
 WHERE news.latest > coalesce(charged.place, CAST(? AS BIGINT)) AND source != ?
 """
+
+
+class RunSpenders:
+    """Knows the project, the agent and the user of each run. It may be used from several threads.
+
+    Args:
+        database: Knows those that are not at hand.
+    """
+
+    def __init__(self, database: RunDatabase) -> None:
+        self._database = database
+        self._spenders: Bounded[str, Spender] = Bounded(_MOST_SPENDERS)
+        self._lock = threading.Lock()
+
+    def of(self, run_id: str) -> Spender:
+        """Who pays for a run.
+
+        Raises:
+            StoreError: The database cannot be read.
+        """
+        with self._lock:
+            spender = self._spenders.get(run_id)
+            if spender is None:
+                spender = _named(Spender(run=run_id), self._database.origin(run_id) or RunOrigin())
+            self._spenders.renew(run_id, spender)
+            return spender
+
+    def name(self, run_id: str, origin: RunOrigin) -> bool:
+        """Take what somebody says of a run, where they name anything; whether it is new.
+
+        Raises:
+            StoreError: The database cannot be read.
+        """
+        before = self.of(run_id)
+        spender = _named(before, origin)
+        if spender == before:
+            return False
+        with self._lock:
+            self._spenders.renew(run_id, spender)
+        return True
+
+    def forget(self, run_id: str) -> None:
+        """A run is deleted."""
+        with self._lock:
+            self._spenders.pop(run_id, None)
+
+
+def _named(spender: Spender, origin: RunOrigin) -> Spender:
+    names = {"project": origin.project, "agent": origin.agent, "user": origin.user}
+    return dataclasses.replace(spender, **{key: name for key, name in names.items() if name is not None})
 
 
 class ChargeMarks:
