@@ -18,7 +18,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
 
-from ebbtide.database.user_data import DECISIONS, user_data_file
+from ebbtide.database.place import DECISIONS, user_data_file
 from ebbtide.service.hooks.hook_service import HookService, Ticket
 from ebbtide.service.hooks.hook_store import HookStore
 from ebbtide.service.hooks.state_folder import Address, StateFolder, read_address

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, TypeVar
 
 from ebbtide.database.group_writer import GroupWriter, LatestValues
-from ebbtide.database.session import Session
-from ebbtide.database.session_pool import SessionPool
+from ebbtide.database.session import Session, SessionPool
 from ebbtide.errors import StoreError
 from ebbtide.events.event import Event
 from ebbtide.service.runs.run_event import RunEvent, plain_name, plain_text, stored_event

@@ -13,8 +13,7 @@ from ebbtide.database.group_writer import WritePlace
 from ebbtide.database.kept_file import opened_file
 from ebbtide.database.migrating import POSTGRESQL, Schema, bring_up
 from ebbtide.database.place import MEMORY, sqlite_path
-from ebbtide.database.postgres_server import PostgresServer
-from ebbtide.database.postgres_session import PostgresSession
+from ebbtide.database.postgres import PostgresServer, PostgresSession
 from ebbtide.database.session import Session
 from ebbtide.database.sqlite_errors import SqliteErrors
 from ebbtide.database.sqlite_session import SqliteSession

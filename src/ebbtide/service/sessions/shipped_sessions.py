@@ -111,8 +111,8 @@ class ShippedSessions:
             session = _Session(work, work.reader())
         self._sessions.renew(run_id, session)
         if session.events != events:
-            events = self._database.since(run_id, session.place)
-            for place, event in unhurried(events, work_s=_WORK_S, rest_s=_REST_S):
+            news = self._database.since(run_id, session.place)
+            for place, event in unhurried(news, work_s=_WORK_S, rest_s=_REST_S):
                 session.reader.see(event)
                 session.place = place
             session.events = events
