@@ -81,7 +81,6 @@ class GroupWriter:
         Args:
             run: Called in the thread of the writer, inside a transaction. It may be called twice, where the
                 transaction failed: it changes nothing but the database.
-            size: Bytes that it holds in memory.
             can_wait: Whether nobody waits for it: it goes with what comes next, or alone a little later.
 
         Raises:
@@ -189,7 +188,6 @@ class LatestValues(Generic[_T]):
     What cannot be written waits for the next that comes.
 
     Args:
-        writer: Writes them, with what comes next.
         write: Writes some of them, in a transaction that may be done twice.
     """
 

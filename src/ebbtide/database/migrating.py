@@ -28,7 +28,6 @@ class Schema:
 
     Args:
         what: What messages call it, such as ``decision log``.
-        folder: The scripts.
         tables: Tables that it cannot be without.
         version_table: The table that holds its version.
         lock: Any number, the same in all processes: PostgreSQL lets one of them migrate at a time.
@@ -118,8 +117,6 @@ def bring_up(
 
     Args:
         execute: Runs a statement, outside of a transaction.
-        schema: What is kept in it.
-        dialect: Which database it is.
         name: What messages call it.
         read_only: Whether nothing may be written.
         create: Whether an empty one may be filled.

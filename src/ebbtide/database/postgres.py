@@ -43,7 +43,6 @@ class PostgresServer:
     Args:
         url: ``postgresql://...``, as libpq reads it.
         timeout_s: How long a connection, and a writer that waits for another one, may take.
-        read_only: Never write.
         namespace: The schema of PostgreSQL with the tables, which may still be to make; None leaves it to the
             server.
 

@@ -67,7 +67,6 @@ class SessionPool:
 
     Args:
         name: What messages call the database.
-        connect: Opens one more session.
     """
 
     def __init__(self, name: str, connect: Callable[[], Session]) -> None:

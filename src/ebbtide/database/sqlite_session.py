@@ -97,8 +97,6 @@ def use_write_ahead_log(connection: sqlite3.Connection, name: str, timeout_s: fl
     """Have readers and a writer not wait for each other.
 
     Args:
-        connection: A connection that may write.
-        name: What messages call the file.
         timeout_s: How long to wait for others, in seconds.
 
     Raises:

@@ -33,15 +33,12 @@ class Alert(Record):
     """That a run needs a person.
 
     Args:
-        level: Of what kind it is.
-        reason: Why, in one sentence.
         kind: What was found; None where nothing was.
         agent: Which agent works, where it is known.
         project: Of which project it is, likewise.
         cost_usd: What the run cost so far; None where it is not known.
         at: When, in seconds since 1970.
         words: The verdict on the run in words, such as "FINISHED, HEALTHY"; None where there is none.
-        link: The page of the run.
     """
 
     _SCHEMA: ClassVar = 1

@@ -25,13 +25,7 @@ _DUE: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaitingAlert:
-    """An alert that is still to be sent.
-
-    Args:
-        number: Which one.
-        body: Its JSON.
-        tries: Attempts so far.
-    """
+    """An alert that is still to be sent."""
 
     number: int
     body: dict[str, Any]
@@ -39,11 +33,7 @@ class WaitingAlert:
 
 
 class AlertBook:
-    """Queues the alerts to be sent, and records the results.
-
-    Args:
-        database: Where it stands.
-    """
+    """Queues the alerts to be sent, and records the results."""
 
     def __init__(self, database: RunDatabase) -> None:
         self._database = database

@@ -51,11 +51,8 @@ class AlertSender:
     """Tells people of runs, once a run and level.
 
     Args:
-        settings: Whom to tell, and of what.
-        page: Where people open the page of the service.
         silent_after_s: Seconds without an event after which a run is silent.
         redact: Whether keys and passwords are masked.
-        clock: Seconds since 1970.
 
     Attributes:
         deliveries: Alerts that were delivered, by channel.

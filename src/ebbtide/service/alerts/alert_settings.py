@@ -33,7 +33,6 @@ class AlertSettings:
         url: A webhook that takes JSON as Slack's does; None for none.
         command: A command line for the shell, with the JSON on its standard input; None for none.
         otlp: A receiver of OpenTelemetry traces over HTTP, such as a collector; None for none.
-        on: The kinds of alerts that are sent.
         page: Where people open the page of the service, for links; None takes its own address.
 
     Raises:

@@ -24,7 +24,6 @@ class AlertError(EbbtideError):
     """An alert was not delivered.
 
     Args:
-        message: Why, without the address.
         is_final: Whether trying again is of no use.
     """
 

@@ -174,7 +174,6 @@ class LocalService:
 
     Args:
         folder: Its state, which is locked for it.
-        hooks: What takes the events.
         idle_s: Seconds without an event after which it ends; None waits for `end`.
 
     Attributes:
@@ -264,7 +263,6 @@ def serve_local(folder: StateFolder, *, idle_s: float = 1800.0) -> ServiceEnd:
     """Be the service until it ends, or say who is.
 
     Args:
-        folder: Its state.
         idle_s: Seconds without an event after which it ends.
 
     Raises:

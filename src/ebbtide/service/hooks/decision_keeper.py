@@ -41,8 +41,6 @@ class SessionReading:
 
     Args:
         run_id: The run: the agent, and the session behind a colon.
-        path: The file.
-        reader: Makes a reader of its lines.
         pause: What the agent does meanwhile.
         log: Path or URL of the log that gets what was decided.
         done: Set when all is read.
@@ -60,13 +58,7 @@ class SessionReading:
 
 @dataclass(slots=True, kw_only=True)
 class RulingsReading:
-    """A reading of what the decisions of a session's project ruled out.
-
-    Args:
-        run_id: The run.
-        folder: The folder of its agent.
-        log: Path or URL of the log.
-    """
+    """A reading of what the decisions of a session's project ruled out."""
 
     run_id: str
     folder: str

@@ -187,12 +187,7 @@ class GrowingSession:
 
 
 def last_report(path: str, reader: Callable[[CallsOnce], EventReader]) -> str | None:
-    """Returns the last words of the model in a session file; None where a call of a tool came after them.
-
-    Args:
-        path: The file.
-        reader: Makes a reader of its lines.
-    """
+    """Returns the last words of the model in a session file; None where a call of a tool came after them."""
     try:
         with open_regular(path) as file:
             file.seek(max(0, os.fstat(file.fileno()).st_size - _LAST))

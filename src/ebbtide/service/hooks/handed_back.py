@@ -59,7 +59,6 @@ def hand_back(
     said. Within each, those that name a file in sight come first, and then the newest.
 
     Args:
-        decisions: Those that stand, in order.
         files: Names of the files in sight, in lower case and without folders.
         most_tokens: How long the text may be.
     """

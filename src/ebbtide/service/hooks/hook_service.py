@@ -131,7 +131,6 @@ class HookService:
     It never raises on what an event holds: what cannot be read is counted, and answered with nothing.
 
     Args:
-        store: Keeps the runs and their sessions.
         runs: The runs, where others have a part in them; None takes those of the store.
         clock: Seconds since 1970.
 
@@ -527,7 +526,6 @@ def status_line(
 
     Args:
         event: What Claude Code hands over, with its own cost of the session.
-        session: What is remembered of the session.
         verdict: What holds; None where no event of it came.
         now: Seconds since 1970.
         counted: Dollars of the calls in the session file, as the budgets and all other views have them; where

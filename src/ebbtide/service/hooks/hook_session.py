@@ -79,9 +79,6 @@ class NoteDelivery(State):
         """Returns the pending note as a reply, unless it is on its way at this moment.
 
         Calls of one answer of the model come at once, and one of them is enough to carry it.
-
-        Args:
-            now: Seconds since 1970.
         """
         is_on_its_way = self._sent_at is not None and 0 <= now - self._sent_at < DEADLINE_S
         if not self.is_pending or is_on_its_way:
@@ -172,8 +169,6 @@ class HookSession(State):
         compactions may be the same event as well, but not at one time.
 
         Args:
-            key: Identity of the event.
-            now: Seconds since 1970.
             goes_on: Whether there was something before.
         """
         latest, self.latest_start = self.latest_start, (key, now)
@@ -192,7 +187,6 @@ class HookSession(State):
         """Returns a name for the calls that one answer of an agent's model asks for.
 
         Args:
-            agent: The agent.
             ends: Whether all of them have ended.
         """
         number = self._batches.get(agent) or 0

@@ -34,10 +34,6 @@ _SAVE: Final = "INSERT OR REPLACE INTO sessions (run_id, latest, session) VALUES
 class HookStore:
     """A `RunStore` that keeps sessions beside the runs.
 
-    Args:
-        runs: Keeps the runs.
-        sessions: The file of the sessions.
-
     Raises:
         StoreError: One of them cannot be written.
     """
@@ -158,11 +154,7 @@ def _row(run_id: str, session: HookSession | None) -> _Row | None:
 
 
 def latest_events(path: Path) -> dict[str, tuple[float, str]]:
-    """When the last event of each agent came, and of which run, as a service that ended has left it.
-
-    Args:
-        path: The file of the sessions.
-    """
+    """When the last event of each agent came, and of which run, as a service that ended has left it."""
     if not path.exists():
         return {}
     try:

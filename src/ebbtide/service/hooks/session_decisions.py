@@ -36,10 +36,6 @@ class SessionDecision:
         id: ``turn-31-1``: the first of those that event 31 states.
         event: Number of the event in the session, from 1.
         ts: When, in seconds since the epoch; None where that is not known.
-        speaker: The name or role of the speaker.
-        by_person: True if a person said it.
-        candidate: What would be recorded.
-        assessment: What the gate says.
         names: Files, packages and identifiers that it names.
         is_proposal: True if it was put forward, and neither accepted nor carried out so far.
         accepted: Number of the event that accepts it; None where none does.
@@ -73,9 +69,6 @@ class SessionDecisions:
 
     Only the words between a person and the agent that they talk to count: an order to a sub-agent is that of
     an agent. A word of a person is taken back by a person alone, or by what a person accepts.
-
-    Args:
-        profile: What the gate goes by.
 
     Attributes:
         events: Events that were taken.

@@ -42,7 +42,6 @@ def serve_tools(
     Args:
         url: Where the service is; None takes that of this machine, and starts it where it does not run, as
             soon as a tool needs it.
-        token: What it wants to know.
         open_log: Opens the log of decisions, and makes one where there is none.
         redact: Whether keys and passwords are masked in what the tools answer.
     """
@@ -71,10 +70,6 @@ def list_tools() -> list[dict[str, Any]]:
 
 def ensure_service(client: ServiceClient, port: int) -> None:
     """Start the service of this machine where none answers, and wait until it does.
-
-    Args:
-        client: Asks it, at that port.
-        port: Where it is to listen.
 
     Raises:
         ServiceError: It does not start; the message says where its words are.

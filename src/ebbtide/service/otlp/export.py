@@ -71,9 +71,7 @@ class Export:
     """The spans and log records of one export.
 
     Args:
-        spans: The spans that can be used.
         logs: The log records that are events of the GenAI conventions.
-        rejected: Spans that cannot be used.
         reason: Why; empty where every one can.
     """
 
@@ -93,8 +91,6 @@ class PackedExport:
     """One export, as it came.
 
     Args:
-        kind: The data that are exported.
-        media: The form of the body.
         encoding: The packing of the body, as the header ``Content-Encoding`` says.
     """
 
@@ -138,7 +134,6 @@ def unpacked(body: bytes, encoding: str, largest: int) -> bytes:
     """A body as it was before it was packed.
 
     Args:
-        body: As it came.
         encoding: The header ``Content-Encoding``; empty where there is none.
         largest: Bytes that it may have when it is unpacked.
 
@@ -173,8 +168,6 @@ def read_export(body: bytes, media: str, signal: SignalKind) -> Export:
     """Reads a body.
 
     Args:
-        body: Unpacked.
-        media: `PROTOBUF` or `JSON`.
         signal: What is exported; metrics hold nothing that is used.
 
     Raises:
@@ -196,7 +189,6 @@ def export_answer(media: str, kind: SignalKind, *, rejected: int = 0, reason: st
 
     Args:
         media: The form of the request, which is that of the answer.
-        kind: What was exported.
         rejected: How many spans or records could not be used.
         reason: Why, or what else to know; empty where there is nothing.
 

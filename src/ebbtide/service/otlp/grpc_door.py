@@ -33,7 +33,6 @@ class _ExportMethods(grpc.GenericRpcHandler):  # type: ignore[misc]
     """The methods of the three collectors.
 
     Args:
-        spans: What takes exports.
         is_known: True for the words of a header ``authorization`` that may export.
     """
 
@@ -80,10 +79,8 @@ async def receive_exports(
     """Takes exports until cancelled.
 
     Args:
-        spans: What takes them.
         address: The host and the port, such as ``127.0.0.1:4317``.
         is_known: True for the words of a header ``authorization`` that may export.
-        largest: Bytes of an export.
 
     Raises:
         RuntimeError: The address cannot be had.

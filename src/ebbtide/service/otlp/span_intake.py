@@ -168,7 +168,6 @@ class SpanIntake:
 
         Args:
             now: Seconds on any clock that does not go back.
-            size: Bytes that it has.
             mark: What the caller calls it; marks grow.
         """
         endings, roots, late = [], [], []

@@ -33,11 +33,7 @@ WHERE news.latest > coalesce(charged.place, CAST(? AS BIGINT)) AND source != ?
 
 
 class RunSpenders:
-    """Knows the project, the agent and the user of each run. It may be used from several threads.
-
-    Args:
-        database: Knows those that are not at hand.
-    """
+    """Knows the project, the agent and the user of each run. It may be used from several threads."""
 
     def __init__(self, database: RunDatabase) -> None:
         self._database = database
@@ -83,11 +79,7 @@ def _named(spender: Spender, origin: RunOrigin) -> Spender:
 
 
 class ChargeMarks:
-    """Notes which events were charged, a moment after it.
-
-    Args:
-        database: The runs.
-    """
+    """Notes which events were charged, a moment after it."""
 
     def __init__(self, database: RunDatabase) -> None:
         self._database = database
@@ -108,7 +100,6 @@ class ChargeMarks:
         whether it was to be charged: it is left out.
 
         Args:
-            budgets: Of the runs.
             make: Makes the supervisor that counts what an event took beside those before it.
 
         Raises:

@@ -68,9 +68,7 @@ class LiveRuns(Runs):
     of a fault, and send their events again.
 
     Args:
-        database: Keeps them.
         store: Keeps their states, where that is not the database itself; it hands them on to it.
-        prices: What tokens cost.
         budgets: What the runs may spend together; None sets no bounds.
         project_of: Gives the project of a run that hooks report, by its id; None knows of none.
         most: Runs at hand; the others are in the database.
@@ -161,9 +159,6 @@ class LiveRuns(Runs):
         """Keeps events; done when they are on disk, with the place of each, 0 for one that was there before.
 
         Args:
-            run_id: Their run.
-            events: In their order.
-            origin: Where they come from.
             now: When they were heard of, in seconds since 1970; None asks the clock.
             is_past: True if they were before anybody watched: no listener is called.
 
@@ -241,8 +236,6 @@ class LiveRuns(Runs):
         """Returns what to do before the next call of a run's model; where a person has ended the run, that.
 
         Args:
-            run_id: The run.
-            agent: Whose model is called.
             now: Seconds on the clock of the events; None as in `Runs.before_model`.
             origin: Where the run comes from, so that its first call is paid by who has to; None says nothing.
         """
@@ -304,7 +297,6 @@ class LiveRuns(Runs):
         """Lets a run go on for a person, whatever holds, even where they had ended it.
 
         Args:
-            act: What they did.
             turns: For some turns of the model; None for good, as `Runs.acknowledge` does.
             agent: Of which agent; None for all.
 

@@ -45,8 +45,6 @@ def now_answer(database: RunDatabase, now: float, *, silent_after_s: float) -> d
     """Returns the runs that are stuck or silent now, with a sentence about them.
 
     Args:
-        database: The runs.
-        now: Seconds since 1970.
         silent_after_s: Seconds without an event after which a run is silent.
 
     Returns:

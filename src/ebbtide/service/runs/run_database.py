@@ -111,7 +111,6 @@ class PersonAct:
 
     Args:
         act: ``stop``, ``acknowledge``, ``extend`` or ``delete``; ``expire`` where the service deletes.
-        run_id: The run.
         caller: From where: an address, or a program.
         detail: What they said to it; empty where nothing.
     """
@@ -155,8 +154,6 @@ class RunDatabase:
 
         Args:
             run_id: The run; it is made where there is none.
-            events: In their order.
-            origin: Where the run comes from.
             now: Seconds since 1970.
 
         Raises:
@@ -243,7 +240,6 @@ class RunDatabase:
         """Shows a run as it stands, soon: the latest counts.
 
         Args:
-            standing: How it stands.
             stuck: From where on it is stuck; the first one stays until it is stuck no more.
         """
         self._standings.put(standing.run_id, _Standing(standing, stuck))

@@ -39,7 +39,6 @@ class RunEvent:
     """One event of a run, ready to be kept.
 
     Args:
-        event: It.
         line: Its JSON, in one line.
         at: When it was, in seconds since 1970: when it came, where it does not say.
         charge: What it took; None where it took nothing.
@@ -81,8 +80,6 @@ def run_event(event: Event, prices: Prices, now: float, *, line: bytes | None = 
     """An event, ready to be kept.
 
     Args:
-        event: It.
-        prices: What tokens cost.
         now: Seconds since 1970.
         line: Its JSON, where it came as one.
     """

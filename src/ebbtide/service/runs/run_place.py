@@ -57,11 +57,7 @@ _BUSY_S: Final = 5.0  # for another process that holds the file
 
 
 class RunFile:
-    """A `RunPlace` in a file. One service has it, which a lock on a file beside it says.
-
-    Args:
-        path: The file; it is made where there is none.
-    """
+    """A `RunPlace` in a file. One service has it, which a lock on a file beside it says."""
 
     def __init__(self, path: str) -> None:
         self.name = path

@@ -34,9 +34,6 @@ def summary(
     """Returns the summary of a run so far, as `ebbtide check` gives it.
 
     Args:
-        runs: The runs.
-        run_id: Which one.
-        redact: Whether keys and passwords are masked.
         silent_after_s: Seconds without an event after which it is taken for over.
         pace: What the events pass, so that it may take its time.
 
@@ -71,9 +68,6 @@ def report_claims(
     """Returns the claims that a report of a run would make, with what its events so far say of each.
 
     Args:
-        runs: The runs.
-        run_id: Which one.
-        text: The words of the report.
         pace: As for `summary`.
 
     Raises:
@@ -96,11 +90,7 @@ def report(
     """The page of one run, as `ebbtide check --html` writes it.
 
     Args:
-        runs: The runs.
-        outcome: What it came to, as `summary` says.
         row: As it is listed; None where it is not.
-        redact: As for `summary`.
-        silent_after_s: Likewise.
     """
     provenance = Provenance(
         version=__version__, profile=RunOptions().profile.name, prices=runs.prices.origin, masked=redact

@@ -44,7 +44,6 @@ def look_for_waste(
     """Find out what of one run bought nothing; which run, None where all are known.
 
     Args:
-        runs: The runs.
         now: Seconds since 1970.
         is_stuck: Whether only those are looked at that are stuck, and faster.
         silent_after_s: Seconds without an event after which a run is taken for over.
@@ -68,10 +67,7 @@ def keep_waste(runs: LiveRuns, run_id: str, events: int, outcome: RunSummary) ->
     """Keep what a run was about, how it ended if it is over, and what of it bought nothing.
 
     Args:
-        runs: The runs.
-        run_id: The run.
         events: How many events it had then, at least.
-        outcome: What it came to.
 
     Raises:
         StoreError: It cannot be written.

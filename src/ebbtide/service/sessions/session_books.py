@@ -36,8 +36,6 @@ class _Share:
 
     Args:
         units: Units of money of calls whose price is known.
-        tokens: Of all classes.
-        calls: Calls of models.
         unpriced: Calls with tokens whose price nobody knows.
     """
 
@@ -60,10 +58,6 @@ class SessionBooks:
     A call may stand in files of several runs: runs that share one are a group, and what changes in one of
     them is counted anew over all of the group. Nothing depends on the order in which files are read, or on
     what was booked before: after a restart the same files give the same books.
-
-    Args:
-        database: The runs.
-        prices: What tokens cost.
     """
 
     def __init__(self, database: RunDatabase, prices: Prices) -> None:
@@ -87,9 +81,6 @@ class SessionBooks:
         """Read what is new in a file.
 
         Args:
-            file: The file.
-            run_id: Its run.
-            session: The session that it belongs to.
             origins: Where the sessions of the agent come from.
         """
         try:
@@ -130,11 +121,7 @@ class SessionBooks:
         return False
 
     def inherited(self, run_id: str) -> InheritedCalls | None:
-        """Calls in the files of a run that another one owns; None where there are none.
-
-        Args:
-            run_id: The run.
-        """
+        """Calls in the files of a run that another one owns; None where there are none."""
         group = self._group(run_id) if run_id in self._group_of else None
         members = [other for other in tuple(self._group_of) if group and self._group(other) == group]
         files = [

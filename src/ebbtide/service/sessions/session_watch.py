@@ -48,7 +48,6 @@ class SessionWatch:
     A session that hooks report is left to them.
 
     Args:
-        runs: The runs.
         environment: Variables and their values, as in `os.environ`: they tell where agents keep sessions.
         clock: Seconds since 1970.
     """
@@ -188,7 +187,6 @@ def keep_watching(watch: SessionWatch, pause: Callable[[float], bool], *, every_
     """Look again and again; what fails is tried again.
 
     Args:
-        watch: It.
         pause: Waits so many seconds; whether to end.
         every_s: Seconds between two looks that found nothing.
     """
@@ -260,7 +258,6 @@ def drop_lost_files(database: RunDatabase, paths: Collection[str]) -> None:
     A file that is there may be written again, and has to be read with the same rests then.
 
     Args:
-        database: The runs.
         paths: Files that are there.
 
     Raises:

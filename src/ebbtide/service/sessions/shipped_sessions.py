@@ -49,7 +49,6 @@ class ShippedSessions:
     --repo` asks it: nothing that the repository names runs.
 
     Args:
-        database: The runs.
         redact: Whether keys and passwords are masked in titles of commits.
     """
 

@@ -41,11 +41,7 @@ _HEADERS: Final = {
 
 
 class RequestGate:
-    """Refuses what is not for the app behind it.
-
-    Args:
-        settings: Whom it answers, and what it takes.
-    """
+    """Refuses what is not for the app behind it."""
 
     def __init__(self, app: ASGIApp, settings: ServiceSettings) -> None:
         self._app = app

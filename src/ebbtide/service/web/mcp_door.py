@@ -16,11 +16,7 @@ _LARGEST = 1 << 30  # the gate has bounded the body already
 
 
 class McpDoor:
-    """An ASGI app that opens when somebody knocks.
-
-    Args:
-        desk: What the tools work with.
-    """
+    """An ASGI app that opens when somebody knocks."""
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk

@@ -48,10 +48,6 @@ class ProblemError(Exception):
     """A request is answered with a problem.
 
     Args:
-        status: The status code.
-        detail: What is wrong.
-        where: The place in the request.
-        hint: What to do.
         retry_s: Seconds after which to try again; None where that is no use.
         closes: Whether the connection is closed, since the rest of the request is not read.
         allow: The methods that there are, where that of the request is none of them.

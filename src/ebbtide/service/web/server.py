@@ -63,8 +63,6 @@ class _Server(uvicorn.Server):
     """A server that lets the readers of the stream go when it is to end.
 
     Args:
-        config: As of the base.
-        news: The news for the readers of the stream.
         idle_s: Seconds without a request after which it ends; None goes on.
     """
 
@@ -116,7 +114,6 @@ def serve_web(
     """Serve until Ctrl-C or SIGTERM.
 
     Args:
-        settings: Where, and for whom.
         db: The file of the runs, or the URL of their database; None takes a file of the user.
         announce: Called with the address when requests are taken.
         open_log: Opens the log of decisions, and makes one where there is none.

@@ -76,7 +76,6 @@ class WorkPool:
     """Threads for one kind of work, apart from those that every request needs.
 
     Args:
-        name: Of its threads.
         threads: Pieces of work at once: each of them slows down the loop.
         waiting: Pieces of work that may wait in all; of one peer half of them, so that another has room.
     """
@@ -114,12 +113,8 @@ class Service:
     """The parts of the service that a request needs.
 
     Args:
-        news: The news for the readers of the stream.
         spans: What takes exported spans.
-        settings: What the service was started with.
         mcp: The way of MCP clients.
-        alerts: What tells people.
-        metrics: What is counted.
         checks: What the watching of events makes room for.
         watching: Held while a slice of events is watched, which takes the processor.
         looks: What reads the database for an answer.

@@ -18,7 +18,6 @@ class ServiceSettings:
     """The address of a service, the callers that it answers, and the requests that it takes.
 
     Args:
-        host: The address that it listens on.
         port: Its port; 0 takes a free one.
         token: What a caller has to know; None asks nobody, and is for this machine alone.
         names: Further names under which it is called, such as that of a container.

@@ -81,7 +81,6 @@ def sign_in_page(place: str, *, is_wrong: bool) -> Response:
     """The page that asks for the token.
 
     Args:
-        place: Where to go on.
         is_wrong: Whether one was given that is not right.
     """
     why = "That is not the token. Try again." if is_wrong else "This service asks for its token."

@@ -49,12 +49,7 @@ class EventStream(Response):
 
 
 class NewsResponse(EventStream):
-    """The news as they come, until the service ends, the reader is too slow, or goes.
-
-    Args:
-        news: Where they come from.
-        reader: Who listens there.
-    """
+    """The news as they come, until the service ends, the reader is too slow, or goes."""
 
     def __init__(self, news: Broadcast, reader: Reader) -> None:
         super().__init__(headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})

@@ -29,7 +29,6 @@ class HookPlace:
     """The way in which an agent takes a command.
 
     Args:
-        agent: The word for it.
         file: Its settings below its folder.
         folder: Its folder, below that of the user or of the project.
         variable: The variable that names another folder for the user; empty where there is none.
@@ -60,7 +59,6 @@ class HookPlace:
         """The file.
 
         Args:
-            environment: Variables and their values.
             project: The folder of the project; None takes the settings of the user.
         """
         if project is not None:

@@ -47,10 +47,8 @@ class InstalledHooks:
     """Hooks that are in a settings file.
 
     Args:
-        path: The file.
         flags: Their options, such as ``--stop``.
         absent: A program that they need and that is not there any more; None where all is there.
-        command: The words of the command that they run.
     """
 
     path: Path
@@ -64,7 +62,6 @@ def install_hooks(agent: str, options: HookOptions, *, project: Path | None = No
 
     Args:
         agent: One of `AGENTS`.
-        options: What they are to do.
         project: The folder of a project; None takes the settings of the user.
 
     Raises:

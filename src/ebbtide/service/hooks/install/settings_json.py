@@ -130,8 +130,6 @@ def write_whole(path: Path, content: bytes, *, like: Path) -> None:
     """Write a file whole or not at all; of a link, the file that it leads to.
 
     Args:
-        path: The file.
-        content: What it is to hold.
         like: The file whose mode it gets; a new file is for its owner alone.
 
     Raises:
