@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from dataclasses import replace
 from typing import Final
@@ -36,7 +36,7 @@ class SpanReceiver:
     ) -> None:
         self._runs = runs
         self._clock = clock
-        self._removed = 0  # the latest mark up to which nothing is kept any more
+        self._forgotten = 0  # the latest mark up to which nothing is kept any more
         self._intake = SpanIntake(wait_s=wait_s, is_known=runs.database.knows)
         self._news: list[RunNews] = []  # what is not on disk yet
         self._has_more = False
@@ -55,6 +55,27 @@ class SpanReceiver:
 
         return self._runs.database.write(write)
 
+    def kept(self) -> Iterator[tuple[int, PackedExport]]:
+        """Yields the exports whose events may not be on disk yet, with their marks.
+
+        Raises:
+            StoreError: They cannot be read.
+        """
+        for mark, kind, media, encoding, body in self._runs.database.read(_ALL):
+            yield mark, PackedExport(kind=SignalKind(kind), media=media, encoding=encoding, body=body)
+
+    def forget(self, mark: int) -> None:
+        """Deletes the exports up to a mark: their events are on disk.
+
+        Raises:
+            StoreError: It cannot be written.
+        """
+        if mark > self._forgotten:
+            self._runs.database.write(
+                lambda session: session.run("DELETE FROM exports WHERE number <= ?", (mark,))
+            )
+            self._forgotten = mark
+
     def take(self, export: Export, size: int, mark: int) -> None:
         """Takes an export that was kept; exports come in the order of their marks."""
         self._intake.take(export, self._clock(), size=size, mark=mark)
@@ -65,8 +86,7 @@ class SpanReceiver:
         Raises:
             StoreError: It cannot be read.
         """
-        for mark, kind, media, encoding, body in self._runs.database.read(_ALL):
-            packed = PackedExport(kind=SignalKind(kind), media=media, encoding=encoding, body=body)
+        for mark, packed in self.kept():
             try:
                 export, size = packed.read()
             except EbbtideError as error:
@@ -115,12 +135,8 @@ class SpanReceiver:
         if fault is not None:
             raise fault
         self._has_more = bool(self._news)
-        mark = self._intake.mark
-        if not self._has_more and mark > self._removed:  # their events are on disk
-            self._runs.database.write(
-                lambda session: session.run("DELETE FROM exports WHERE number <= ?", (mark,))
-            )
-            self._removed = mark
+        if not self._has_more:
+            self.forget(self._intake.mark)
 
     def _kept(self, news: RunNews) -> tuple[list[RunEvent], Future[list[int]]]:
         """The events of a run, on their way to the disk."""
