@@ -67,14 +67,12 @@ class AlertSender:
         page: str,
         silent_after_s: float = 600.0,
         redact: bool = True,
-        clock: Callable[[], float] = time.time,
     ) -> None:
         self._runs = runs
         self._settings = settings
         self._page = (settings.page or page).rstrip("/")
         self._silent_after_s = silent_after_s
         self._redact = redact
-        self._clock = clock
         self._book = AlertBook(runs.database)
         self._inbox: asyncio.Queue[_News] = asyncio.Queue(_MOST_WAITING)
         self._news = asyncio.Event()
@@ -126,7 +124,7 @@ class AlertSender:
 
     async def _watch_silence(self) -> None:
         while True:
-            now = self._clock()
+            now = time.time()
             ask = partial(now_answer, self._runs.database, now, silent_after_s=self._silent_after_s)
             try:
                 runs = (await asyncio.to_thread(ask))["silent"]
@@ -140,7 +138,7 @@ class AlertSender:
 
     async def _watch_wake_ups(self) -> None:
         while True:
-            for run_id in self._runs.missed_wake_ups(self._clock()):
+            for run_id in self._runs.missed_wake_ups(time.time()):
                 kind = LoopKind.MISSED_WAKE_UP
                 words = live_word(Action.ESCALATE, kind).value
                 await self._enter(_News(run_id, AlertLevel.ESCALATE, RULES[kind], kind, words))
@@ -167,7 +165,7 @@ class AlertSender:
             project=row.get("project"),
             cost_usd=row.get("cost_usd"),
             words=news.words,
-            at=self._clock(),
+            at=time.time(),
             link=f"{self._page}/runs/{quote(news.run_id, safe='')}",
         )
         visible = redacted(alert) if self._redact else alert
@@ -181,7 +179,7 @@ class AlertSender:
     async def _send_all(self, channel: str) -> None:
         while True:
             try:
-                for item in await asyncio.to_thread(self._book.due, channel, self._clock()):
+                for item in await asyncio.to_thread(self._book.due, channel, time.time()):
                     await self._send(channel, item)
             except StoreError as error:
                 _log.error("alerts cannot be read: %s", error)
@@ -201,7 +199,7 @@ class AlertSender:
         self.failures[channel] += 1
         _log.warning("alert %d, try %d: %s", item.number, item.tries + 1, error)
         is_over = item.tries + 1 >= _TRIES or (isinstance(error, AlertError) and error.is_final)
-        due = self._clock() + _FIRST_REST_S * 4**item.tries
+        due = time.time() + _FIRST_REST_S * 4**item.tries
         await asyncio.to_thread(self._book.settle, item.number, "failed" if is_over else "waiting", due=due)
 
     def _deliver(self, channel: str, body: dict[str, Any]) -> None:

@@ -15,8 +15,8 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from ebbtide.errors import EbbtideError
 
-WEBHOOK_S: Final = 10.0
-COMMAND_S: Final = 30.0
+_WEBHOOK_S: Final = 10.0
+_COMMAND_S: Final = 30.0
 _AGAIN: Final = frozenset({408, 425, 429})
 
 
@@ -37,13 +37,7 @@ class _NoRedirect(HTTPRedirectHandler):
         """A webhook that moved is named, not followed to somebody else."""
 
 
-def post(
-    url: str,
-    message: Mapping[str, Any],
-    *,
-    headers: Mapping[str, str] | None = None,
-    timeout_s: float = WEBHOOK_S,
-) -> None:
+def post(url: str, message: Mapping[str, Any], *, headers: Mapping[str, str] | None = None) -> None:
     """Send a message to a webhook, or to a receiver of telemetry.
 
     Raises:
@@ -53,7 +47,7 @@ def post(
         url, json.dumps(message).encode(), {**(headers or {}), "Content-Type": "application/json"}
     )
     try:
-        with build_opener(_NoRedirect).open(request, timeout=timeout_s) as answer:
+        with build_opener(_NoRedirect).open(request, timeout=_WEBHOOK_S) as answer:
             answer.read(1000)
     except HTTPError as error:
         error.close()
@@ -84,7 +78,7 @@ def otlp_headers(environment: Mapping[str, str]) -> dict[str, str]:
     return {name.strip(): unquote(value.strip()) for name, sign, value in named if sign and name.strip()}
 
 
-def run_command(command: str, alert: Mapping[str, Any], *, timeout_s: float = COMMAND_S) -> None:
+def run_command(command: str, alert: Mapping[str, Any], *, timeout_s: float = _COMMAND_S) -> None:
     """Run a command line, with the alert as JSON on its standard input.
 
     What it prints goes where the errors of the service go.

@@ -74,10 +74,10 @@ class SessionDecisions:
         events: Events that were taken.
     """
 
-    def __init__(self, profile: Profile = Profile.DEFAULT) -> None:
+    def __init__(self) -> None:
         self.events = 0
-        self._filter = TurnFilter(profile)
-        self._tools = tools_of(None, profile.divergence)
+        self._filter = TurnFilter()
+        self._tools = tools_of(None, Profile.DEFAULT.divergence)
         # Apart, so that what an agent says does not push out what a person said.
         self._people: Bounded[str, SessionDecision] = Bounded(_MOST)
         self._agents: Bounded[str, SessionDecision] = Bounded(_MOST)

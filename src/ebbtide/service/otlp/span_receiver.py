@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import Future
 from dataclasses import replace
 from typing import Final
@@ -28,14 +28,10 @@ class SpanReceiver:
 
     Args:
         wait_s: As for `SpanIntake`.
-        clock: Seconds that do not go back.
     """
 
-    def __init__(
-        self, runs: LiveRuns, *, wait_s: float = WAIT_S, clock: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, runs: LiveRuns, *, wait_s: float = WAIT_S) -> None:
         self._runs = runs
-        self._clock = clock
         self._forgotten = 0  # the latest mark up to which nothing is kept any more
         self._intake = SpanIntake(wait_s=wait_s, is_known=runs.database.knows)
         self._news: list[RunNews] = []  # what is not on disk yet
@@ -78,7 +74,7 @@ class SpanReceiver:
 
     def take(self, export: Export, size: int, mark: int) -> None:
         """Takes an export that was kept; exports come in the order of their marks."""
-        self._intake.take(export, self._clock(), size=size, mark=mark)
+        self._intake.take(export, time.monotonic(), size=size, mark=mark)
 
     def resume(self) -> None:
         """Take what was acknowledged before the service ended in another way than it should.
@@ -105,7 +101,7 @@ class SpanReceiver:
         Raises:
             StoreError: Some of it cannot be written now; the next call tries again.
         """
-        self._news += self._intake.settle(self._clock())
+        self._news += self._intake.settle(time.monotonic())
         self._give(_MOST_RUNS)
 
     def finish(self) -> None:

@@ -71,7 +71,6 @@ class LiveRuns(Runs):
         store: Keeps their states, where that is not the database itself; it hands them on to it.
         budgets: What the runs may spend together; None sets no bounds.
         project_of: Gives the project of a run that hooks report, by its id; None knows of none.
-        most: Runs at hand; the others are in the database.
         redact: True to mask keys and passwords in what is shown.
         clock: Seconds since 1970.
 
@@ -94,7 +93,6 @@ class LiveRuns(Runs):
         prices: Prices | None = None,
         budgets: Budgets | None = None,
         project_of: Callable[[str], str | None] | None = None,
-        most: int = _MOST,
         redact: bool = True,
         clock: Callable[[], float] = time.time,
     ) -> None:
@@ -117,7 +115,7 @@ class LiveRuns(Runs):
         super().__init__(
             lambda _: Supervisor(prices=self.prices),
             store=database if store is None else store,
-            most=most,
+            most=_MOST,
             idle_s=_IDLE_S,
             save_every_s=_SAVE_EVERY_S,
             budgets=budgets,

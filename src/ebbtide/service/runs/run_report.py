@@ -62,19 +62,14 @@ def summary(
     return dataclasses.replace(outcome, ending=ending, latest=Verdict())
 
 
-def report_claims(
-    runs: LiveRuns, run_id: str, text: str, *, pace: Callable[[Iterator[Event]], Iterator[Event]] = iter
-) -> tuple[ClaimCheck, ...]:
+def report_claims(runs: LiveRuns, run_id: str, text: str) -> tuple[ClaimCheck, ...]:
     """Returns the claims that a report of a run would make, with what its events so far say of each.
-
-    Args:
-        pace: As for `summary`.
 
     Raises:
         StoreError: Its events cannot be read.
     """
     record = ClaimRecord()
-    for event in pace(event for _, event in runs.database.since(run_id, 0)):
+    for _, event in runs.database.since(run_id, 0):
         record.see(event)
     return record.check_report(text)
 

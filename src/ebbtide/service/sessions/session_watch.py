@@ -33,6 +33,7 @@ _PAST_S: Final = 7 * 86_400.0  # how far back a session may have been written la
 _NEWS_S: Final = 300.0  # an event older than that is the past, of which nobody hears
 _SEARCH_S: Final = 5.0  # between two searches for files
 _TIDY_S: Final = 3600.0  # between two looks for files that are gone
+_EVERY_S: Final = 1.0  # between two looks that found nothing
 _PASS_S: Final = 0.5  # of reading, after which the latest come first again
 _WORK_S: Final = 0.002  # of watching, after which requests have their turn
 _REST_S: Final = 0.002
@@ -183,20 +184,19 @@ class SessionWatch:
             self._runs.note(run_id, now=heard_at)
 
 
-def keep_watching(watch: SessionWatch, pause: Callable[[float], bool], *, every_s: float = 1.0) -> None:
+def keep_watching(watch: SessionWatch, pause: Callable[[float], bool]) -> None:
     """Look again and again; what fails is tried again.
 
     Args:
         pause: Waits so many seconds; whether to end.
-        every_s: Seconds between two looks that found nothing.
     """
     rest_s = 0.0
     while not pause(rest_s):
         try:
-            rest_s = 0.0 if watch.look() else every_s
+            rest_s = 0.0 if watch.look() else _EVERY_S
         except (EbbtideError, OSError) as error:
             _log.error("sessions cannot be read now: %s", error)
-            rest_s = 10 * every_s
+            rest_s = 10 * _EVERY_S
     watch.close()
 
 

@@ -50,6 +50,8 @@ class ProblemError(Exception):
     Args:
         retry_s: Seconds after which to try again; None where that is no use.
         closes: Whether the connection is closed, since the rest of the request is not read.
+
+    Attributes:
         allow: The methods that there are, where that of the request is none of them.
     """
 
@@ -62,7 +64,6 @@ class ProblemError(Exception):
         hint: str | None = None,
         retry_s: int | None = None,
         closes: bool = False,
-        allow: str | None = None,
     ) -> None:
         super().__init__(detail)
         self.status = status
@@ -71,7 +72,7 @@ class ProblemError(Exception):
         self.hint = hint
         self.retry_s = retry_s
         self.closes = closes
-        self.allow = allow
+        self.allow: str | None = None
 
     def response(self) -> Response:
         """The answer."""
