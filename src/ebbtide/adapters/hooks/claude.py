@@ -123,6 +123,7 @@ def _known_call(number: int) -> dict[str, Any]:
 CLAUDE: Final = HookCodec(
     name="claude",
     title="Claude Code",
+    kinds=_KINDS,
     read=_read,
     answer=_answer,
     can_end=True,

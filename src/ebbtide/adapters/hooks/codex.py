@@ -42,6 +42,7 @@ def _known_call(number: int) -> dict[str, Any]:
 CODEX: Final = HookCodec(
     name="codex",
     title="Codex",
+    kinds=_KINDS,
     read=partial(read_step, kinds=_KINDS, outcome=_outcome),
     answer=answer_step,
     can_end=False,

@@ -93,7 +93,8 @@ def _known_call(number: int) -> dict[str, Any]:
 
 COPILOT: Final = HookCodec(
     name="copilot",
-    title="Copilot CLI",
+    title="Copilot",
+    kinds=_KINDS,
     read=_read,
     answer=_answer,
     can_end=False,

@@ -68,6 +68,7 @@ def _known_call(number: int) -> dict[str, Any]:
 CURSOR: Final = HookCodec(
     name="cursor",
     title="Cursor",
+    kinds=_KINDS,
     read=_read,
     answer=_answer,
     can_end=False,

@@ -75,6 +75,7 @@ def _known_call(number: int) -> dict[str, Any]:
 GEMINI: Final = HookCodec(
     name="gemini",
     title="Gemini CLI",
+    kinds=_KINDS,
     read=_read,
     answer=_answer,
     can_end=True,

@@ -91,6 +91,7 @@ def _known_call(number: int) -> dict[str, Any]:
 OPENCODE: Final = HookCodec(
     name="opencode",
     title="OpenCode",
+    kinds=_KINDS,
     read=_read,
     answer=_answer,
     can_end=True,

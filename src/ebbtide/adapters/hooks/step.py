@@ -139,6 +139,7 @@ class HookCodec:
     Args:
         name: The word for it on the command line.
         title: Its name among people.
+        kinds: Steps by the agent's names of its events; others say nothing to us.
         read: Makes a step of the agent's JSON; None where it says nothing to us.
         answer: Makes the agent's JSON of a reply.
         can_end: True if a hook can end its run.
@@ -149,6 +150,7 @@ class HookCodec:
 
     name: str
     title: str
+    kinds: Mapping[str, StepKind]
     read: Callable[[Mapping[str, Any]], HookStep | None]
     answer: Callable[[HookStep, HookReply], dict[str, Any]]
     can_end: bool

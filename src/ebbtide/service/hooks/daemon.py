@@ -11,10 +11,11 @@ import socket
 import socketserver
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import FrameType
 from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
 
@@ -275,7 +276,7 @@ def serve_local(folder: StateFolder, *, idle_s: float = 1800.0) -> ServiceEnd:
     try:
         hooks = HookService(HookStore(SQLiteRunStore(folder.runs), folder.sessions))
         service = LocalService(folder, hooks, idle_s=idle_s)
-        with _ended_by_signals(service):
+        with signals_handled(lambda *_: service.end()):
             service.run()
     finally:
         os.umask(umask)
@@ -284,15 +285,15 @@ def serve_local(folder: StateFolder, *, idle_s: float = 1800.0) -> ServiceEnd:
 
 
 @contextmanager
-def _ended_by_signals(service: LocalService) -> Iterator[None]:
-    """SIGTERM and Ctrl-C end the service the usual way meanwhile; only the main thread can see to that."""
+def signals_handled(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
+    """SIGTERM and Ctrl-C call a handler meanwhile; only the main thread can see to that."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     numbers = (signal.SIGTERM, signal.SIGINT)
-    before = [signal.signal(number, lambda *_: service.end()) for number in numbers]
+    before = [signal.signal(number, handler) for number in numbers]
     try:
         yield
     finally:
-        for number, handler in zip(numbers, before, strict=True):
-            signal.signal(number, handler)
+        for number, earlier in zip(numbers, before, strict=True):
+            signal.signal(number, earlier)

@@ -14,11 +14,7 @@ from urllib.parse import quote, unquote
 
 from ebbtide.adapters.final_text import final_text
 from ebbtide.adapters.hooks.claude import CLAUDE
-from ebbtide.adapters.hooks.codex import CODEX
-from ebbtide.adapters.hooks.copilot import COPILOT
-from ebbtide.adapters.hooks.cursor import CURSOR
-from ebbtide.adapters.hooks.gemini import GEMINI
-from ebbtide.adapters.hooks.opencode import OPENCODE
+from ebbtide.adapters.hooks.codecs import CODECS
 from ebbtide.adapters.hooks.step import MAIN, HookCodec, HookReply, HookStep, StepKind, Switch
 from ebbtide.bounded import Bounded
 from ebbtide.budget.prices import Prices
@@ -41,9 +37,6 @@ from ebbtide.supervision.supervisor import Supervisor
 from ebbtide.supervision.verdict import Verdict
 from ebbtide.traces.records import fields
 
-CODECS: Final[Mapping[str, HookCodec]] = {
-    codec.name: codec for codec in (CLAUDE, CODEX, COPILOT, CURSOR, GEMINI, OPENCODE)
-}
 _FEW: Final = 8  # calls before the first answer of the model that a session file records
 _MOST_FILES: Final = 500  # session files at hand
 _DECISIONS: Final = "decisions"  # in the place of an agent in the ticket of a note about them

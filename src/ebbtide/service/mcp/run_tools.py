@@ -10,6 +10,7 @@ from typing import Annotated, Any, Final, Literal, TypeVar, cast
 
 from pydantic import Field
 
+from ebbtide.adapters.hooks.codecs import CODECS
 from ebbtide.checking import check
 from ebbtide.claims.claim import ClaimCheck
 from ebbtide.claims.sentences import claims_line
@@ -40,8 +41,6 @@ from ebbtide.supervision.verdict import Verdict
 
 _Row = TypeVar("_Row")
 
-#: Their hooks name a run AGENT:SESSION.
-_AGENTS: Final = ("claude", "codex", "copilot", "cursor", "gemini", "opencode")
 _CALLER: Final = "mcp"
 _BUDGETS = 20  # those that an answer has
 _MOST_FINDINGS: Final = 10
@@ -246,12 +245,12 @@ def _own_run(service: ServiceClient, name: str | None) -> dict[str, Any]:
 
 
 def _run(service: ServiceClient, name: str) -> dict[str, Any]:
-    """The row of a run, by its id or by the session of a coding agent.
+    """The row of a run, by its id or by the session of a coding agent, whose hooks name it AGENT:SESSION.
 
     Raises:
         ConfigError: There is no such run.
     """
-    for run_id in (name, *(f"{agent}:{name}" for agent in _AGENTS)):
+    for run_id in (name, *(f"{agent}:{name}" for agent in CODECS)):
         try:
             return service.run(run_id)
         except ServiceError as error:

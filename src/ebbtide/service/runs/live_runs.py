@@ -6,8 +6,9 @@ import asyncio
 import math
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -214,14 +215,12 @@ class LiveRuns(Runs):
     def _keep(self, run_id: str, event: Event) -> int:
         """Puts an event into the log; returns its place, 0 where that was not possible in time."""
         item = run_event(event, self.prices, self._clock())
-        try:
+        with self._counted():
             project = None if self._project_of is None else self._project_of(run_id)
             agent = run_id.partition(":")[0]
             origin = RunOrigin(project=project, agent=agent, source=RunSource.HOOKS)
             return self.append(run_id, [item], origin).result(_WAIT_S)[0]
-        except (StoreError, TimeoutError) as error:
-            self._count_fault("database", error)
-            return 0
+        return 0
 
     def before_model(
         self,
@@ -241,7 +240,8 @@ class LiveRuns(Runs):
         if ending is not None:
             return Advice(ending)
         if origin is not None and self.budgets is not None and self._name(run_id, origin):
-            self._introduce(run_id, origin)
+            with self._counted():
+                self.database.introduce(run_id, origin, self._clock())
         advice = super().before_model(run_id, agent=agent, now=now)
         if advice.verdict.rank:
             self.note(run_id)
@@ -249,11 +249,9 @@ class LiveRuns(Runs):
 
     async def handed_over(self) -> None:
         """Waits a little until what was handed over is on disk, so that it is said once; counts a fault."""
-        try:
+        with self._counted():
             async with asyncio.timeout(_HAND_OVER_S):
                 await asyncio.wrap_future(self.database.flush())
-        except (StoreError, TimeoutError) as error:
-            self._count_fault("database", error)
 
     def verdict(self, run_id: str) -> Verdict:
         """Returns what holds for a run; where a person has ended it, that."""
@@ -261,10 +259,8 @@ class LiveRuns(Runs):
 
     def acknowledge(self, run_id: str, *, agent: str | None = None) -> None:
         """Records that the person whose agent it is lets the run go on; a fault is counted."""
-        try:
+        with self._counted():
             self.go_on(PersonAct(act="acknowledge", run_id=run_id, caller="agent"), agent=agent)
-        except StoreError as error:
-            self._count_fault("database", error)
 
     def end(self, run_id: str) -> RunStanding:
         """Ends a run, and shows it so; returns what it has come to."""
@@ -336,37 +332,33 @@ class LiveRuns(Runs):
             self.budgets.close()
         self.database.close()
 
+    @contextmanager
+    def _counted(self) -> Iterator[None]:
+        """Counts what the database does not do, or not in time: the run goes on."""
+        try:
+            yield
+        except (StoreError, TimeoutError) as error:
+            self._count_fault("database", error)
+
     def _charge(self, budgets: RunBudgets, run_id: str, spending: EventCost | None, place: int) -> None:
         """Charges what an event took, and notes its place if the store of budgets has taken it."""
         super()._charge(budgets, run_id, spending, place)
         if self.budgets is None or not place or self.budgets.waiting:
             return
-        try:
+        with self._counted():
             self._charges.put(run_id, place)
-        except StoreError as error:
-            self._count_fault("database", error)
 
     def _spender(self, run_id: str) -> Spender:
         """Returns who pays for a run; nobody by name, where the database cannot say."""
-        try:
+        with self._counted():
             return self._spenders.of(run_id)
-        except StoreError as error:
-            self._count_fault("database", error)
-            return Spender()
+        return Spender()
 
     def _name(self, run_id: str, origin: RunOrigin) -> bool:
         """Takes what is said of who pays for a run; returns True if it is new."""
-        try:
+        with self._counted():
             return self._spenders.name(run_id, origin)
-        except StoreError as error:
-            self._count_fault("database", error)
-            return False
-
-    def _introduce(self, run_id: str, origin: RunOrigin) -> None:
-        try:
-            self.database.introduce(run_id, origin, self._clock())
-        except StoreError as error:
-            self._count_fault("database", error)
+        return False
 
     def _ending(self, run_id: str) -> Verdict | None:
         """Returns what a person has said; None where they have not ended the run."""
@@ -385,10 +377,8 @@ class LiveRuns(Runs):
 
     def _show(self, standing: RunStanding, stuck: StuckFrom | None = None) -> None:
         standing = redacted(standing) if self._redact else standing
-        try:
+        with self._counted():
             self.database.note(standing, stuck)
-        except StoreError as error:
-            self._count_fault("database", error)
         self._call(self.on_run, standing)
 
     def _call(self, listeners: Sequence[Callable[..., object]], *news: object) -> None:

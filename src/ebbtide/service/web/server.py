@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
-import signal
 import socket
 import sys
 import threading
@@ -23,7 +22,7 @@ from ebbtide.budget.shared.budgets import Budgets
 from ebbtide.errors import ConfigError
 from ebbtide.service.alerts.alert_sender import AlertSender
 from ebbtide.service.client import ServiceClient
-from ebbtide.service.hooks.daemon import LocalService
+from ebbtide.service.hooks.daemon import LocalService, signals_handled
 from ebbtide.service.hooks.hook_client import exchange
 from ebbtide.service.hooks.hook_service import HookService
 from ebbtide.service.hooks.hook_store import HookStore
@@ -76,16 +75,8 @@ class _Server(uvicorn.Server):
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         """SIGTERM and Ctrl-C end it; the base would send them to us again before anything was written."""
-        if threading.current_thread() is not threading.main_thread():
+        with signals_handled(self.handle_exit):
             yield
-            return
-        numbers = (signal.SIGTERM, signal.SIGINT)
-        before = [signal.signal(number, self.handle_exit) for number in numbers]
-        try:
-            yield
-        finally:
-            for number, handler in zip(numbers, before, strict=True):
-                signal.signal(number, handler)
 
     async def on_tick(self, counter: int) -> bool:
         """Returns True if the server is to end; called ten times a second."""
