@@ -76,11 +76,7 @@ class HookStore:
         self._write(rows)
 
     def save_sessions(self) -> None:
-        """Writes the sessions that have changed since.
-
-        Raises:
-            StoreError: They cannot be written.
-        """
+        """Writes the sessions that have changed since."""
         with self._lock:
             sessions = [
                 (run_id, session)
@@ -90,11 +86,7 @@ class HookStore:
         self._write([row for run_id, session in sessions if (row := _row(run_id, session)) is not None])
 
     def save_session(self, run_id: str) -> None:
-        """Writes one session.
-
-        Raises:
-            StoreError: It cannot be written.
-        """
+        """Writes one session."""
         row = _row(run_id, self.session(run_id))
         self._write([] if row is None else [row])
 

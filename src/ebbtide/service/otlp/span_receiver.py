@@ -14,7 +14,7 @@ from ebbtide.errors import EbbtideError, StoreError
 from ebbtide.service.otlp.export import Export, PackedExport, SignalKind
 from ebbtide.service.otlp.span_intake import WAIT_S, RunNews, SpanIntake
 from ebbtide.service.runs.live_runs import LiveRuns
-from ebbtide.service.runs.run_event import RunEvent, run_event
+from ebbtide.service.runs.run_event import RunEvent, keepable_events
 from ebbtide.service.runs.run_origin import RunOrigin, RunSource
 
 _log = logging.getLogger(__name__)
@@ -52,20 +52,12 @@ class SpanReceiver:
         return self._runs.database.write(write)
 
     def kept(self) -> Iterator[tuple[int, PackedExport]]:
-        """Yields the exports whose events may not be on disk yet, with their marks.
-
-        Raises:
-            StoreError: They cannot be read.
-        """
+        """Yields the exports whose events may not be on disk yet, with their marks."""
         for mark, kind, media, encoding, body in self._runs.database.read(_ALL):
             yield mark, PackedExport(kind=SignalKind(kind), media=media, encoding=encoding, body=body)
 
     def forget(self, mark: int) -> None:
-        """Deletes the exports up to a mark: their events are on disk.
-
-        Raises:
-            StoreError: It cannot be written.
-        """
+        """Deletes the exports up to a mark: their events are on disk."""
         if mark > self._forgotten:
             self._runs.database.write(
                 lambda session: session.run("DELETE FROM exports WHERE number <= ?", (mark,))
@@ -77,11 +69,7 @@ class SpanReceiver:
         self._intake.take(export, time.monotonic(), size=size, mark=mark)
 
     def resume(self) -> None:
-        """Take what was acknowledged before the service ended in another way than it should.
-
-        Raises:
-            StoreError: It cannot be read.
-        """
+        """Take what was acknowledged before the service ended in another way than it should."""
         for mark, packed in self.kept():
             try:
                 export, size = packed.read()
@@ -136,13 +124,7 @@ class SpanReceiver:
 
     def _kept(self, news: RunNews) -> tuple[list[RunEvent], Future[list[int]]]:
         """The events of a run, on their way to the disk."""
-        now = time.time()
-        events = []
-        for event in news.events:
-            try:
-                events.append(run_event(event, self._runs.prices, now))
-            except (RecursionError, ValueError) as error:
-                _log.warning("an event of %s cannot be kept: %s", news.run_id, error)
+        events = keepable_events(news.run_id, news.events, self._runs.prices, time.time())
         future: Future[list[int]] = Future()
         if not events:
             future.set_result([])

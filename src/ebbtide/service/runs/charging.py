@@ -1,4 +1,7 @@
-"""Charges of runs to budgets: who pays for a run, and how far its log was charged when a process ended."""
+"""Charges of runs to budgets: who pays for a run, and how far its log was charged when a process ended.
+
+Every method raises `StoreError` where the database cannot be read or written.
+"""
 
 from __future__ import annotations
 
@@ -41,11 +44,7 @@ class RunSpenders:
         self._lock = threading.Lock()
 
     def of(self, run_id: str) -> Spender:
-        """Who pays for a run.
-
-        Raises:
-            StoreError: The database cannot be read.
-        """
+        """Who pays for a run."""
         with self._lock:
             spender = self._spenders.get(run_id)
             if spender is None:
@@ -54,11 +53,7 @@ class RunSpenders:
             return spender
 
     def name(self, run_id: str, origin: RunOrigin) -> bool:
-        """Take what somebody says of a run, where they name anything; whether it is new.
-
-        Raises:
-            StoreError: The database cannot be read.
-        """
+        """Take what somebody says of a run, where they name anything; whether it is new."""
         before = self.of(run_id)
         spender = _named(before, origin)
         if spender == before:
@@ -86,11 +81,7 @@ class ChargeMarks:
         self._marks = database.latest_values(_write)
 
     def put(self, run_id: str, place: int) -> None:
-        """Note that a run was charged up to a place.
-
-        Raises:
-            StoreError: It cannot be written.
-        """
+        """Note that a run was charged up to a place."""
         self._marks.put(run_id, place)
 
     def charge_rest(self, budgets: RunBudgets, make: Callable[[], Supervisor]) -> None:
@@ -101,9 +92,6 @@ class ChargeMarks:
 
         Args:
             make: Makes the supervisor that counts what an event took beside those before it.
-
-        Raises:
-            StoreError: The log cannot be read.
         """
         for run_id, latest in self._behind():
             run = WatchedRun(make(), time.time())
@@ -124,11 +112,7 @@ class ChargeMarks:
         return [(run_id, place) for run_id, place in behind]
 
     def begin(self, *, has_budgets: bool) -> None:
-        """Count all that is in the log as charged, from now on; without budgets nothing is counted.
-
-        Raises:
-            StoreError: It cannot be written.
-        """
+        """Count all that is in the log as charged, from now on; without budgets nothing is counted."""
 
         def write(session: Session) -> None:
             session.run("DELETE FROM charged")

@@ -1,4 +1,7 @@
-"""Runs that are stuck now, in a sentence: the one answer of the page and the API."""
+"""Runs that are stuck now, in a sentence: the one answer of the page and the API.
+
+What asks the database raises `StoreError` where it cannot be read.
+"""
 
 from __future__ import annotations
 
@@ -51,9 +54,6 @@ def now_answer(database: RunDatabase, now: float, *, silent_after_s: float) -> d
         ``sentence`` says it all in words, ``connect`` is a command where no run has reported yet, else None.
         ``counts`` has runs by `StateOfNow`, ``stuck`` and ``silent`` are runs, the most expensive first, each
         with its ``label`` and a ``line`` about it. ``silent_after_s`` is that of the arguments.
-
-    Raises:
-        StoreError: The database cannot be read.
     """
     counts = count_states(database, now, silent_after_s=silent_after_s)
     since, state_values = now - _WINDOW_S, _state_values(now, silent_after_s)
@@ -81,11 +81,7 @@ def now_answer(database: RunDatabase, now: float, *, silent_after_s: float) -> d
 
 
 def count_states(database: RunDatabase, now: float, *, silent_after_s: float) -> dict[str, int]:
-    """Runs of now by `StateOfNow`; the arguments are those of `now_answer`.
-
-    Raises:
-        StoreError: The database cannot be read.
-    """
+    """Runs of now by `StateOfNow`; the arguments are those of `now_answer`."""
     rows = database.read(
         f"SELECT {_STATE}, count(*) FROM runs WHERE {_OF_NOW} GROUP BY 1",  # noqa: S608 - names of ours
         (*_state_values(now, silent_after_s), now - _WINDOW_S),

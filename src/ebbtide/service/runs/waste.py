@@ -47,9 +47,6 @@ def look_for_waste(
         now: Seconds since 1970.
         is_stuck: Whether only those are looked at that are stuck, and faster.
         silent_after_s: Seconds without an event after which a run is taken for over.
-
-    Raises:
-        StoreError: The database cannot be read or written.
     """
     edges = (now - _LATEST_S, now - _QUIET_S)
     query, values = (_NEXT_STUCK, edges) if is_stuck else (_NEXT, (*edges, now - silent_after_s))
@@ -68,9 +65,6 @@ def keep_waste(runs: LiveRuns, run_id: str, events: int, outcome: RunSummary) ->
 
     Args:
         events: How many events it had then, at least.
-
-    Raises:
-        StoreError: It cannot be written.
     """
     wasted_usd = None if outcome.course is Course.UNKNOWN else outcome.bill.wasted.cost_usd
     words = outcome.words if outcome.over else None

@@ -17,7 +17,7 @@ from ebbtide.errors import EbbtideError, TranscriptError
 from ebbtide.events.event import Event
 from ebbtide.service.runs.live_runs import LiveRuns
 from ebbtide.service.runs.run_database import RunDatabase
-from ebbtide.service.runs.run_event import RunEvent, run_event
+from ebbtide.service.runs.run_event import RunEvent, keepable_events
 from ebbtide.service.runs.run_origin import RunOrigin, RunSource
 from ebbtide.service.sessions.followed_session import FollowedSession
 from ebbtide.service.sessions.session_books import SessionBooks
@@ -154,12 +154,8 @@ class SessionWatch:
 
     def _give(self, run_id: str, origin: RunOrigin, events: list[Event], modified: float) -> None:
         for start in range(0, len(events), _TOGETHER):
-            items = []
-            for event in events[start : start + _TOGETHER]:
-                try:
-                    items.append(run_event(event, self._runs.prices, modified))
-                except (RecursionError, ValueError) as error:
-                    _log.warning("an event of %s cannot be kept: %s", run_id, error)
+            together = events[start : start + _TOGETHER]
+            items = keepable_events(run_id, together, self._runs.prices, modified)
             edge = self._clock() - _NEWS_S
             for is_past, part in groupby(items, key=lambda item: item.at < edge):
                 self._keep(run_id, origin, list(part), is_past=is_past)
@@ -222,20 +218,12 @@ def _size(file: SessionFile) -> int:
 
 
 def file_states(database: RunDatabase) -> dict[str, str]:
-    """The files that were read, each with its state then.
-
-    Raises:
-        StoreError: The database cannot be read.
-    """
+    """The files that were read, each with its state then."""
     return dict(database.read("SELECT path, state FROM session_files"))
 
 
 def keep_file_state(database: RunDatabase, path: str, state: str) -> None:
-    """Keep that a file was read to its end.
-
-    Raises:
-        StoreError: It cannot be written.
-    """
+    """Keep that a file was read to its end."""
     query = (
         "INSERT INTO session_files (path, state) VALUES (?, ?)"
         " ON CONFLICT (path) DO UPDATE SET state = excluded.state"
@@ -244,11 +232,7 @@ def keep_file_state(database: RunDatabase, path: str, state: str) -> None:
 
 
 def file_rests(database: RunDatabase, path: str) -> list[int]:
-    """The places at which a file was at rest, in bytes.
-
-    Raises:
-        StoreError: The database cannot be read.
-    """
+    """The places at which a file was at rest, in bytes."""
     return [place for (place,) in database.read("SELECT place FROM session_rests WHERE path = ?", (path,))]
 
 
@@ -259,9 +243,6 @@ def drop_lost_files(database: RunDatabase, paths: Collection[str]) -> None:
 
     Args:
         paths: Files that are there.
-
-    Raises:
-        StoreError: It cannot be written.
     """
     known = {path for (path,) in database.read("SELECT path FROM session_files")}
     known |= {path for (path,) in database.read("SELECT DISTINCT path FROM session_rests")}
@@ -281,10 +262,6 @@ def _is_there(path: str) -> bool:
 
 
 def keep_file_rest(database: RunDatabase, path: str, place: int) -> None:
-    """Keep that a file was at rest at a place.
-
-    Raises:
-        StoreError: It cannot be written.
-    """
+    """Keep that a file was at rest at a place."""
     query = "INSERT INTO session_rests (path, place) VALUES (?, ?) ON CONFLICT DO NOTHING"
     database.write(lambda session: session.run(query, (path, place)))

@@ -63,9 +63,6 @@ class ShippedSessions:
 
         Args:
             now: Seconds since 1970.
-
-        Raises:
-            StoreError: The database cannot be read or written.
         """
         rows = self._database.read(_NEXT, (*WITH_PERSON, now - _LATEST_S))
         folders: dict[str, list[Sequence[Any]]] = {}

@@ -27,7 +27,6 @@ from ebbtide.service.runs.listing import (
     spending,
 )
 from ebbtide.service.runs.moments import moment
-from ebbtide.service.runs.now import now_answer
 from ebbtide.service.runs.run_report import report, report_claims, summary
 from ebbtide.service.runs.waste import keep_waste
 from ebbtide.service.web.answers import (
@@ -39,8 +38,6 @@ from ebbtide.service.web.answers import (
     SpendingAnswer,
     VerdictAnswer,
 )
-from ebbtide.service.web.events_api import masked, verdict_fields
-from ebbtide.service.web.people_api import refuse_unknown
 from ebbtide.service.web.problems import PlainJson, ProblemError
 from ebbtide.service.web.service import Heavy, Here, Look, Name, RunId, Service, name_field
 from ebbtide.supervision.ladder import Action
@@ -95,7 +92,7 @@ async def runs(  # noqa: PLR0917 - a parameter of the query each
         limit=limit,
         cursor=cursor,
     )
-    await asyncio.wrap_future(here.runs.database.flush())
+    await here.flushed()
     rows, next_cursor = await look(partial(list_runs, here.runs.database, wanted_runs))
     return PlainJson({"runs": rows, "next_cursor": next_cursor})
 
@@ -103,25 +100,25 @@ async def runs(  # noqa: PLR0917 - a parameter of the query each
 @router.get("/v1/runs/{run_id}", response_model=RunFields)
 async def run(here: Here, look: Look, run_id: RunId) -> PlainJson:
     """Show one run."""
-    await asyncio.wrap_future(here.runs.database.flush())
+    await here.flushed()
     row = await look(partial(find_run, here.runs.database, run_id))
     if row is None:
-        await refuse_unknown(here, run_id)
+        await here.require(run_id)
     return PlainJson(row)
 
 
 @router.get("/v1/runs/{run_id}/verdict", response_model=VerdictAnswer)
 async def run_verdict(here: Here, run_id: RunId) -> PlainJson:
     """Say what holds of a run; unlike a check it hands over no note."""
-    await refuse_unknown(here, run_id)
+    await here.require(run_id)
     await here.fetch(run_id)
-    return PlainJson({"run_id": run_id, "verdict": verdict_fields(here, here.runs.verdict(run_id))})
+    return PlainJson({"run_id": run_id, "verdict": here.verdict_fields(here.runs.verdict(run_id))})
 
 
 @router.get("/v1/runs/{run_id}/summary")
 async def run_summary(here: Here, heavy: Heavy, run_id: RunId) -> PlainJson:
     """Sum up a run so far, as `ebbtide check --json` does."""
-    await refuse_unknown(here, run_id)
+    await here.require(run_id)
     settings = here.settings
     make = partial(summary, redact=settings.redact, silent_after_s=settings.silent_after_s)
     result = await heavy(partial(make, here.runs, run_id))
@@ -131,9 +128,9 @@ async def run_summary(here: Here, heavy: Heavy, run_id: RunId) -> PlainJson:
 @router.get("/v1/runs/{run_id}/report.html", response_class=HTMLResponse)
 async def run_report(here: Here, heavy: Heavy, run_id: RunId) -> HTMLResponse:
     """Show the report of a run, as `ebbtide check --html` writes it."""
-    await refuse_unknown(here, run_id)
+    await here.require(run_id)
     page = await heavy(partial(_report, here, run_id))
-    await asyncio.wrap_future(here.runs.database.flush())
+    await here.flushed()
     await here.publish_runs([run_id])  # what it has wasted is known now
     return HTMLResponse(page, headers={"Content-Security-Policy": _REPORT_POLICY})
 
@@ -144,8 +141,8 @@ async def claims(here: Here, run_id: RunId, words: ReportWords) -> PlainJson:
 
     It may be asked as often as you like: nothing is kept of it.
     """
-    await refuse_unknown(here, run_id)
-    await asyncio.wrap_future(here.runs.database.flush())
+    await here.require(run_id)
+    await here.flushed()
     checks = await asyncio.to_thread(report_claims, here.runs, run_id, words.text)
     return PlainJson(
         {
@@ -160,7 +157,7 @@ async def claims(here: Here, run_id: RunId, words: ReportWords) -> PlainJson:
 @router.post("/v1/runs/{run_id}/end", response_model=RunFields, tags=["runs that report"])
 async def end(here: Here, look: Look, run_id: RunId) -> PlainJson:
     """Say that a run is over, and hear what it came to. An event that comes later begins it again."""
-    await refuse_unknown(here, run_id)
+    await here.require(run_id)
     await asyncio.to_thread(here.runs.end, run_id)
     return await run(here, look, run_id)
 
@@ -168,8 +165,8 @@ async def end(here: Here, look: Look, run_id: RunId) -> PlainJson:
 @router.get("/v1/now", response_model=NowAnswer)
 async def now(here: Here, look: Look) -> PlainJson:
     """Say what is stuck now, in a sentence and run by run."""
-    await asyncio.wrap_future(here.runs.database.flush())
-    return PlainJson(await look(partial(state_of_now, here)))
+    await here.flushed()
+    return PlainJson(await look(here.now))
 
 
 @router.get("/v1/spending", response_model=SpendingAnswer)
@@ -188,12 +185,6 @@ async def spent(
     first = None if since is None else moment(since, time.time(), zone)
     groups = await look(partial(spending, here.runs.database, by, first, zone))
     return PlainJson({"by": by.value, "groups": groups})
-
-
-def state_of_now(here: Service) -> dict[str, Any]:
-    """Lists what is stuck now; it reads the database."""
-    settings = here.settings
-    return now_answer(here.runs.database, time.time(), silent_after_s=settings.silent_after_s)
 
 
 def _report(here: Service, run_id: str) -> str:
@@ -223,7 +214,7 @@ async def budgets(here: Here, look: Look) -> PlainJson:
     """List the budgets: limit, spent, set aside, left, and what it comes to if it goes on so."""
     budgets = here.runs.budgets
     standings = [] if budgets is None else await look(budgets.standings)
-    return PlainJson({"budgets": masked(here, [standing.to_dict() for standing in standings])})
+    return PlainJson({"budgets": here.masked([standing.to_dict() for standing in standings])})
 
 
 _TRACE_BODY: Final = {

@@ -20,12 +20,15 @@ from ebbtide.service.alerts.alert_sender import AlertSender
 from ebbtide.service.otlp.span_worker import SpanWorker
 from ebbtide.service.runs.listing import find_runs
 from ebbtide.service.runs.live_runs import LiveRuns
+from ebbtide.service.runs.now import now_answer
 from ebbtide.service.runs.run_event import masked_name
 from ebbtide.service.web.broadcast import Broadcast
 from ebbtide.service.web.mcp_door import McpDoor
 from ebbtide.service.web.metrics import Metrics
 from ebbtide.service.web.problems import ProblemError
 from ebbtide.service.web.service_settings import ServiceSettings
+from ebbtide.supervision.verdict import Verdict
+from ebbtide.text.redaction import redacted
 
 _T = TypeVar("_T")
 _PLAIN = r"^[^\x00-\x1f\x7f/]+$"
@@ -142,6 +145,35 @@ class Service:
             lock = self._turns[run_id] = asyncio.Lock()
         async with lock:
             yield
+
+    async def require(self, run_id: str) -> None:
+        """Refuse what is about a run that is not there.
+
+        Raises:
+            ProblemError: It is not.
+        """
+        if not await asyncio.to_thread(self.runs.database.knows, run_id):
+            raise ProblemError(
+                404, f"{run_id!r:.80}: no such run", where="run_id", hint="GET /v1/runs lists them."
+            )
+
+    async def flushed(self) -> None:
+        """Waits until what was handed over before can be read."""
+        await asyncio.wrap_future(self.runs.database.flush())
+
+    def now(self) -> dict[str, Any]:
+        """Returns what is stuck now; it reads the database."""
+        silent_after_s = self.settings.silent_after_s
+        return now_answer(self.runs.database, time.time(), silent_after_s=silent_after_s)
+
+    def masked(self, value: Any) -> Any:
+        """Returns a value with the keys and passwords in it masked, unless they are to be shown."""
+        return redacted(value) if self.settings.redact and value is not None else value
+
+    def verdict_fields(self, verdict: Verdict) -> dict[str, Any]:
+        """Returns a verdict, for an answer."""
+        fields = verdict.to_dict()
+        return fields if verdict.facts is None else self.masked(fields)
 
     async def publish_runs(self, run_ids: Sequence[str]) -> None:
         """Tell readers of the stream how some runs stand now."""
