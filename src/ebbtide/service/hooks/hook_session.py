@@ -121,7 +121,6 @@ class HookSession(State):
         folder: The folder that its agent worked in first; None where it names none.
         latest: When an event of it came last, in seconds since 1970; None before the first.
         events: Events that came, repeated ones left out.
-        repeated: Events and calls that were there before.
         revision: How often it has changed.
         files: How far each of its files was read: bytes, calls of the model, and the
             bytes at which its open call was given last, by path.
@@ -135,7 +134,6 @@ class HookSession(State):
     folder: str | None
     latest: float | None
     events: int
-    repeated: int
     files: dict[str, tuple[int, int, int]]
     owes_decisions: bool
     latest_start: tuple[str, float] | None
@@ -152,7 +150,7 @@ class HookSession(State):
         self._costs: list[tuple[float, float]] = []  # when, and dollars
         self.is_off = False
         self.folder = self.latest = None
-        self.events = self.repeated = 0
+        self.events = 0
         self.files = {}
         self.owes_decisions, self.latest_start = False, None
         self.decisions = NoteDelivery()
@@ -202,7 +200,6 @@ class HookSession(State):
     def is_repeated(self, key: str) -> bool:
         """True if an event was there before; from now on it was."""
         if key in self._keys:
-            self.repeated += 1
             return True
         self._keys[key] = None
         return False

@@ -19,6 +19,7 @@ from ebbtide.service.runs.live_runs import LiveRuns
 from ebbtide.service.runs.run_database import RunDatabase
 from ebbtide.service.runs.run_event import RunEvent, keepable_events
 from ebbtide.service.runs.run_origin import RunOrigin, RunSource
+from ebbtide.service.runs.waste import unhurried
 from ebbtide.service.sessions.followed_session import FollowedSession
 from ebbtide.service.sessions.session_books import SessionBooks
 from ebbtide.traces.agents.opencode_storage import message_folder
@@ -169,13 +170,10 @@ class SessionWatch:
                 break
             except QueueFullError:
                 time.sleep(_PASS_S)
-        start = time.monotonic()
-        for item, place in zip(items, places, strict=True):
+        news = zip(items, places, strict=True)
+        for item, place in unhurried(news, work_s=_WORK_S, rest_s=_REST_S):
             if place:
                 self._runs.take(run_id, item.event, place, is_past=is_past)
-                if time.monotonic() - start > _WORK_S:
-                    time.sleep(_REST_S)
-                    start = time.monotonic()
         if any(places):
             self._runs.note(run_id, now=heard_at)
 

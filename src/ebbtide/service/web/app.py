@@ -1,20 +1,22 @@
-"""The app: every part of the API is registered here, and nowhere else."""
+"""The app: every part of the API is registered here, beside what it tells of its own health."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, FastAPI
+from fastapi import APIRouter, FastAPI, Query
+from fastapi.responses import PlainTextResponse
+from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4
 from starlette.routing import Route
 
 from ebbtide import __version__
+from ebbtide.service.client import token_proof
 from ebbtide.service.web import (
     background_work,
     events_api,
-    health_api,
     pages,
     people_api,
     runs_api,
@@ -22,9 +24,10 @@ from ebbtide.service.web import (
     spans_api,
     stream_api,
 )
+from ebbtide.service.web.answers import HealthAnswer
 from ebbtide.service.web.gate import RequestGate
-from ebbtide.service.web.problems import Problem, answer_with_problems
-from ebbtide.service.web.service import Service
+from ebbtide.service.web.problems import PlainJson, Problem, answer_with_problems
+from ebbtide.service.web.service import Here, Service
 
 _PROBLEMS: Final[dict[int | str, dict[str, Any]]] = {
     code: {"model": Problem, "description": description, "content": {"application/problem+json": {}}}
@@ -71,6 +74,43 @@ def new_app(service: Service) -> FastAPI:
     return app
 
 
+_router = APIRouter(tags=["the service"])
+
+
+@_router.get("/healthz", response_model=HealthAnswer)
+async def health(
+    here: Here,
+    nonce: Annotated[
+        str | None,
+        Query(min_length=16, max_length=128, description="What the service is to prove with its token."),
+    ] = None,
+) -> PlainJson:
+    """Say that the service is up, and what has failed; no token is wanted.
+
+    To a nonce it shows that it knows the token: the HMAC (SHA-256) of the nonce. So who is about to
+    send the token sees that nobody else listens there.
+    """
+    token = here.settings.token
+    alerts = {f"alerts_{name}": number for name, number in here.alerts.failures.items() if number}
+    return PlainJson(
+        {
+            "status": "ok",
+            "version": __version__,
+            "runs_at_hand": len(here.runs),
+            "readers": len(here.news),
+            "faults": {**here.runs.faults, **alerts},
+            "proof": None if nonce is None or token is None else token_proof(token, nonce),
+        }
+    )
+
+
+@_router.get("/metrics", response_class=PlainTextResponse)
+async def metrics(here: Here) -> PlainTextResponse:
+    """Show what the service counts, in the text format of Prometheus."""
+    text = await asyncio.to_thread(here.metrics.text)
+    return PlainTextResponse(text, media_type=CONTENT_TYPE_PLAIN_0_0_4)
+
+
 #: A new part of the API gets a module, and its router a row.
 _ROUTERS: Final = (
     events_api.router,
@@ -79,7 +119,7 @@ _ROUTERS: Final = (
     stream_api.router,
     spans_api.router,
     runs_api.recorded_router,
-    health_api.router,
+    _router,
     pages.router,
     sign_in.router,
 )
