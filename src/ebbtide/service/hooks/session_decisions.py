@@ -154,7 +154,7 @@ class SessionDecisions:
                 self._decide(decision, each.reverses)
 
     def _decide(self, decision: SessionDecision, reverses: str | None) -> None:
-        same = self._standing_as(decision.text)
+        same = self._find(self._standing.get(fingerprint(decision.text)))
         if same is not None and same.id != decision.id:
             self._table(decision).pop(decision.id, None)  # said again, after the window of duplicates
             same.carried_out = same.carried_out or decision.carried_out
@@ -167,9 +167,6 @@ class SessionDecisions:
             other.replaced_by = decision.id
             self._standing.pop(fingerprint(other.text), None)
         self._standing.renew(fingerprint(decision.text), decision.id)
-
-    def _standing_as(self, text: str) -> SessionDecision | None:
-        return self._find(self._standing.get(fingerprint(text)))
 
     def _table(self, decision: SessionDecision) -> Bounded[str, SessionDecision]:
         return self._people if decision.by_person else self._agents

@@ -85,8 +85,10 @@ def ensure_service(client: ServiceClient, port: int) -> None:
         if client.is_up():
             return
         # Where two start at once, the second ends: the first has the file.
-        if process.poll() is not None and _ended_for_good(client):
-            break
+        if process.poll() is not None:
+            time.sleep(1.0)
+            if not client.is_up():
+                break
         time.sleep(0.1)
     raise ServiceError(f"the service does not start: {_last_line(log)}. Run `ebbtide serve` to see why")
 
@@ -105,11 +107,6 @@ def _start(port: int, folder: Path, log: Path) -> subprocess.Popen[bytes]:
             env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
             start_new_session=True,  # Ctrl-C of the agent is none of its business
         )
-
-
-def _ended_for_good(client: ServiceClient) -> bool:
-    time.sleep(1.0)
-    return not client.is_up()
 
 
 def _last_line(log: Path) -> str:

@@ -144,7 +144,7 @@ class SpanIntake:
         self._most_bytes = most_bytes
         self._is_known = is_known
         self._own: Bounded[str, None] = Bounded(_MOST)  # runs that this has given events of
-        self._reader = OtlpReader(resumes=lambda chain: self._is_foreign(run_id_of(chain)))
+        self._reader = OtlpReader(resumes=self._is_foreign)
         self._arrivals: deque[_Arrival] = deque()
         self._bytes = 0
         self._early: list[Event] = []  # of spans that could not wait: too many do
@@ -256,7 +256,8 @@ class SpanIntake:
             notes = self._notes[run_id] = _RunNotes()
         return notes
 
-    def _is_foreign(self, run_id: str) -> bool:
+    def _is_foreign(self, chain: str) -> bool:
+        run_id = run_id_of(chain)
         return run_id not in self._own and self._is_known(run_id)
 
 

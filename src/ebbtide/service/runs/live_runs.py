@@ -41,10 +41,6 @@ if TYPE_CHECKING:
     from ebbtide.supervision.summary.run_summary import RunSummary
 
 
-def _nothing(_: str) -> None:
-    return None
-
-
 _WAIT_S: Final = 0.2  # that a hook waits for the disk: its agent waits for it
 _HAND_OVER_S: Final = 2.0  # that a check waits for the disk: its run waits for it
 _MOST: Final = 1000  # runs at hand, some 60 KB each
@@ -104,7 +100,7 @@ class LiveRuns(Runs):
         self.on_run: list[RunListener] = []
         self.on_events: list[EventsListener] = []
         self.on_outcome: list[OutcomeListener] = []
-        self.inherited_by: Callable[[str], InheritedCalls | None] = _nothing
+        self.inherited_by: Callable[[str], InheritedCalls | None] = lambda _: None
         self._stops = database.stops()
         self._stuck: dict[str, StuckFrom] = {}  # runs that are stuck
         self._wake_ups: dict[str, float] = {}  # when those of runs are missed

@@ -68,8 +68,13 @@ def now_answer(database: RunDatabase, now: float, *, silent_after_s: float) -> d
         if counts[state]
     }
     stuck = [_shown(run, _stuck_line(run, now)) for run in runs.get(StateOfNow.STUCK, ())]
-    silent = [_shown(run, _silent_line(run, now)) for run in runs.get(StateOfNow.SILENT, ())]
-    latest = None if any(counts.values()) else next(iter(_latest(database)), None)
+    silent = [
+        _shown(run, f"nothing for {rough_time(now - run['latest'])}")
+        for run in runs.get(StateOfNow.SILENT, ())
+    ]
+    latest = None
+    if not any(counts.values()):
+        latest = next(iter(run_rows(database, "TRUE ORDER BY latest DESC LIMIT 1", ())), None)
     return {
         "sentence": _sentence(counts, stuck, silent, latest, now),
         "connect": CONNECT if latest is None and not any(counts.values()) else None,
@@ -133,32 +138,28 @@ def _sentence(
     latest: dict[str, Any] | None,
     now: float,
 ) -> str:
-    number = {state: counts[state] for state in StateOfNow}
-    under_way = number[StateOfNow.STUCK] + number[StateOfNow.SILENT] + number[StateOfNow.WORKING]
+    stuck_count, silent_count, working_count, waiting_count, stopped_count = (
+        counts[state] for state in StateOfNow
+    )
+    under_way = stuck_count + silent_count + working_count
     if not under_way:
         if latest is not None:
             age = rough_time(now - latest["latest"])
             return f"Nothing is stuck, and no run is under way. The latest, {label(latest)}, was {age} ago."
-        rest = number[StateOfNow.WAITING] + number[StateOfNow.STOPPED]
-        if rest:
+        if waiting_count or stopped_count:
             return "Nothing is stuck, and no run is under way."
         return "No run has reported yet."
-    quiet = f"{_listed(silent, number[StateOfNow.SILENT], 'silent')}." if silent else ""
+    quiet = f" {_runs_are(silent_count)} silent: {_named(silent, silent_count)}." if silent else ""
     if stuck:
-        verb = "is" if number[StateOfNow.STUCK] == 1 else "are"
-        runs = count(under_way, "run")
-        head = (
-            f"{number[StateOfNow.STUCK]:,} of {runs} {verb} stuck: {_named(stuck, number[StateOfNow.STUCK])}."
-        )
-        return f"{head} {quiet}".strip()
-    working = number[StateOfNow.WORKING]
-    verb = "is" if working == 1 else "are"
-    work = f"{count(working, 'run')} {verb} working." if working else "No run is working."
-    return f"Nothing is stuck. {work} {quiet}".strip()
+        verb = "is" if stuck_count == 1 else "are"
+        head = f"{stuck_count:,} of {count(under_way, 'run')} {verb} stuck: {_named(stuck, stuck_count)}."
+        return f"{head}{quiet}"
+    work = f"{_runs_are(working_count)} working." if working_count else "No run is working."
+    return f"Nothing is stuck. {work}{quiet}"
 
 
-def _listed(runs: Sequence[dict[str, Any]], number: int, word: str) -> str:
-    return f"{count(number, 'run')} {'is' if number == 1 else 'are'} {word}: {_named(runs, number)}"
+def _runs_are(number: int) -> str:
+    return f"{count(number, 'run')} {'is' if number == 1 else 'are'}"
 
 
 def _named(runs: Sequence[dict[str, Any]], number: int) -> str:
@@ -178,11 +179,3 @@ def _stuck_line(run: dict[str, Any], now: float) -> str:
         return f"{since}, held by {'a budget' if run['kind'] == 'budget' else 'a limit'}"
     cost = run["stuck_usd"]
     return f"{since}, {'unknown cost' if cost is None else money(cost)} since anything new"
-
-
-def _silent_line(run: dict[str, Any], now: float) -> str:
-    return f"nothing for {rough_time(now - run['latest'])}"
-
-
-def _latest(database: RunDatabase) -> list[dict[str, Any]]:
-    return run_rows(database, "TRUE ORDER BY latest DESC LIMIT 1", ())

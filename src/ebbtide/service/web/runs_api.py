@@ -84,7 +84,7 @@ async def runs(  # noqa: PLR0917 - a parameter of the query each
     """List runs."""
     wanted_runs = RunFilter(
         standing=_actions(standing),
-        since=_moment(since),
+        since=None if since is None else moment(since, time.time()),
         project=project,
         agent=agent,
         text=text or None,
@@ -195,10 +195,6 @@ def _report(here: Service, run_id: str) -> str:
         with suppress(StoreError):  # it is looked for again
             keep_waste(here.runs, run_id, row["events"], outcome)
     return report(here.runs, outcome, row, redact=settings.redact, silent_after_s=settings.silent_after_s)
-
-
-def _moment(words: str | None) -> float | None:
-    return None if words is None else moment(words, time.time())
 
 
 def _actions(words: str | None) -> tuple[Action, ...]:
