@@ -7,13 +7,16 @@ import json
 import os
 import signal
 import subprocess
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, Final, NamedTuple
 from urllib.error import HTTPError
 from urllib.parse import unquote, urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from ebbtide.errors import EbbtideError
+from ebbtide.service.alerts.alert import Alert
+from ebbtide.service.alerts.alert_settings import AlertSettings
 
 _WEBHOOK_S: Final = 10.0
 _COMMAND_S: Final = 30.0
@@ -30,6 +33,32 @@ class AlertError(EbbtideError):
     def __init__(self, message: str, *, is_final: bool = False) -> None:
         self.is_final = is_final
         super().__init__(message)
+
+
+class Channel(NamedTuple):
+    """One way out.
+
+    Args:
+        form: Makes the JSON of an alert.
+        send: Delivers it.
+    """
+
+    name: str
+    form: Callable[[Alert], dict[str, Any]]
+    send: Callable[[dict[str, Any]], None]
+
+
+def channels_of(settings: AlertSettings) -> tuple[Channel, ...]:
+    """Returns the ways out that are set."""
+    channels = []
+    if settings.url is not None:
+        channels.append(Channel("url", Alert.message, partial(post, settings.url)))
+    if settings.command is not None:
+        channels.append(Channel("command", Alert.to_dict, partial(run_command, settings.command)))
+    if settings.otlp is not None:
+        export = partial(post, traces_url(settings.otlp), headers=otlp_headers(os.environ))
+        channels.append(Channel("otlp", Alert.evaluation, export))
+    return tuple(channels)
 
 
 class _NoRedirect(HTTPRedirectHandler):
