@@ -146,28 +146,25 @@ def _log_of(flags: Mapping[str, list[str]]) -> str | None:
 
 
 class _Server:
-    """Fields that both servers have."""
+    """What both servers have."""
 
     local: LocalService
     is_private = False
-
-
-class _PortServer(_Server, ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A connection that broke is none of our business."""
 
 
+class _PortServer(_Server, ThreadingHTTPServer):
+    pass
+
+
 if hasattr(socketserver, "ThreadingUnixStreamServer"):
 
     class _SocketServer(_Server, socketserver.ThreadingUnixStreamServer):
-        daemon_threads = True
         request_queue_size = 64
         is_private = True
-
-        def handle_error(self, request: Any, client_address: Any) -> None:
-            """Likewise."""
 
 
 class LocalService:
