@@ -15,11 +15,11 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from ebbtide.bounded import Bounded
+from ebbtide.service.hooks.contradiction import RulingDecision
 from ebbtide.traces.records.calls_once import CallsOnce
 from ebbtide.traces.records.readers import EventReader
 
 if TYPE_CHECKING:
-    from ebbtide.service.hooks.contradiction import RulingDecision
     from ebbtide.service.hooks.deciding_session import DecidingSession
     from ebbtide.service.hooks.handed_back import HandedBack
 

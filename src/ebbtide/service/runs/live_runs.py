@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from ebbtide.budget.ledger.inherited_calls import InheritedCalls
 from ebbtide.budget.prices import Prices
 from ebbtide.budget.shared.budget import Spender
 from ebbtide.budget.shared.budgets import Budgets
@@ -32,14 +33,10 @@ from ebbtide.supervision.runs.run_budgets import EventCost, RunBudgets
 from ebbtide.supervision.runs.run_store import RunStanding, RunStore
 from ebbtide.supervision.runs.runs import Runs
 from ebbtide.supervision.runs.watched_run import standing_of
+from ebbtide.supervision.summary.run_summary import RunSummary
 from ebbtide.supervision.supervisor import Supervisor
 from ebbtide.supervision.verdict import Verdict
 from ebbtide.text.redaction import redacted
-
-if TYPE_CHECKING:
-    from ebbtide.budget.ledger.inherited_calls import InheritedCalls
-    from ebbtide.supervision.summary.run_summary import RunSummary
-
 
 _WAIT_S: Final = 0.2  # that a hook waits for the disk: its agent waits for it
 _HAND_OVER_S: Final = 2.0  # that a check waits for the disk: its run waits for it
@@ -54,7 +51,7 @@ VerdictListener = Callable[[str, Verdict], object]
 EventsListener = Callable[[Sequence[RunEvent], RunOrigin], object]
 #: Called with a run that was heard of.
 RunListener = Callable[[RunStanding], object]
-OutcomeListener = Callable[[str, "RunSummary"], object]
+OutcomeListener = Callable[[str, RunSummary], object]
 
 
 class LiveRuns(Runs):
