@@ -45,7 +45,6 @@ class Dialect:
     """The statements in which databases differ when they are migrated.
 
     Args:
-        name: As the scripts have it.
         tables: A question for the names of all tables.
         begin: Begins the transaction, and waits until no other process migrates this schema.
         words: Its words for what scripts have in braces: a ``number`` that the database gives to each row
@@ -117,9 +116,6 @@ def bring_up(
 
     Args:
         execute: Runs a statement, outside of a transaction.
-        name: What messages call it.
-        read_only: Whether nothing may be written.
-        create: Whether an empty one may be filled.
 
     Raises:
         StoreError: It is of a later version, something else, damaged, or half of a migration was done.

@@ -66,7 +66,6 @@ class HookStep:
         agent: The chain: `MAIN`, or the id of a sub-agent.
         calls: Calls that have ended, at once; those that begin where agents are about to be started.
         is_batch: True if the calls are all that one answer of the model asked for.
-        prompt: Words of a person.
         usage: Usage of a call of the model, if the event states it.
         transcript: Path of the session file that the agent writes; None where it names none.
         folder: Path of the folder that the agent works in; None where it names none.
@@ -116,7 +115,6 @@ class HookReply:
     Args:
         note: Note for the model, before its next call.
         end: Reason why the run ends now.
-        message: Message for the person.
         correction: Reason why the agent is not to end its turn yet, for the model.
         drops_prompt: True if the person's words were for us alone, and the model is not called.
         delivery: Number of the note among those of its kind, by which its arrival is confirmed.
@@ -179,7 +177,6 @@ def read_step(
     """Returns the step that an event is, in the names that most agents have; None if it says nothing to us.
 
     Args:
-        kinds: Steps by the agent's names of them.
         outcome: Returns the answer of a tool in an event, and whether the tool failed; None where events hold
             their calls in another way.
         names: Fields of which the first that is there names the event.

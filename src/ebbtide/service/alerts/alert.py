@@ -34,8 +34,6 @@ class Alert(Record):
 
     Args:
         kind: What was found; None where nothing was.
-        agent: Which agent works, where it is known.
-        project: Of which project it is, likewise.
         cost_usd: What the run cost so far; None where it is not known.
         at: When, in seconds since 1970.
         words: The verdict on the run in words, such as "FINISHED, HEALTHY"; None where there is none.

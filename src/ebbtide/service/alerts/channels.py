@@ -36,12 +36,7 @@ class AlertError(EbbtideError):
 
 
 class Channel(NamedTuple):
-    """One way out.
-
-    Args:
-        form: Makes the JSON of an alert.
-        send: Delivers it.
-    """
+    """One way out."""
 
     name: str
     form: Callable[[Alert], dict[str, Any]]

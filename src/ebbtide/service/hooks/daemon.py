@@ -38,7 +38,6 @@ class ServiceEnd:
 
     Args:
         other: The service that was there already; None where this one has ended.
-        seconds: How long this one ran.
     """
 
     other: Address | None = None
@@ -175,7 +174,6 @@ class LocalService:
         idle_s: Seconds without an event after which it ends; None waits for `end`.
 
     Attributes:
-        hooks: What takes the events.
         token: What a caller over the port has to know.
         heard_of: When a request came last, on the clock of `time.monotonic`.
 

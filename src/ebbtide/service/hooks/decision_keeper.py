@@ -41,9 +41,7 @@ class SessionReading:
 
     Args:
         run_id: The run: the agent, and the session behind a colon.
-        pause: What the agent does meanwhile.
         log: Path or URL of the log that gets what was decided.
-        done: Set when all is read.
         result: What is handed back; None before that, or where it failed.
     """
 

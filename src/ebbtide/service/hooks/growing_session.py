@@ -50,9 +50,6 @@ class GrowingSession:
         calls: Calls of the model that were there before.
         settled: Bytes at which it was at rest before, so that the open call was given.
         session: The calls in all files of the session; None where this is the only one.
-
-    Attributes:
-        path: The file.
     """
 
     def __init__(

@@ -128,7 +128,6 @@ class HookService:
         clock: Seconds since 1970.
 
     Attributes:
-        runs: The runs.
         faults: How often something failed, by the agent.
         last_fault: The latest of them, in words.
         latest: When the last event of each agent came, and of which run.
@@ -166,8 +165,6 @@ class HookService:
 
         Args:
             agent: Whose it is: a name in `CODECS`.
-            body: Its JSON.
-            shadow: Whether to record only.
             stops: Whether to end a run that is stuck, where the agent lets a hook do so.
             is_late: Whether the agent waits for no answer any more: what is to be said waits for the next.
             log: Path or URL of the log that decisions are kept in, and handed back from their session after a
@@ -519,8 +516,6 @@ def status_line(
 
     Args:
         event: What Claude Code hands over, with its own cost of the session.
-        verdict: What holds; None where no event of it came.
-        now: Seconds since 1970.
         counted: Dollars of the calls in the session file, as the budgets and all other views have them; where
             they are not within 0.1 % of what Claude Code states, both are shown.
     """

@@ -67,7 +67,6 @@ class NoteDelivery(State):
         Args:
             word: The ending: each is said once.
             note: For the model; None where it can mend nothing.
-            message: For the person.
         """
         if word in (self._heard, self._word):
             return False
@@ -182,11 +181,7 @@ class HookSession(State):
         return delivery
 
     def batch_of(self, agent: str, *, ends: bool = False) -> str:
-        """Returns a name for the calls that one answer of an agent's model asks for.
-
-        Args:
-            ends: Whether all of them have ended.
-        """
+        """Returns a name for the calls that one answer of an agent's model asks for."""
         number = self._batches.get(agent) or 0
         if ends:
             self._batches[agent] = number + 1
@@ -222,7 +217,6 @@ class HookSession(State):
         """Dollars an hour over the last ten minutes; None where that is too short a time to tell.
 
         Args:
-            now: Seconds since 1970.
             cost: Dollars so far; None where they are not known.
         """
         if cost is None:

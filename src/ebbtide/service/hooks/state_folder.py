@@ -28,7 +28,6 @@ class Address:
 
     Args:
         port: On 127.0.0.1.
-        token: What a caller over the port has to know.
         since: When it began, in seconds since 1970.
     """
 

@@ -34,11 +34,9 @@ class RunNews:
 
     Args:
         run_id: The run: its conversation, its session, or its trace.
-        events: In the order of the run.
         service: The program that runs it; None if it is not reported.
         agent: The agent that works; likewise.
         note: What to know before judging the run; empty where there is nothing.
-        has_ended: Whether the outermost span of it is over.
     """
 
     run_id: str

@@ -76,9 +76,6 @@ class RunFilter:
     Args:
         standing: Only those at one of these actions; empty for all.
         since: Only those that were heard of since, in seconds since 1970.
-        text: Only those with these letters in their id, project, agent or reason.
-        order: What comes first.
-        limit: How many at most.
         cursor: Where the page before has ended, as its answer says.
     """
 

@@ -69,7 +69,6 @@ class LiveRuns(Runs):
         clock: Seconds since 1970.
 
     Attributes:
-        budgets: As of the arguments.
         faults: How often the database or a listener failed, by what failed.
         last_fault: The latest of them, in words.
         on_verdict: Called when what is to be done about a run has changed.

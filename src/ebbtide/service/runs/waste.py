@@ -44,7 +44,6 @@ def look_for_waste(
     """Find out what of one run bought nothing; which run, None where all are known.
 
     Args:
-        now: Seconds since 1970.
         is_stuck: Whether only those are looked at that are stuck, and faster.
         silent_after_s: Seconds without an event after which a run is taken for over.
     """

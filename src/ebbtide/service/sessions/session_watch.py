@@ -238,9 +238,6 @@ def drop_lost_files(database: RunDatabase, paths: Collection[str]) -> None:
     """Forget the states and the rests of files that are gone.
 
     A file that is there may be written again, and has to be read with the same rests then.
-
-    Args:
-        paths: Files that are there.
     """
     known = {path for (path,) in database.read("SELECT path FROM session_files")}
     known |= {path for (path,) in database.read("SELECT DISTINCT path FROM session_rests")}

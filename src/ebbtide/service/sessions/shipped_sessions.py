@@ -59,11 +59,7 @@ class ShippedSessions:
         self._seen: dict[str, str] = {}  # by repository, what was true when it was asked last
 
     def look(self, now: float) -> list[str]:
-        """Returns the runs of which something else is known now.
-
-        Args:
-            now: Seconds since 1970.
-        """
+        """Returns the runs of which something else is known now."""
         rows = self._database.read(_NEXT, (*WITH_PERSON, now - _LATEST_S))
         folders: dict[str, list[Sequence[Any]]] = {}
         for row in rows:

@@ -116,8 +116,6 @@ class Service:
     """The parts of the service that a request needs.
 
     Args:
-        spans: What takes exported spans.
-        mcp: The way of MCP clients.
         checks: What the watching of events makes room for.
         watching: Held while a slice of events is watched, which takes the processor.
         looks: What reads the database for an answer.

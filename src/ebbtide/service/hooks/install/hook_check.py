@@ -43,7 +43,6 @@ class HookCheck(Record):
     """The hooks of one agent.
 
     Args:
-        wiring: Whether the note of a known loop came back.
         event: The event that it came with; None where it did not.
         problem: Why it did not, where that is known; what the note does not prove.
     """

@@ -24,9 +24,6 @@ class HookOptions:
     """Options of hooks.
 
     Args:
-        shadow: Whether they record only.
-        stops: Whether they end a run that is stuck.
-        status_line: Whether to show a line of it, in Claude Code.
         decisions: Whether they keep what was decided, and hand it back after a compaction.
     """
 

@@ -23,9 +23,6 @@ class SettingsJson:
     Args:
         path: The file; it need not be there.
 
-    Attributes:
-        value: What it holds.
-
     Raises:
         ConfigError: It cannot be read, or holds something else than a JSON object. Nothing is changed then.
     """
