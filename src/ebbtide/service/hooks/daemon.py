@@ -145,7 +145,7 @@ def _log_of(flags: Mapping[str, list[str]]) -> str | None:
 
 
 class _Server:
-    """What both servers have."""
+    """Parts that both servers have."""
 
     local: LocalService
     is_private = False
