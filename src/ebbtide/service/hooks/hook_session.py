@@ -26,17 +26,15 @@ class NoteDelivery(State):
     to its agent. A run ends for a machine's reason only where a note has arrived, and none is pending.
     """
 
-    _has_arrived: bool  # since a person spoke
-    _heard: str | None  # the ending that the agent heard of last, so that it hears of it once
-    _note: str | None  # the pending one
-    _message: str | None  # for the person, with it
-    _word: str | None  # the ending that it is about
-    _number: int  # of the pending note: a confirmation of an older one is none of it
+    _has_arrived: bool = False  # since a person spoke
+    _heard: str | None = None  # the ending that the agent heard of last, so that it hears of it once
+    _note: str | None = None  # the pending one
+    _message: str | None = None  # for the person, with it
+    _word: str | None = None  # the ending that it is about
+    _number: int = 0  # of the pending note: a confirmation of an older one is none of it
 
     def __init__(self) -> None:
-        self._has_arrived = False
-        self._heard = self._note = self._message = self._word = None
-        self._number = 0
+        super().__init__()
         self._sent_at: float | None = None  # None where it is not on its way, as after a restart
 
     @property
@@ -129,35 +127,27 @@ class HookSession(State):
         text_given: The text that its context has got already, which a resumed session needs no second time.
     """
 
-    is_off: bool
-    folder: str | None
-    latest: float | None
-    events: int
+    is_off: bool = False
+    folder: str | None = None
+    latest: float | None = None
+    events: int = 0
     files: dict[str, tuple[int, int, int]]
-    owes_decisions: bool
-    latest_start: tuple[str, float] | None
+    owes_decisions: bool = False
+    latest_start: tuple[str, float] | None = None
     decisions: NoteDelivery
-    text_given: str | None
-    _keys: Bounded[str, None]
-    _failures: Bounded[str, None]
-    _deliveries: Bounded[str, NoteDelivery]
-    _batches: Bounded[str, int]
+    text_given: str | None = None
+    _keys: Bounded[str, None] = Bounded(_MOST_KEYS)
+    _failures: Bounded[str, None] = Bounded(_MOST_KEYS)
+    _deliveries: Bounded[str, NoteDelivery] = Bounded(_MOST_AGENTS)
+    _batches: Bounded[str, int] = Bounded(_MOST_AGENTS)
 
     def __init__(self) -> None:
+        super().__init__()
         self.lock = threading.RLock()
         self.revision = 0
-        self._costs: list[tuple[float, float]] = []  # when, and dollars
-        self.is_off = False
-        self.folder = self.latest = None
-        self.events = 0
         self.files = {}
-        self.owes_decisions, self.latest_start = False, None
         self.decisions = NoteDelivery()
-        self.text_given = None
-        self._keys = Bounded(_MOST_KEYS)
-        self._failures = Bounded(_MOST_KEYS)
-        self._deliveries = Bounded(_MOST_AGENTS)
-        self._batches = Bounded(_MOST_AGENTS)
+        self._costs: list[tuple[float, float]] = []  # when, and dollars
 
     def start(self, key: str, now: float, *, goes_on: bool) -> None:
         """The context of the main agent is a new one: it gets back what was decided, if its session goes on.
