@@ -156,6 +156,11 @@ class SpanIntake:
         """Exports that wait."""
         return len(self._arrivals)
 
+    @property
+    def duplicates(self) -> int:
+        """Spans that came again, as after an error of the network."""
+        return self._reader.duplicates
+
     def take(self, export: Export, now: float, *, size: int, mark: int = 0) -> None:
         """One more export.
 
