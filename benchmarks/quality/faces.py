@@ -46,15 +46,14 @@ from ebbtide.report import wording
 from ebbtide.report.page import page
 from ebbtide.service.hooks.hook_service import status_line
 from ebbtide.service.hooks.hook_session import HookSession
-from ebbtide.service.mcp.explaining import explanation
+from ebbtide.service.mcp.run_tools import explanation
 from ebbtide.service.runs.listing import find_run
 from ebbtide.service.runs.live_runs import LiveRuns
 from ebbtide.service.runs.run_database import RunDatabase
 from ebbtide.service.runs.run_event import run_event
-from ebbtide.service.runs.run_origin import RunOrigin
+from ebbtide.service.runs.run_origin import RunOrigin, RunSource
 from ebbtide.service.runs.run_report import report, report_claims
 from ebbtide.service.runs.run_report import summary as service_summary
-from ebbtide.service.runs.run_source import RunSource
 from ebbtide.service.runs.waste import keep_waste
 from ebbtide.supervision.ladder import Action, Cause
 from ebbtide.supervision.run_options import RunOptions

@@ -26,8 +26,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import ScopeSpans, Span
 
 from benchmarks.measure import setup, write_result
 from benchmarks.speed.service import memory_mb, served
-from ebbtide.service.otlp.export import SignalKind
-from ebbtide.service.otlp.export_body import PROTOBUF, read_export, unpacked
+from ebbtide.service.otlp.export import PROTOBUF, SignalKind, read_export, unpacked
 from ebbtide.service.otlp.span_intake import SpanIntake
 
 _BATCH = 512  # as exporters have it by default

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from ebbtide.service.otlp.export import Export, SignalKind
-from ebbtide.service.otlp.export_body import JSON, read_export
+from ebbtide.service.otlp.export import JSON, Export, SignalKind, read_export
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

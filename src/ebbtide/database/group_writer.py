@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
-from typing import Any, Final, NamedTuple, Protocol, TypeVar
+from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
 
 from ebbtide.database.session import Session
 from ebbtide.errors import StoreError
@@ -81,7 +81,6 @@ class GroupWriter:
         Args:
             run: Called in the thread of the writer, inside a transaction. It may be called twice, where the
                 transaction failed: it changes nothing but the database.
-            size: Bytes that it holds in memory.
             can_wait: Whether nobody waits for it: it goes with what comes next, or alone a little later.
 
         Raises:
@@ -181,3 +180,55 @@ class GroupWriter:
             session.rollback()
             raise
         return results
+
+
+class LatestValues(Generic[_T]):
+    """The latest value for each key, on its way to a database: many that come meanwhile are one.
+
+    What cannot be written waits for the next that comes.
+
+    Args:
+        write: Writes some of them, in a transaction that may be done twice.
+    """
+
+    def __init__(self, writer: GroupWriter, write: Callable[[Session, Mapping[str, _T]], None]) -> None:
+        self._writer = writer
+        self._write = write
+        self._lock = threading.Lock()
+        self._values: dict[str, _T] = {}
+        self._is_submitted = False  # a job waits that writes them
+
+    def put(self, key: str, value: _T) -> None:
+        """Have a value written in the place of the one before.
+
+        Raises:
+            QueueFullError: Too much is waiting.
+            StoreError: The writer has ended.
+        """
+        with self._lock:
+            self._values[key] = value
+            if self._is_submitted:
+                return
+            self._is_submitted = True
+            try:
+                future = self._writer.submit(self._write_all, can_wait=True)
+            except StoreError:
+                self._is_submitted = False
+                raise
+        future.add_done_callback(self._finish)
+
+    def _write_all(self, session: Session) -> dict[str, _T]:
+        with self._lock:
+            values = dict(self._values)
+            self._is_submitted = False
+        self._write(session, values)
+        return values
+
+    def _finish(self, future: Future[dict[str, _T]]) -> None:
+        with self._lock:
+            if future.exception() is not None:
+                self._is_submitted = False
+                return
+            for key, value in future.result().items():
+                if self._values.get(key) is value:
+                    del self._values[key]

@@ -26,7 +26,6 @@ def opened_file(path: str, schema: Schema, *, wait_s: float = _WAIT_S) -> sqlite
 
     Args:
         path: The file, made where there is none; its folder has to be there. Or `MEMORY`.
-        schema: What is kept in it.
         wait_s: Seconds that a statement waits for other processes.
 
     Raises:
@@ -62,7 +61,6 @@ class KeptFile:
 
     Args:
         path: The file, made where there is none; None keeps all in the memory of this process.
-        schema: What is kept in it.
         wait_s: Seconds that a transaction waits for other processes.
         stays_open: Whether it stays open between two uses. Else it can be moved or deleted then.
 

@@ -28,7 +28,6 @@ class Schema:
 
     Args:
         what: What messages call it, such as ``decision log``.
-        folder: The scripts.
         tables: Tables that it cannot be without.
         version_table: The table that holds its version.
         lock: Any number, the same in all processes: PostgreSQL lets one of them migrate at a time.
@@ -46,7 +45,6 @@ class Dialect:
     """The statements in which databases differ when they are migrated.
 
     Args:
-        name: As the scripts have it.
         tables: A question for the names of all tables.
         begin: Begins the transaction, and waits until no other process migrates this schema.
         words: Its words for what scripts have in braces: a ``number`` that the database gives to each row
@@ -118,11 +116,6 @@ def bring_up(
 
     Args:
         execute: Runs a statement, outside of a transaction.
-        schema: What is kept in it.
-        dialect: Which database it is.
-        name: What messages call it.
-        read_only: Whether nothing may be written.
-        create: Whether an empty one may be filled.
 
     Raises:
         StoreError: It is of a later version, something else, damaged, or half of a migration was done.

@@ -1,4 +1,4 @@
-"""Finds the database that a URL or a path names."""
+"""Places of databases: what a URL or a path names, and the user's folder for those that nobody names."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from ebbtide.errors import ConfigError
 
 #: What stands for a database that lives as long as its connection.
 MEMORY: Final = ":memory:"
+DECISIONS: Final = "decisions.db"  #: the decision log, where no other place is named
 _POSTGRES: Final = ("postgresql://", "postgres://", "postgresql+psycopg://")
 
 
@@ -41,3 +42,14 @@ def sqlite_path(where: str | os.PathLike[str], what: str) -> str | None:
     if not path or "\x00" in path:
         raise ConfigError(f"{what} {path!r}: expected the path of a file")
     return path
+
+
+def user_data_file(name: str) -> Path:
+    """Returns the path of a file of ours in the user's data folder, which stays when a cache is emptied.
+
+    Source: XDG Base Directory Specification, XDG_DATA_HOME; on Windows the local application data.
+    """
+    folder = os.environ.get("XDG_DATA_HOME") or (os.environ.get("LOCALAPPDATA") if os.name == "nt" else None)
+    # A relative path is to be ignored, says that specification.
+    data = Path(folder) if folder and Path(folder).is_absolute() else Path.home() / ".local" / "share"
+    return data / "ebbtide" / name

@@ -1,12 +1,15 @@
-"""One connection to a database of SQLite, from the standard library."""
+"""One connection to a database of SQLite, from the standard library, and the file behind it."""
 
 from __future__ import annotations
 
 import contextlib
+import os
 import sqlite3
 import time
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from ebbtide.database.session import Question, Values, Write
 from ebbtide.database.sqlite_errors import SqliteErrors
@@ -94,8 +97,6 @@ def use_write_ahead_log(connection: sqlite3.Connection, name: str, timeout_s: fl
     """Have readers and a writer not wait for each other.
 
     Args:
-        connection: A connection that may write.
-        name: What messages call the file.
         timeout_s: How long to wait for others, in seconds.
 
     Raises:
@@ -114,3 +115,30 @@ def use_write_ahead_log(connection: sqlite3.Connection, name: str, timeout_s: fl
             time.sleep(0.01)
         else:
             return
+
+
+def is_writable(path: str) -> bool:
+    """Returns True if an existing file can be changed: SQLite also makes files beside it."""
+    file = Path(path).absolute()
+    return _may_write(file) and _may_write(file.parent)
+
+
+def sqlite_uri(path: str, mode: str) -> str:
+    """Returns a file as SQLite wants it, to be opened as ``ro``, ``rw`` or ``rwc``.
+
+    Source: SQLite, "Write-Ahead Logging", section 5: where the files beside it cannot be made, a log is read
+    through them if they are there. Without a write-ahead log the file is all there is and can be taken as
+    one that nobody changes; a write-ahead log without its index is read by a connection that locks nothing.
+    """
+    file = Path(path).absolute()
+    address = f"file:{quote(str(file))}?mode={mode}"
+    if mode != "ro" or _may_write(file.parent) or Path(f"{file}-shm").exists():
+        return address
+    log = Path(f"{file}-wal")
+    if log.exists() and log.stat().st_size:
+        return f"{address}&vfs=unix-none" if os.name == "posix" else address
+    return f"{address}&immutable=1"
+
+
+def _may_write(place: Path) -> bool:
+    return os.access(place, os.W_OK, effective_ids=os.access in os.supports_effective_ids)

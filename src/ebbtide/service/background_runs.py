@@ -195,7 +195,6 @@ class _Task:
     """One request.
 
     Args:
-        work: Sends it; returns the answer.
         is_kept: True if it stays until the service has taken it.
         late: Takes an answer that nobody waits for any more.
     """

@@ -9,7 +9,6 @@ import secrets
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import fields
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, Self
@@ -175,11 +174,11 @@ class ServiceClient:
 
     def end(self, run_id: str) -> RunStanding:
         """Ends a run; returns what it has come to."""
-        return _standing(self._json("POST", _path(run_id, "end")))
+        return RunStanding.from_dict(self._json("POST", _path(run_id, "end")))
 
     def standing(self) -> list[RunStanding]:
         """Returns how every run of the service stands, the most urgent first."""
-        standings = map(_standing, self.runs())
+        standings = map(RunStanding.from_dict, self.runs())
         return sorted(standings, key=lambda standing: standing.urgency, reverse=True)
 
     def acknowledge(self, run_id: str, *, agent: str | None = None, by: str | None = None) -> Verdict:
@@ -346,10 +345,3 @@ def _detail(content: bytes) -> str:
     except (ValueError, AttributeError):
         return content[:200].decode("utf-8", "replace")
     return ": ".join(part for part in parts if part)
-
-
-def _standing(row: dict[str, Any]) -> RunStanding:
-    """Returns how a run of the list stands."""
-    names = {field.name for field in fields(RunStanding)}
-    values = {name: value for name, value in row.items() if name in names}
-    return RunStanding.from_dict(values)

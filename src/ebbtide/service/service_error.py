@@ -13,7 +13,6 @@ class ServiceError(EbbtideError):
     """The service cannot be reached, or refuses.
 
     Args:
-        message: What is wrong.
         status: Its status code; None where no answer came.
     """
 

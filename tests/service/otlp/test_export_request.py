@@ -14,11 +14,11 @@ from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsSer
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from ebbtide.errors import EbbtideError, TranscriptError
-from ebbtide.service.otlp.export import SignalKind
-from ebbtide.service.otlp.export_body import (
+from ebbtide.service.otlp.export import (
     JSON,
     PROTOBUF,
     MediaError,
+    SignalKind,
     SizeError,
     media_type,
     read_export,

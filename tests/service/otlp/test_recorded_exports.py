@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from ebbtide.events.event import ModelCall, ToolCall
-from ebbtide.service.otlp.export import SignalKind
-from ebbtide.service.otlp.export_body import PROTOBUF, read_export, unpacked
+from ebbtide.service.otlp.export import PROTOBUF, SignalKind, read_export, unpacked
 from ebbtide.service.otlp.span_intake import RunNews, SpanIntake
 from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.supervisor import Supervisor

@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ebbtide.events.event import Event, Message, ModelCall, ToolCall
-from ebbtide.service.otlp.export import Export, SignalKind
-from ebbtide.service.otlp.export_body import JSON, PROTOBUF, read_export, unpacked
+from ebbtide.service.otlp.export import JSON, PROTOBUF, Export, SignalKind, read_export, unpacked
 from ebbtide.service.otlp.span_intake import SpanIntake, run_id_of
 from ebbtide.traces.telemetry.otlp import OtlpReader
 

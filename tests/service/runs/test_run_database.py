@@ -13,8 +13,8 @@ from ebbtide.errors import ConfigError, StoreError
 from ebbtide.events.event import Event
 from ebbtide.service.alerts.alert import Alert, AlertLevel
 from ebbtide.service.alerts.alert_book import AlertBook
-from ebbtide.service.otlp.export import SignalKind
-from ebbtide.service.otlp.span_journal import JournalEntry, SpanJournal
+from ebbtide.service.otlp.export import PackedExport, SignalKind
+from ebbtide.service.otlp.span_receiver import SpanReceiver
 from ebbtide.service.runs.listing import (
     RunFilter,
     RunOrder,
@@ -24,6 +24,7 @@ from ebbtide.service.runs.listing import (
     list_runs,
     spending,
 )
+from ebbtide.service.runs.live_runs import LiveRuns
 from ebbtide.service.runs.run_database import PersonAct, RunDatabase
 from ebbtide.service.runs.run_event import run_event
 from ebbtide.service.runs.run_origin import RunOrigin
@@ -238,12 +239,12 @@ def test_an_alert_is_told_once_a_channel(database) -> None:
 
 
 def test_exports_and_files_are_remembered(database) -> None:
-    journal = SpanJournal(database)
-    entry = JournalEntry(kind=next(iter(SignalKind)), media="m", encoding="", body=b"\0\xff")
-    numbers = [journal.add(entry) for _ in range(3)]
-    assert list(journal.entries()) == [(number, entry) for number in numbers]
-    journal.remove(numbers[1])
-    assert [number for number, _ in journal.entries()] == numbers[2:]
+    receiver = SpanReceiver(LiveRuns(database))
+    export = PackedExport(kind=next(iter(SignalKind)), media="m", encoding="", body=b"\0\xff")
+    marks = [receiver.keep(export) for _ in range(3)]
+    assert list(receiver.kept()) == [(mark, export) for mark in marks]
+    receiver.forget(marks[1])
+    assert [mark for mark, _ in receiver.kept()] == marks[2:]
     for state in ("1", "2"):
         keep_file_state(database, "/a", state)
     assert file_states(database) == {"/a": "2"}

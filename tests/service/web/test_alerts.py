@@ -15,7 +15,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from ebbtide.errors import ConfigError
 from ebbtide.service.alerts.alert_settings import AlertLevel, AlertSettings
-from ebbtide.service.alerts.channels import AlertError, post, run_command
+from ebbtide.service.alerts.channels import AlertError, channels_of, post, run_command
 
 KEY = "sk-ant-api03-" + "Ab1" * 30
 
@@ -245,9 +245,10 @@ def test_arguments_win_over_the_file(tmp_path: Path) -> None:
     file = tmp_path / "alerts.toml"
     file.write_text("url = 'https://a.example/x'\non = ['budget']\n", encoding="utf-8")
     settings = AlertSettings.read(str(file), command="true")
-    assert (settings.channels, settings.on) == (("url", "command"), {AlertLevel.BUDGET})
+    assert [channel.name for channel in channels_of(settings)] == ["url", "command"]
+    assert settings.on == {AlertLevel.BUDGET}
     assert AlertSettings.read(str(file), url="https://b.example").url == "https://b.example"
-    assert AlertSettings.read(None).channels == ()
+    assert channels_of(AlertSettings.read(None)) == ()
 
 
 def test_a_receiver_of_traces_gets_verdicts_as_evaluations(

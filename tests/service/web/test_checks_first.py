@@ -3,7 +3,7 @@
 import asyncio
 import time
 
-from ebbtide.service.web.checks_first import CheckQueue
+from ebbtide.service.web.service import CheckQueue
 
 
 def test_work_waits_for_the_checks_under_way() -> None:

@@ -19,8 +19,8 @@ from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
-from ebbtide.service.background import ensure_service
 from ebbtide.service.client import ServiceClient
+from ebbtide.service.mcp.standard_streams import ensure_service
 from ebbtide.service.service_error import ServiceError
 
 TOKEN = "a-token-for-tests-alone"  # noqa: S105 - made up

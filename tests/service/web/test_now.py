@@ -9,8 +9,7 @@ from ebbtide.service.runs.live_runs import LiveRuns
 from ebbtide.service.runs.now import now_answer
 from ebbtide.service.runs.run_database import PersonAct, RunDatabase
 from ebbtide.service.runs.run_event import read_lines
-from ebbtide.service.runs.run_origin import RunOrigin
-from ebbtide.service.runs.run_source import RunSource
+from ebbtide.service.runs.run_origin import RunOrigin, RunSource
 
 SILENT_S = 600.0
 

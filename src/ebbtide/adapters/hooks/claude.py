@@ -9,6 +9,7 @@ alone. Tried with 2.1.330. Source: https://code.claude.com/docs/en/hooks
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from ebbtide.adapters.answer_text import answer_text
@@ -20,7 +21,9 @@ from ebbtide.adapters.hooks.step import (
     HookStep,
     IdentifiedCall,
     StepKind,
+    answer_step,
     fingerprint,
+    read_step,
 )
 from ebbtide.events.event import Phase, ToolCall
 from ebbtide.traces.agents.claude_code import ClaudeCodeReader
@@ -38,52 +41,30 @@ _KINDS: Final = {
     "SubagentStop": StepKind.SIDE_END,
     "SessionEnd": StepKind.END,
 }
-_FILES: Final = {
-    StepKind.SIDE_END: "agent_transcript_path"
-}  # the session file is `transcript_path` otherwise
 
 
-def read_claude(event: Mapping[str, Any]) -> HookStep | None:
-    """Returns the step that an event of Claude Code is; None if it says nothing to us."""
-    session, name = identifier(event.get("session_id")), text(event.get("hook_event_name")) or ""
-    kind = _KINDS.get(name)
-    if session is None or kind is None:
+def _read(event: Mapping[str, Any]) -> HookStep | None:
+    step = read_step(event, kinds=_KINDS, ids={StepKind.PROMPT: "prompt_id"})
+    if step is None:
         return None
     agent = identifier(event.get("agent_id")) or MAIN
-    key = identifier(event.get("prompt_id")) if kind is StepKind.PROMPT else None
-    return HookStep(
-        kind=kind,
-        event=name,
-        session=session,
-        key=f"{name} {key or fingerprint(event)}",
+    file = step.transcript if step.kind is not StepKind.SIDE_END else text(event.get("agent_transcript_path"))
+    return replace(
+        step,
         agent=agent,
-        calls=_CALLS.get(kind, _calls)(event, agent),
+        calls=_CALLS.get(step.kind, _calls)(event, agent),
         is_batch=True,
         prompt=_prompt(event),
-        transcript=text(event.get(_FILES.get(kind, "transcript_path"))),
-        folder=text(event.get("cwd")),
-        is_new=kind is StepKind.START and event.get("source") == "startup",
-        goes_on=kind is StepKind.START and event.get("source") in ("compact", "resume"),
-        report=text(event.get("last_assistant_message")) if kind is StepKind.REPORT else None,
-        is_again=event.get("stop_hook_active") is True,
+        transcript=file,
+        goes_on=step.kind is StepKind.START and event.get("source") in ("compact", "resume"),
     )
 
 
-def answer_claude(step: HookStep, reply: HookReply) -> dict[str, Any]:
-    """Returns the answer to an event, for Claude Code."""
-    if reply.drops_prompt:
-        return {"decision": "block", "reason": reply.message}
-    if reply.correction:
-        return {"decision": "block", "reason": reply.correction}
-    answer: dict[str, Any] = {}
-    if reply.message:
-        answer["systemMessage"] = reply.message
+def _answer(step: HookStep, reply: HookReply) -> dict[str, Any]:
     if reply.end:
         # Without a terminal the reason for stopping is not shown, and a message is in the output of `-p`.
-        answer |= {"continue": False, "stopReason": reply.end, "systemMessage": reply.end}
-    elif reply.note:
-        answer["hookSpecificOutput"] = {"hookEventName": step.event, "additionalContext": reply.note}
-    return answer
+        return {"continue": False, "stopReason": reply.end, "systemMessage": reply.end}
+    return answer_step(step, reply)
 
 
 def _calls(event: Mapping[str, Any], agent: str) -> tuple[IdentifiedCall, ...]:
@@ -142,8 +123,9 @@ def _known_call(number: int) -> dict[str, Any]:
 CLAUDE: Final = HookCodec(
     name="claude",
     title="Claude Code",
-    read=read_claude,
-    answer=answer_claude,
+    kinds=_KINDS,
+    read=_read,
+    answer=_answer,
     can_end=True,
     reader=ClaudeCodeReader,
     known_call=_known_call,

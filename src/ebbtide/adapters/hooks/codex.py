@@ -9,20 +9,12 @@ https://developers.openai.com/codex/hooks
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Final
 
 from ebbtide.adapters.answer_text import answer_text
-from ebbtide.adapters.hooks.step import (
-    PROBE,
-    HookCodec,
-    HookReply,
-    HookStep,
-    StepKind,
-    ended_call,
-    fingerprint,
-)
+from ebbtide.adapters.hooks.step import PROBE, HookCodec, StepKind, answer_step, read_step
 from ebbtide.traces.agents.codex import CodexReader, outcome
-from ebbtide.traces.records.fields import identifier, text
 
 _KINDS: Final = {
     "SessionStart": StepKind.START,
@@ -31,42 +23,6 @@ _KINDS: Final = {
     "Stop": StepKind.REPORT,
     "SessionEnd": StepKind.END,
 }
-
-
-def read_codex(event: Mapping[str, Any]) -> HookStep | None:
-    """Returns the step that an event of Codex is; None if it says nothing to us."""
-    session, name = identifier(event.get("session_id")), text(event.get("hook_event_name")) or ""
-    kind = _KINDS.get(name)
-    if session is None or kind is None:
-        return None
-    key = identifier(event.get("tool_use_id")) or fingerprint(event)
-    return HookStep(
-        kind=kind,
-        event=name,
-        session=session,
-        key=f"{name} {key}",
-        calls=ended_call(event, key, _outcome) if kind is StepKind.TOOLS else (),
-        prompt=text(event.get("prompt")),
-        transcript=text(event.get("transcript_path")),
-        folder=text(event.get("cwd")),
-        is_new=kind is StepKind.START and event.get("source") == "startup",
-        report=text(event.get("last_assistant_message")) if kind is StepKind.REPORT else None,
-        is_again=event.get("stop_hook_active") is True,
-    )
-
-
-def answer_codex(step: HookStep, reply: HookReply) -> dict[str, Any]:
-    """Returns the answer to an event, for Codex."""
-    if reply.drops_prompt:
-        return {"decision": "block", "reason": reply.message}
-    if reply.correction:
-        return {"decision": "block", "reason": reply.correction}
-    answer: dict[str, Any] = {}
-    if reply.message:
-        answer["systemMessage"] = reply.message
-    if reply.note:
-        answer["hookSpecificOutput"] = {"hookEventName": step.event, "additionalContext": reply.note}
-    return answer
 
 
 def _outcome(event: Mapping[str, Any]) -> tuple[str | None, bool]:
@@ -86,8 +42,9 @@ def _known_call(number: int) -> dict[str, Any]:
 CODEX: Final = HookCodec(
     name="codex",
     title="Codex",
-    read=read_codex,
-    answer=answer_codex,
+    kinds=_KINDS,
+    read=partial(read_step, kinds=_KINDS, outcome=_outcome),
+    answer=answer_step,
     can_end=False,
     reader=lambda _: CodexReader(),  # a thread has one file
     known_call=_known_call,

@@ -13,21 +13,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 from ebbtide.adapters.answer_text import answer_text
-from ebbtide.adapters.hooks.step import (
-    PROBE,
-    HookCodec,
-    HookReply,
-    HookStep,
-    StepKind,
-    ended_call,
-    fingerprint,
-)
+from ebbtide.adapters.hooks.step import PROBE, HookCodec, HookReply, HookStep, StepKind, read_step
 from ebbtide.traces.agents.copilot_cli import CopilotCliReader
-from ebbtide.traces.records.fields import identifier, mapping, text
+from ebbtide.traces.records.fields import mapping
 from ebbtide.traces.sessions.agent_homes import AGENT_HOMES, CodingAgent, folders_of
 
 _KINDS: Final = {
@@ -43,29 +36,20 @@ _HOME: Final = next(home for home in AGENT_HOMES if home.agent is CodingAgent.CO
 _SHELL: Final = re.compile(r"<shellId: \d+ completed with exit code (\d+)>\s*$")
 
 
-def read_copilot(event: Mapping[str, Any]) -> HookStep | None:
-    """Returns the step that an event of Copilot is; None if it says nothing to us."""
-    session = identifier(event.get("session_id")) or identifier(event.get("sessionId"))
-    name = text(event.get("hook_event_name")) or text(event.get("hookEventName")) or ""
-    kind = _KINDS.get(name)
-    if session is None or kind is None:
-        return None
-    key = f"{name} {identifier(event.get('tool_use_id')) or fingerprint(event)}"
-    return HookStep(
-        kind=kind,
-        event=name,
-        session=session,
-        key=key,
-        calls=ended_call(event, key, _outcome) if kind is StepKind.TOOLS else (),
-        prompt=text(event.get("prompt")) if kind is StepKind.PROMPT else None,
-        transcript=text(event.get("transcript_path")) or _session_file(session),
-        folder=text(event.get("cwd")),
-        is_new=kind is StepKind.START and event.get("source") in ("new", "startup"),
-        is_again=event.get("stop_hook_active") is True,
+def _read(event: Mapping[str, Any]) -> HookStep | None:
+    step = read_step(
+        event,
+        kinds=_KINDS,
+        outcome=_outcome,
+        names=("hook_event_name", "hookEventName"),
+        sessions=("session_id", "sessionId"),
     )
+    if step is None or step.transcript is not None:
+        return step
+    return replace(step, transcript=_session_file(step.session))
 
 
-def answer_copilot(step: HookStep, reply: HookReply) -> dict[str, Any]:
+def _answer(step: HookStep, reply: HookReply) -> dict[str, Any]:
     """Returns the answer to an event: Copilot CLI reads its fields at the top, VS Code those below."""
     if reply.drops_prompt:
         return {"decision": "block", "reason": reply.message}
@@ -109,9 +93,10 @@ def _known_call(number: int) -> dict[str, Any]:
 
 COPILOT: Final = HookCodec(
     name="copilot",
-    title="Copilot CLI",
-    read=read_copilot,
-    answer=answer_copilot,
+    title="Copilot",
+    kinds=_KINDS,
+    read=_read,
+    answer=_answer,
     can_end=False,
     reader=lambda _: CopilotCliReader(),  # a session has one file
     known_call=_known_call,

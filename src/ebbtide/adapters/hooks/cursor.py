@@ -9,19 +9,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from ebbtide.adapters.answer_text import answer_text
-from ebbtide.adapters.hooks.step import (
-    PROBE,
-    HookCodec,
-    HookReply,
-    HookStep,
-    StepKind,
-    ended_call,
-    fingerprint,
-)
-from ebbtide.traces.records.fields import identifier, items, mapping, text
+from ebbtide.adapters.hooks.step import PROBE, HookCodec, HookReply, HookStep, StepKind, read_step
+from ebbtide.traces.records.fields import items, mapping, text
 
 _KINDS: Final = {
     "sessionStart": StepKind.START,
@@ -30,40 +23,25 @@ _KINDS: Final = {
     "postToolUseFailure": StepKind.TOOLS,
     "sessionEnd": StepKind.END,
 }
+#: The same prompt said twice has another generation.
+_IDS: Final = dict.fromkeys((StepKind.START, StepKind.PROMPT, StepKind.END), "generation_id")
 _OUTPUTS: Final = ("output", "stdout", "stderr")
 
 
-def read_cursor(event: Mapping[str, Any]) -> HookStep | None:
-    """Returns the step that an event of Cursor is; None if it says nothing to us."""
-    session = identifier(event.get("conversation_id")) or identifier(event.get("session_id"))
-    name = text(event.get("hook_event_name")) or ""
-    kind = _KINDS.get(name)
-    if session is None or kind is None:
+def _read(event: Mapping[str, Any]) -> HookStep | None:
+    sessions = ("conversation_id", "session_id")
+    step = read_step(event, kinds=_KINDS, outcome=_outcome, sessions=sessions, ids=_IDS)
+    if step is None:
         return None
-    key = f"{name} {_identity(event, kind)}"
-    return HookStep(
-        kind=kind,
-        event=name,
-        session=session,
-        key=key,
-        calls=ended_call(event, key, _outcome) if kind is StepKind.TOOLS else (),
-        prompt=text(event.get("prompt")) if kind is StepKind.PROMPT else None,
-        folder=next((folder for root in items(event.get("workspace_roots")) if (folder := text(root))), None),
-        is_new=kind is StepKind.START,
-    )
+    folders = (text(root) for root in items(event.get("workspace_roots")))
+    return replace(step, folder=next(filter(None, folders), None))
 
 
-def answer_cursor(step: HookStep, reply: HookReply) -> dict[str, Any]:
-    """Returns the answer to an event, for Cursor: a failed call takes none."""
+def _answer(step: HookStep, reply: HookReply) -> dict[str, Any]:
+    """Returns the answer to an event: a failed call takes none."""
     if reply.drops_prompt:
         return {"continue": False, "user_message": reply.message}
     return {"additional_context": reply.note} if reply.note and step.event == "postToolUse" else {}
-
-
-def _identity(event: Mapping[str, Any], kind: StepKind) -> str:
-    """Returns what distinguishes an event: the same prompt said twice has another generation."""
-    own = event.get("tool_use_id") if kind is StepKind.TOOLS else event.get("generation_id")
-    return identifier(own) or fingerprint(event)
 
 
 def _outcome(event: Mapping[str, Any]) -> tuple[str | None, bool]:
@@ -90,8 +68,9 @@ def _known_call(number: int) -> dict[str, Any]:
 CURSOR: Final = HookCodec(
     name="cursor",
     title="Cursor",
-    read=read_cursor,
-    answer=answer_cursor,
+    kinds=_KINDS,
+    read=_read,
+    answer=_answer,
     can_end=False,
     reader=None,
     known_call=_known_call,

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from ebbtide.adapters.answer_text import answer_text
@@ -19,11 +20,11 @@ from ebbtide.adapters.hooks.step import (
     HookReply,
     HookStep,
     StepKind,
-    ended_call,
-    fingerprint,
+    answer_step,
+    read_step,
 )
 from ebbtide.traces.agents.gemini_cli import GeminiCliReader
-from ebbtide.traces.records.fields import identifier, mapping, text
+from ebbtide.traces.records.fields import mapping, text
 
 _KINDS: Final = {
     "SessionStart": StepKind.START,
@@ -36,42 +37,18 @@ _WRAPPING: Final = re.compile(r"^</?untrusted_context>\n?|^Process Group PGID: \
 _EXIT_CODE: Final = re.compile(r"^Exit Code: (\d+)$", re.MULTILINE)
 
 
-def read_gemini(event: Mapping[str, Any]) -> HookStep | None:
-    """Returns the step that an event of Gemini CLI is; None if it says nothing to us."""
-    session, name = identifier(event.get("session_id")), text(event.get("hook_event_name")) or ""
-    kind = _KINDS.get(name)
-    if session is None or kind is None:
-        return None
-    key = f"{name} {fingerprint(event)}"
-    return HookStep(
-        kind=kind,
-        event=name,
-        session=session,
-        key=key,
-        calls=ended_call(event, key, _outcome) if kind is StepKind.TOOLS else (),
-        prompt=text(event.get("prompt")) if kind is StepKind.PROMPT else None,
-        transcript=text(event.get("transcript_path")),
-        folder=text(event.get("cwd")),
-        is_new=kind is StepKind.START and event.get("source") == "startup",
-        report=text(event.get("prompt_response")) if kind is StepKind.REPORT else None,
-        is_again=event.get("stop_hook_active") is True,
-    )
+def _read(event: Mapping[str, Any]) -> HookStep | None:
+    step = read_step(event, kinds=_KINDS, outcome=_outcome)
+    if step is None or step.kind is not StepKind.REPORT:
+        return step
+    return replace(step, report=text(event.get("prompt_response")))
 
 
-def answer_gemini(step: HookStep, reply: HookReply) -> dict[str, Any]:
-    """Returns the answer to an event, for Gemini CLI."""
-    if reply.drops_prompt:
-        return {"decision": "deny", "reason": reply.message, "systemMessage": reply.message}
-    if reply.correction:
-        return {"decision": "deny", "reason": reply.correction}
-    answer: dict[str, Any] = {}
-    if reply.message:
-        answer["systemMessage"] = reply.message
+def _answer(step: HookStep, reply: HookReply) -> dict[str, Any]:
     if reply.end:
-        answer |= {"continue": False, "stopReason": reply.end}
-    elif reply.note:
-        answer["hookSpecificOutput"] = {"hookEventName": step.event, "additionalContext": reply.note}
-    return answer
+        return {"continue": False, "stopReason": reply.end}
+    answer = answer_step(step, reply, refusal="deny")
+    return {**answer, "systemMessage": reply.message} if reply.drops_prompt else answer
 
 
 def _outcome(event: Mapping[str, Any]) -> tuple[str | None, bool]:
@@ -98,8 +75,9 @@ def _known_call(number: int) -> dict[str, Any]:
 GEMINI: Final = HookCodec(
     name="gemini",
     title="Gemini CLI",
-    read=read_gemini,
-    answer=answer_gemini,
+    kinds=_KINDS,
+    read=_read,
+    answer=_answer,
     can_end=True,
     reader=GeminiCliReader,
     known_call=_known_call,

@@ -7,6 +7,7 @@ what OpenCode's own event held. Source: the types of ``@opencode-ai/plugin`` 1.1
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from ebbtide.adapters.answer_text import answer_text
@@ -17,7 +18,7 @@ from ebbtide.adapters.hooks.step import (
     HookStep,
     IdentifiedCall,
     StepKind,
-    fingerprint,
+    read_step,
 )
 from ebbtide.events.event import ToolCall
 from ebbtide.events.usage import Usage
@@ -32,28 +33,22 @@ _KINDS: Final = {
 }
 
 
-def read_opencode(event: Mapping[str, Any]) -> HookStep | None:
-    """Returns the step that an event of the plugin is; None if it says nothing to us."""
-    session, name = identifier(event.get("session")), text(event.get("event")) or ""
-    kind = _KINDS.get(name)
-    if session is None or kind is None:
+def _read(event: Mapping[str, Any]) -> HookStep | None:
+    ids = dict.fromkeys(_KINDS.values(), "id")
+    step = read_step(event, kinds=_KINDS, names=("event",), sessions=("session",), ids=ids)
+    if step is None:
         return None
-    key = f"{name} {identifier(event.get('id')) or fingerprint(event)}"
-    return HookStep(
-        kind=kind,
-        event=name,
-        session=session,
-        key=key,
-        calls=_calls(event, key) if kind is StepKind.TOOLS else (),
+    return replace(
+        step,
+        calls=_calls(event, step.key) if step.kind is StepKind.TOOLS else (),
         is_batch=identifier(event.get("batch")) is not None,
-        prompt=text(event.get("prompt")),
         folder=text(event.get("folder")),
-        usage=_usage(event) if kind is StepKind.MODEL else None,
+        usage=_usage(event) if step.kind is StepKind.MODEL else None,
     )
 
 
-def answer_opencode(step: HookStep, reply: HookReply) -> dict[str, Any]:
-    """Returns the answer to an event, for the plugin: what is not empty of a reply."""
+def _answer(step: HookStep, reply: HookReply) -> dict[str, Any]:
+    """Returns the answer to an event: what is not empty of a reply."""
     del step
     parts = {"note": reply.note, "end": reply.end, "message": reply.message}
     return {name: words for name, words in parts.items() if words}
@@ -96,8 +91,9 @@ def _known_call(number: int) -> dict[str, Any]:
 OPENCODE: Final = HookCodec(
     name="opencode",
     title="OpenCode",
-    read=read_opencode,
-    answer=answer_opencode,
+    kinds=_KINDS,
+    read=_read,
+    answer=_answer,
     can_end=True,
     reader=None,
     known_call=_known_call,

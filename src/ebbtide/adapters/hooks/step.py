@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from hashlib import blake2b
@@ -13,7 +13,7 @@ from typing import Any, Final
 from ebbtide.events.event import ToolCall
 from ebbtide.events.usage import Usage
 from ebbtide.traces.records.calls_once import CallsOnce
-from ebbtide.traces.records.fields import text
+from ebbtide.traces.records.fields import identifier, text
 from ebbtide.traces.records.readers import EventReader
 
 MAIN: Final = "main"  #: the chain of the agent that a person talks to
@@ -66,7 +66,6 @@ class HookStep:
         agent: The chain: `MAIN`, or the id of a sub-agent.
         calls: Calls that have ended, at once; those that begin where agents are about to be started.
         is_batch: True if the calls are all that one answer of the model asked for.
-        prompt: Words of a person.
         usage: Usage of a call of the model, if the event states it.
         transcript: Path of the session file that the agent writes; None where it names none.
         folder: Path of the folder that the agent works in; None where it names none.
@@ -116,7 +115,6 @@ class HookReply:
     Args:
         note: Note for the model, before its next call.
         end: Reason why the run ends now.
-        message: Message for the person.
         correction: Reason why the agent is not to end its turn yet, for the model.
         drops_prompt: True if the person's words were for us alone, and the model is not called.
         delivery: Number of the note among those of its kind, by which its arrival is confirmed.
@@ -139,6 +137,7 @@ class HookCodec:
     Args:
         name: The word for it on the command line.
         title: Its name among people.
+        kinds: Steps by the agent's names of its events; others say nothing to us.
         read: Makes a step of the agent's JSON; None where it says nothing to us.
         answer: Makes the agent's JSON of a reply.
         can_end: True if a hook can end its run.
@@ -149,6 +148,7 @@ class HookCodec:
 
     name: str
     title: str
+    kinds: Mapping[str, StepKind]
     read: Callable[[Mapping[str, Any]], HookStep | None]
     answer: Callable[[HookStep, HookReply], dict[str, Any]]
     can_end: bool
@@ -165,15 +165,67 @@ def fingerprint(event: Mapping[str, Any]) -> str:
     return blake2b(content.encode(errors="replace"), digest_size=_HASH).hexdigest()
 
 
-def ended_call(
-    event: Mapping[str, Any], key: str, outcome: Callable[[Mapping[str, Any]], tuple[str | None, bool]]
-) -> tuple[IdentifiedCall, ...]:
-    """Returns the call of an event with ``tool_name`` and ``tool_input``; none where no tool is named.
+def read_step(
+    event: Mapping[str, Any],
+    *,
+    kinds: Mapping[str, StepKind],
+    outcome: Callable[[Mapping[str, Any]], tuple[str | None, bool]] | None = None,
+    names: Sequence[str] = ("hook_event_name",),
+    sessions: Sequence[str] = ("session_id",),
+    ids: Mapping[StepKind, str] | None = None,
+) -> HookStep | None:
+    """Returns the step that an event is, in the names that most agents have; None if it says nothing to us.
 
     Args:
-        key: The id of the call.
-        outcome: Returns the tool's answer in an event, and whether the tool failed.
+        outcome: Returns the answer of a tool in an event, and whether the tool failed; None where events hold
+            their calls in another way.
+        names: Fields of which the first that is there names the event.
+        sessions: Likewise those that name the session.
+        ids: Fields with the identity of an event, where that is not ``tool_use_id``.
     """
+    session = next((found for field in sessions if (found := identifier(event.get(field)))), None)
+    name = next((found for field in names if (found := text(event.get(field)))), "")
+    kind = kinds.get(name)
+    if session is None or kind is None:
+        return None
+    own = identifier(event.get((ids or {}).get(kind, "tool_use_id")))
+    key = f"{name} {own or fingerprint(event)}"
+    return HookStep(
+        kind=kind,
+        event=name,
+        session=session,
+        key=key,
+        calls=_ended_call(event, key, outcome) if kind is StepKind.TOOLS and outcome is not None else (),
+        prompt=text(event.get("prompt")) if kind is StepKind.PROMPT else None,
+        transcript=text(event.get("transcript_path")),
+        folder=text(event.get("cwd")),
+        is_new=kind is StepKind.START and event.get("source") in ("startup", "new"),
+        report=text(event.get("last_assistant_message")) if kind is StepKind.REPORT else None,
+        is_again=event.get("stop_hook_active") is True,
+    )
+
+
+def answer_step(step: HookStep, reply: HookReply, *, refusal: str = "block") -> dict[str, Any]:
+    """Returns the answer to an event, in the names that most agents have.
+
+    Args:
+        refusal: The agent's word for what is not to be done.
+    """
+    if reply.drops_prompt:
+        return {"decision": refusal, "reason": reply.message}
+    if reply.correction:
+        return {"decision": refusal, "reason": reply.correction}
+    answer: dict[str, Any] = {}
+    if reply.message:
+        answer["systemMessage"] = reply.message
+    if reply.note:
+        answer["hookSpecificOutput"] = {"hookEventName": step.event, "additionalContext": reply.note}
+    return answer
+
+
+def _ended_call(
+    event: Mapping[str, Any], key: str, outcome: Callable[[Mapping[str, Any]], tuple[str | None, bool]]
+) -> tuple[IdentifiedCall, ...]:
     name = text(event.get("tool_name"))
     if name is None:
         return ()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from ebbtide.cli.declaration import OF_AGENT, SINCE, UNTIL, Argument, Option, shared
 from ebbtide.clock import system_clock
-from ebbtide.database.user_data import DECISIONS, user_data_file
+from ebbtide.database.place import DECISIONS, user_data_file
 from ebbtide.errors import ConfigError, StoreError
 
 if TYPE_CHECKING:

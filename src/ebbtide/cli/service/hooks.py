@@ -17,7 +17,6 @@ from ebbtide.cli.result import Result
 from ebbtide.cli.table import Table
 from ebbtide.cli.terminal import Line
 from ebbtide.errors import ConfigError, StoreError
-from ebbtide.service.hooks.asking import ask_status
 from ebbtide.service.hooks.daemon import serve_local
 from ebbtide.service.hooks.hook_store import latest_events
 from ebbtide.service.hooks.install.hook_places import PLACES
@@ -28,7 +27,7 @@ from ebbtide.service.hooks.install.hook_settings import (
     install_hooks,
     uninstall_hooks,
 )
-from ebbtide.service.hooks.state_folder import StateFolder
+from ebbtide.service.hooks.state_folder import StateFolder, ask_status
 from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.runs.run_store import RunStanding, SQLiteRunStore
 from ebbtide.traces.sessions.agent_homes import user_folder

@@ -8,8 +8,7 @@ from functools import partial
 from typing import TypeVar
 
 from ebbtide.database.place import sqlite_path
-from ebbtide.database.session import Session
-from ebbtide.database.session_pool import SessionPool
+from ebbtide.database.session import Session, SessionPool
 from ebbtide.decision_log.store.database import Database
 from ebbtide.decision_log.store.group_commit import Writer
 from ebbtide.decision_log.store.postgres import PostgresDatabase

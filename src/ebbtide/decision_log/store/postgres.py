@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ebbtide.database.migrating import POSTGRESQL, bring_up
-from ebbtide.database.postgres_server import PostgresServer
+from ebbtide.database.postgres import PostgresServer
 from ebbtide.database.session import Session
 from ebbtide.decision_log.store.sqlite import LOG_SCHEMA
 

@@ -7,12 +7,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from ebbtide.database import sqlite_file
 from ebbtide.database.migrating import SQLITE, Schema, bring_up
 from ebbtide.database.place import MEMORY
 from ebbtide.database.session import Session, Write
 from ebbtide.database.sqlite_errors import SqliteErrors, require_database
-from ebbtide.database.sqlite_session import SqliteSession, use_write_ahead_log
+from ebbtide.database.sqlite_session import (
+    SqliteSession,
+    is_writable,
+    sqlite_uri,
+    use_write_ahead_log,
+)
 from ebbtide.errors import StoreError
 
 _CHECKPOINT_PAGES = 10_000  # a checkpoint waits for the disk; pages that many commits change are written once
@@ -57,9 +61,7 @@ class SqliteDatabase:
         self.name = "memory" if path == MEMORY else path
         self.single = path == MEMORY
         self._timeout_s = timeout_s
-        self.read_only = read_only or (
-            not self.single and Path(path).exists() and not sqlite_file.is_writable(path)
-        )
+        self.read_only = read_only or (not self.single and Path(path).exists() and not is_writable(path))
         self._durable = durable
 
     def connect(self, *, write: bool) -> Session:
@@ -76,7 +78,7 @@ class SqliteDatabase:
         place = self.path
         if not self.single:
             require_database(self.path)
-            place = sqlite_file.uri(self.path, "ro" if self.read_only else "rwc" if create else "rw")
+            place = sqlite_uri(self.path, "ro" if self.read_only else "rwc" if create else "rw")
         connection = sqlite3.connect(
             place,
             timeout=self._timeout_s,

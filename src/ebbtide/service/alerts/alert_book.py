@@ -25,13 +25,7 @@ _DUE: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaitingAlert:
-    """An alert that is still to be sent.
-
-    Args:
-        number: Which one.
-        body: Its JSON.
-        tries: Attempts so far.
-    """
+    """An alert that is still to be sent."""
 
     number: int
     body: dict[str, Any]
@@ -39,11 +33,7 @@ class WaitingAlert:
 
 
 class AlertBook:
-    """Queues the alerts to be sent, and records the results.
-
-    Args:
-        database: Where it stands.
-    """
+    """Queues the alerts to be sent, and records the results; `StoreError` where the database does not."""
 
     def __init__(self, database: RunDatabase) -> None:
         self._database = database
@@ -53,9 +43,6 @@ class AlertBook:
 
         Args:
             bodies: Each channel with its JSON.
-
-        Raises:
-            StoreError: It cannot be written.
         """
         run_id, level, at = alert.run_id, alert.level.value, float(alert.at)
         rows = [(run_id, level, channel, at, at, json.dumps(body), run_id) for channel, body in bodies]
@@ -66,22 +53,14 @@ class AlertBook:
         return self._database.write(write)
 
     def due(self, channel: str, now: float) -> list[WaitingAlert]:
-        """Returns the next alerts that are due.
-
-        Raises:
-            StoreError: The database cannot be read.
-        """
+        """Returns the next alerts that are due."""
         rows = self._database.read(_DUE, (channel, now))
         return [
             WaitingAlert(number=number, body=json.loads(body), tries=tries) for number, body, tries in rows
         ]
 
     def settle(self, number: int, state: str, *, due: float | None = None) -> None:
-        """Records the result of a try: ``sent``, ``failed`` for good, or ``waiting`` until it is due again.
-
-        Raises:
-            StoreError: It cannot be written.
-        """
+        """Records what came of a try: ``sent``, ``failed`` for good, or ``waiting`` until it is due again."""
         self._database.write(
             lambda session: session.run(
                 "UPDATE alerts SET state = ?, tries = tries + 1, due = coalesce(?, due) WHERE number = ?",

@@ -5,13 +5,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import os
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 from urllib.parse import quote
 
 from ebbtide.divergence.signals import LoopKind
@@ -20,8 +19,7 @@ from ebbtide.profile.supervision import RULES
 from ebbtide.service.alerts.alert import Alert, levels_of, shortened
 from ebbtide.service.alerts.alert_book import AlertBook, WaitingAlert
 from ebbtide.service.alerts.alert_settings import AlertLevel, AlertSettings
-from ebbtide.service.alerts.channels import AlertError, post, run_command
-from ebbtide.service.alerts.evaluation_span import evaluation_of, otlp_headers, traces_url
+from ebbtide.service.alerts.channels import AlertError, Channel, channels_of
 from ebbtide.service.runs.listing import find_run
 from ebbtide.service.runs.live_runs import LiveRuns
 from ebbtide.service.runs.moments import rough_time
@@ -52,11 +50,8 @@ class AlertSender:
     """Tells people of runs, once a run and level.
 
     Args:
-        settings: Whom to tell, and of what.
-        page: Where people open the page of the service.
         silent_after_s: Seconds without an event after which a run is silent.
         redact: Whether keys and passwords are masked.
-        clock: Seconds since 1970.
 
     Attributes:
         deliveries: Alerts that were delivered, by channel.
@@ -71,19 +66,19 @@ class AlertSender:
         page: str,
         silent_after_s: float = 600.0,
         redact: bool = True,
-        clock: Callable[[], float] = time.time,
     ) -> None:
         self._runs = runs
         self._settings = settings
         self._page = (settings.page or page).rstrip("/")
         self._silent_after_s = silent_after_s
         self._redact = redact
-        self._clock = clock
         self._book = AlertBook(runs.database)
         self._inbox: asyncio.Queue[_News] = asyncio.Queue(_MOST_WAITING)
         self._news = asyncio.Event()
-        self.deliveries = Counter(dict.fromkeys(settings.channels, 0))
-        self.failures = Counter(dict.fromkeys(settings.channels, 0))
+        self._channels = channels_of(settings)
+        names = [channel.name for channel in self._channels]
+        self.deliveries = Counter(dict.fromkeys(names, 0))
+        self.failures = Counter(dict.fromkeys(names, 0))
 
     def waiting(self) -> int:
         """Alerts that are still to be sent."""
@@ -91,7 +86,7 @@ class AlertSender:
 
     async def run(self) -> None:
         """Tell people until cancelled, first of what an earlier process has left."""
-        if not self._settings.channels or not self._settings.on:
+        if not self._channels or not self._settings.on:
             return
         loop = asyncio.get_running_loop()
 
@@ -115,7 +110,7 @@ class AlertSender:
                 tasks.create_task(self._watch_silence())
             if AlertLevel.ESCALATE in self._settings.on:
                 tasks.create_task(self._watch_wake_ups())
-            for channel in self._settings.channels:
+            for channel in self._channels:
                 tasks.create_task(self._send_all(channel))
 
     def _receive(self, news: _News) -> None:
@@ -130,7 +125,7 @@ class AlertSender:
 
     async def _watch_silence(self) -> None:
         while True:
-            now = self._clock()
+            now = time.time()
             ask = partial(now_answer, self._runs.database, now, silent_after_s=self._silent_after_s)
             try:
                 runs = (await asyncio.to_thread(ask))["silent"]
@@ -144,7 +139,7 @@ class AlertSender:
 
     async def _watch_wake_ups(self) -> None:
         while True:
-            for run_id in self._runs.missed_wake_ups(self._clock()):
+            for run_id in self._runs.missed_wake_ups(time.time()):
                 kind = LoopKind.MISSED_WAKE_UP
                 words = live_word(Action.ESCALATE, kind).value
                 await self._enter(_News(run_id, AlertLevel.ESCALATE, RULES[kind], kind, words))
@@ -171,21 +166,16 @@ class AlertSender:
             project=row.get("project"),
             cost_usd=row.get("cost_usd"),
             words=news.words,
-            at=self._clock(),
+            at=time.time(),
             link=f"{self._page}/runs/{quote(news.run_id, safe='')}",
         )
         visible = redacted(alert) if self._redact else alert
-        forms: dict[str, Callable[[], dict[str, Any]]] = {
-            "url": visible.message,
-            "command": visible.to_dict,
-            "otlp": partial(evaluation_of, visible),
-        }
-        return self._book.enter(alert, [(name, forms[name]()) for name in self._settings.channels])
+        return self._book.enter(alert, [(channel.name, channel.form(visible)) for channel in self._channels])
 
-    async def _send_all(self, channel: str) -> None:
+    async def _send_all(self, channel: Channel) -> None:
         while True:
             try:
-                for item in await asyncio.to_thread(self._book.due, channel, self._clock()):
+                for item in await asyncio.to_thread(self._book.due, channel.name, time.time()):
                     await self._send(channel, item)
             except StoreError as error:
                 _log.error("alerts cannot be read: %s", error)
@@ -196,25 +186,17 @@ class AlertSender:
             except TimeoutError:
                 pass
 
-    async def _send(self, channel: str, item: WaitingAlert) -> None:
-        error = await _apart(lambda: self._deliver(channel, item.body))
+    async def _send(self, channel: Channel, item: WaitingAlert) -> None:
+        error = await _apart(partial(channel.send, item.body))
         if error is None:
             await asyncio.to_thread(self._book.settle, item.number, "sent")
-            self.deliveries[channel] += 1
+            self.deliveries[channel.name] += 1
             return
-        self.failures[channel] += 1
+        self.failures[channel.name] += 1
         _log.warning("alert %d, try %d: %s", item.number, item.tries + 1, error)
         is_over = item.tries + 1 >= _TRIES or (isinstance(error, AlertError) and error.is_final)
-        due = self._clock() + _FIRST_REST_S * 4**item.tries
+        due = time.time() + _FIRST_REST_S * 4**item.tries
         await asyncio.to_thread(self._book.settle, item.number, "failed" if is_over else "waiting", due=due)
-
-    def _deliver(self, channel: str, body: dict[str, Any]) -> None:
-        if channel == "url" and self._settings.url is not None:
-            post(self._settings.url, body)
-        elif channel == "command" and self._settings.command is not None:
-            run_command(self._settings.command, body)
-        elif channel == "otlp" and self._settings.otlp is not None:
-            post(traces_url(self._settings.otlp), body, headers=otlp_headers(os.environ))
 
 
 async def _apart(deliver: Callable[[], None]) -> Exception | None:

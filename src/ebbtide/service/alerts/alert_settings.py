@@ -12,7 +12,6 @@ from ebbtide.errors import ConfigError
 from ebbtide.settings_file import offer, read_settings
 
 _KEYS: Final = ("url", "command", "otlp", "on", "page")
-_CHANNELS: Final = ("url", "command", "otlp")
 
 
 class AlertLevel(StrEnum):
@@ -33,7 +32,6 @@ class AlertSettings:
         url: A webhook that takes JSON as Slack's does; None for none.
         command: A command line for the shell, with the JSON on its standard input; None for none.
         otlp: A receiver of OpenTelemetry traces over HTTP, such as a collector; None for none.
-        on: The kinds of alerts that are sent.
         page: Where people open the page of the service, for links; None takes its own address.
 
     Raises:
@@ -53,11 +51,6 @@ class AlertSettings:
             ):
                 # Whoever has the URL of a webhook can write to it: it is not shown.
                 raise ConfigError(f"alerts.{name}: expected an address that begins with https:// or http://")
-
-    @property
-    def channels(self) -> tuple[str, ...]:
-        """The names of the channels that carry alerts."""
-        return tuple(name for name in _CHANNELS if getattr(self, name) is not None)
 
     @classmethod
     def read(cls, file: str | None, *, url: str | None = None, command: str | None = None) -> AlertSettings:

@@ -23,12 +23,7 @@ class RulingDecision(NamedTuple):
     """A decision that holds, and that ruled out a name.
 
     Args:
-        id: Its id in the log.
-        text: Its words.
-        by: Who decided.
-        by_person: True if a person did.
         at: When, in seconds since 1970; None where that is not known.
-        names: The names.
     """
 
     id: str
@@ -67,12 +62,7 @@ class Contradiction(NamedTuple):
 
 
 def contradictions(calls: Iterable[ToolCall], decisions: Sequence[RulingDecision]) -> Iterable[Contradiction]:
-    """Yields the names that edits add and decisions ruled out, in the order of the decisions of each edit.
-
-    Args:
-        calls: Calls that were made.
-        decisions: Those of the project.
-    """
+    """Yields the names that edits add and decisions ruled out, in the order of the decisions of each edit."""
     if not decisions:
         return
     for call in calls:

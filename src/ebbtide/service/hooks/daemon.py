@@ -11,14 +11,15 @@ import socket
 import socketserver
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import FrameType
 from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
 
-from ebbtide.database.user_data import DECISIONS, user_data_file
+from ebbtide.database.place import DECISIONS, user_data_file
 from ebbtide.service.hooks.hook_service import HookService, Ticket
 from ebbtide.service.hooks.hook_store import HookStore
 from ebbtide.service.hooks.state_folder import Address, StateFolder, read_address
@@ -37,7 +38,6 @@ class ServiceEnd:
 
     Args:
         other: The service that was there already; None where this one has ended.
-        seconds: How long this one ran.
     """
 
     other: Address | None = None
@@ -145,28 +145,25 @@ def _log_of(flags: Mapping[str, list[str]]) -> str | None:
 
 
 class _Server:
-    """Fields that both servers have."""
+    """Parts that both servers have."""
 
     local: LocalService
     is_private = False
-
-
-class _PortServer(_Server, ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A connection that broke is none of our business."""
 
 
+class _PortServer(_Server, ThreadingHTTPServer):
+    pass
+
+
 if hasattr(socketserver, "ThreadingUnixStreamServer"):
 
     class _SocketServer(_Server, socketserver.ThreadingUnixStreamServer):
-        daemon_threads = True
         request_queue_size = 64
         is_private = True
-
-        def handle_error(self, request: Any, client_address: Any) -> None:
-            """Likewise."""
 
 
 class LocalService:
@@ -174,11 +171,9 @@ class LocalService:
 
     Args:
         folder: Its state, which is locked for it.
-        hooks: What takes the events.
         idle_s: Seconds without an event after which it ends; None waits for `end`.
 
     Attributes:
-        hooks: What takes the events.
         token: What a caller over the port has to know.
         heard_of: When a request came last, on the clock of `time.monotonic`.
 
@@ -264,7 +259,6 @@ def serve_local(folder: StateFolder, *, idle_s: float = 1800.0) -> ServiceEnd:
     """Be the service until it ends, or say who is.
 
     Args:
-        folder: Its state.
         idle_s: Seconds without an event after which it ends.
 
     Raises:
@@ -277,7 +271,7 @@ def serve_local(folder: StateFolder, *, idle_s: float = 1800.0) -> ServiceEnd:
     try:
         hooks = HookService(HookStore(SQLiteRunStore(folder.runs), folder.sessions))
         service = LocalService(folder, hooks, idle_s=idle_s)
-        with _ended_by_signals(service):
+        with signals_handled(lambda *_: service.end()):
             service.run()
     finally:
         os.umask(umask)
@@ -286,15 +280,15 @@ def serve_local(folder: StateFolder, *, idle_s: float = 1800.0) -> ServiceEnd:
 
 
 @contextmanager
-def _ended_by_signals(service: LocalService) -> Iterator[None]:
-    """SIGTERM and Ctrl-C end the service the usual way meanwhile; only the main thread can see to that."""
+def signals_handled(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
+    """SIGTERM and Ctrl-C call a handler meanwhile; only the main thread can see to that."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     numbers = (signal.SIGTERM, signal.SIGINT)
-    before = [signal.signal(number, lambda *_: service.end()) for number in numbers]
+    before = [signal.signal(number, handler) for number in numbers]
     try:
         yield
     finally:
-        for number, handler in zip(numbers, before, strict=True):
-            signal.signal(number, handler)
+        for number, earlier in zip(numbers, before, strict=True):
+            signal.signal(number, earlier)

@@ -22,10 +22,6 @@ _NAME: Final = 100  # characters of a speaker or a session
 class DecidingSession(GrowingSession):
     """A session file whose decisions are read while it is written.
 
-    Args:
-        path: The file.
-        reader: Makes a reader of its lines.
-
     Attributes:
         decisions: Those up to the place that was read.
     """
@@ -63,7 +59,6 @@ def write_decisions(log: str, run_id: str, decisions: Sequence[SessionDecision])
     Args:
         log: Path or URL of the log.
         run_id: The run: the agent, and the session behind a colon.
-        decisions: In order.
 
     Raises:
         EbbtideError: The log cannot be written, or the place can be none.

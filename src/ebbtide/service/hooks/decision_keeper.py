@@ -9,20 +9,19 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from ebbtide.bounded import Bounded
+from ebbtide.service.hooks.contradiction import RulingDecision
 from ebbtide.traces.records.calls_once import CallsOnce
 from ebbtide.traces.records.readers import EventReader
 
 if TYPE_CHECKING:
-    from ebbtide.service.hooks.contradiction import RulingDecision
     from ebbtide.service.hooks.deciding_session import DecidingSession
     from ebbtide.service.hooks.handed_back import HandedBack
-    from ebbtide.service.hooks.session_decisions import SessionDecision
 
 _SESSIONS: Final = 16  # whose decisions are at hand
 _LAST_S: Final = 10.0  # for what is under way when the service ends
@@ -42,11 +41,7 @@ class SessionReading:
 
     Args:
         run_id: The run: the agent, and the session behind a colon.
-        path: The file.
-        reader: Makes a reader of its lines.
-        pause: What the agent does meanwhile.
         log: Path or URL of the log that gets what was decided.
-        done: Set when all is read.
         result: What is handed back; None before that, or where it failed.
     """
 
@@ -61,13 +56,7 @@ class SessionReading:
 
 @dataclass(slots=True, kw_only=True)
 class RulingsReading:
-    """A reading of what the decisions of a session's project ruled out.
-
-    Args:
-        run_id: The run.
-        folder: The folder of its agent.
-        log: Path or URL of the log.
-    """
+    """A reading of what the decisions of a session's project ruled out."""
 
     run_id: str
     folder: str
@@ -83,9 +72,7 @@ class DecisionKeeper:
     """
 
     def __init__(
-        self,
-        note_fault: Callable[[str, Exception], None],
-        folder_of: Callable[[str], str | None] = lambda _: None,
+        self, note_fault: Callable[[str, Exception], None], folder_of: Callable[[str], str | None]
     ) -> None:
         self._note_fault = note_fault
         self._folder_of = folder_of
@@ -146,22 +133,14 @@ class DecisionKeeper:
     def _do(self, reading: SessionReading | RulingsReading) -> None:
         from ebbtide.service.hooks import deciding_session, ruled_out
 
-        if isinstance(reading, SessionReading):
-            self._read(reading, deciding_session.DecidingSession, deciding_session.write_decisions)
+        if isinstance(reading, RulingsReading):
+            found = ruled_out.ruled_out(reading.log, reading.folder, self._folder_of)
+            with self._lock:
+                self._rulings.renew(reading.run_id, found)
             return
-        found = ruled_out.ruled_out(reading.log, reading.folder, self._folder_of)
-        with self._lock:
-            self._rulings.renew(reading.run_id, found)
-
-    def _read(
-        self,
-        reading: SessionReading,
-        new_session: type[DecidingSession],
-        write: Callable[[str, str, Sequence[SessionDecision]], int],
-    ) -> None:
         session = self._sessions.pop(reading.run_id, None)
         if session is None or session.path != reading.path:
-            session = new_session(reading.path, reading.reader)
+            session = deciding_session.DecidingSession(reading.path, reading.reader)
         session.read_on()
         if reading.pause is SessionPause.END:
             session.finish()
@@ -172,6 +151,6 @@ class DecisionKeeper:
         reading.result = session.hand_back()
         reading.done.set()
         try:
-            write(reading.log, reading.run_id, session.decisions.taken())
-        except Exception as error:  # noqa: BLE001 - likewise
+            deciding_session.write_decisions(reading.log, reading.run_id, session.decisions.taken())
+        except Exception as error:  # noqa: BLE001 - the agent does not notice
             self._note_fault("decision log", error)

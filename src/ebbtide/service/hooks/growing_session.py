@@ -50,9 +50,6 @@ class GrowingSession:
         calls: Calls of the model that were there before.
         settled: Bytes at which it was at rest before, so that the open call was given.
         session: The calls in all files of the session; None where this is the only one.
-
-    Attributes:
-        path: The file.
     """
 
     def __init__(
@@ -187,12 +184,7 @@ class GrowingSession:
 
 
 def last_report(path: str, reader: Callable[[CallsOnce], EventReader]) -> str | None:
-    """Returns the last words of the model in a session file; None where a call of a tool came after them.
-
-    Args:
-        path: The file.
-        reader: Makes a reader of its lines.
-    """
+    """Returns the last words of the model in a session file; None where a call of a tool came after them."""
     try:
         with open_regular(path) as file:
             file.seek(max(0, os.fstat(file.fileno()).st_size - _LAST))

@@ -30,7 +30,6 @@ class HandedBack:
     Args:
         text: A line for each decision; empty where there is none.
         given: Those that are in the text, the most important first.
-        left_out: How many others stand.
     """
 
     text: str
@@ -59,9 +58,7 @@ def hand_back(
     said. Within each, those that name a file in sight come first, and then the newest.
 
     Args:
-        decisions: Those that stand, in order.
         files: Names of the files in sight, in lower case and without folders.
-        most_tokens: How long the text may be.
     """
     ranked = sorted(decisions, key=lambda each: (_rank(each), not _is_in_sight(each, files), -each.event))
     room = most_tokens - tokens_of_length(len(_text([], len(ranked))))

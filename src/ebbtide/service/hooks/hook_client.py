@@ -38,9 +38,6 @@ def exchange(method: str, path: str, body: bytes, deadline: float) -> bytes | No
     """Returns the body of the answer to a request; None where there is none in time, or it is a refusal.
 
     Args:
-        method: GET or POST.
-        path: The route.
-        body: JSON, or nothing.
         deadline: On the clock of `time.monotonic`.
     """
     return ask(method, path, body, deadline)[0]

@@ -7,18 +7,14 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 from urllib.parse import quote, unquote
 
 from ebbtide.adapters.final_text import final_text
 from ebbtide.adapters.hooks.claude import CLAUDE
-from ebbtide.adapters.hooks.codex import CODEX
-from ebbtide.adapters.hooks.copilot import COPILOT
-from ebbtide.adapters.hooks.cursor import CURSOR
-from ebbtide.adapters.hooks.gemini import GEMINI
-from ebbtide.adapters.hooks.opencode import OPENCODE
+from ebbtide.adapters.hooks.codecs import CODECS
 from ebbtide.adapters.hooks.step import MAIN, HookCodec, HookReply, HookStep, StepKind, Switch
 from ebbtide.bounded import Bounded
 from ebbtide.budget.prices import Prices
@@ -41,9 +37,6 @@ from ebbtide.supervision.supervisor import Supervisor
 from ebbtide.supervision.verdict import Verdict
 from ebbtide.traces.records import fields
 
-CODECS: Final[Mapping[str, HookCodec]] = {
-    codec.name: codec for codec in (CLAUDE, CODEX, COPILOT, CURSOR, GEMINI, OPENCODE)
-}
 _FEW: Final = 8  # calls before the first answer of the model that a session file records
 _MOST_FILES: Final = 500  # session files at hand
 _DECISIONS: Final = "decisions"  # in the place of an agent in the ticket of a note about them
@@ -99,18 +92,42 @@ class HookAnswer(NamedTuple):
     ticket: Ticket | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Hook:
+    """One hook event of a session, and how it may be answered.
+
+    Args:
+        shadow: True to record only.
+        stops: True if a run that is stuck is ended, where the agent lets a hook do so.
+        is_late: True if the agent waits for no answer any more.
+        log: Path or URL of the log that decisions are kept in; None leaves decisions alone.
+    """
+
+    codec: HookCodec
+    step: HookStep
+    run_id: str
+    session: HookSession
+    shadow: bool
+    stops: bool
+    is_late: bool
+    log: str | None
+
+    @property
+    def may_speak(self) -> bool:
+        """True if the agent, or its person, may hear something of the run."""
+        return not (self.shadow or self.is_late or self.session.is_off)
+
+
 class HookService:
     """Service for hook events, however they come.
 
     It never raises on what an event holds: what cannot be read is counted, and answered with nothing.
 
     Args:
-        store: Keeps the runs and their sessions.
         runs: The runs, where others have a part in them; None takes those of the store.
         clock: Seconds since 1970.
 
     Attributes:
-        runs: The runs.
         faults: How often something failed, by the agent.
         last_fault: The latest of them, in words.
         latest: When the last event of each agent came, and of which run.
@@ -131,7 +148,7 @@ class HookService:
         self.latest: dict[str, tuple[float, str]] = {}
         self._files: Bounded[tuple[str, str], GrowingSession] = Bounded(_MOST_FILES)
         self._calls: Bounded[str, SessionCalls] = Bounded(_MOST_FILES)  # by run
-        self._keeper = DecisionKeeper(self.note_fault, self._folder_of)
+        self._keeper = DecisionKeeper(self.note_fault, store.folder)
         self._lock = threading.Lock()
 
     def take(
@@ -148,8 +165,6 @@ class HookService:
 
         Args:
             agent: Whose it is: a name in `CODECS`.
-            body: Its JSON.
-            shadow: Whether to record only.
             stops: Whether to end a run that is stuck, where the agent lets a hook do so.
             is_late: Whether the agent waits for no answer any more: what is to be said waits for the next.
             log: Path or URL of the log that decisions are kept in, and handed back from their session after a
@@ -165,11 +180,22 @@ class HookService:
             step = codec.read(_object(body))
             if step is None:
                 return HookAnswer({})
-            reply = self._reply(codec, step, shadow=shadow, stops=stops, is_late=is_late, log=log)
+            run_id = f"{codec.name}:{step.session}"
+            hook = _Hook(
+                codec=codec,
+                step=step,
+                run_id=run_id,
+                session=self._store.session(run_id),
+                shadow=shadow,
+                stops=stops,
+                is_late=is_late,
+                log=log,
+            )
+            reply = self._reply(hook)
             ticket = None
             if reply.delivery is not None:
                 recipient = _DECISIONS if reply.brings_decisions else step.agent
-                ticket = Ticket(_run_id(codec, step), recipient, reply.delivery)
+                ticket = Ticket(run_id, recipient, reply.delivery)
             content = codec.answer(step, reply)
             if ticket is not None and not content:  # the agent reads no words with this event
                 self.confirm(ticket, has_arrived=False)
@@ -250,63 +276,49 @@ class HookService:
         Supervisor().load(supervisor.to_bytes())
         ReportCheck(is_late=False).note("All tests pass.")
 
-    def _reply(
-        self,
-        codec: HookCodec,
-        step: HookStep,
-        *,
-        shadow: bool,
-        stops: bool,
-        is_late: bool,
-        log: str | None,
-    ) -> HookReply:
-        run_id, now = _run_id(codec, step), self._clock()
-        session = self._store.session(run_id)
+    def _reply(self, hook: _Hook) -> HookReply:
+        step, session, now = hook.step, hook.session, self._clock()
         with session.lock:
             session.latest = now
             session.revision += 1
             session.folder = session.folder or step.folder
-            self.latest[codec.name] = (now, run_id)
-            reply = self._watch(codec, step, session, run_id, shadow=shadow, stops=stops, is_late=is_late)
+            self.latest[hook.codec.name] = (now, hook.run_id)
+            reply = self._watch(hook)
             if step.kind is StepKind.START:
                 session.start(step.key, now, goes_on=step.goes_on)
             elif step.kind is StepKind.COMPACT:
                 session.text_given = None
-            if log is None or session.is_off or step.agent != MAIN:
+            if hook.log is None or session.is_off or step.agent != MAIN:
                 return reply
-            reading = self._read_decisions(codec, step, session, run_id, log)
-            if not shadow:
-                self._hold_against_decisions(step, session, run_id, log)
-            is_silent = shadow or is_late or reply != HookReply() or step.kind not in _READ_BY_MODEL
+            log = _log_of(session, hook.log)
+            reading = self._read_decisions(hook, log)
+            if not hook.shadow:
+                self._hold_against_decisions(hook, log)
+            is_silent = not hook.may_speak or reply != HookReply() or step.kind not in _READ_BY_MODEL
             return reply if is_silent else self._decisions(step, session, reading)
 
-    def _read_decisions(
-        self, codec: HookCodec, step: HookStep, session: HookSession, run_id: str, log: str
-    ) -> SessionReading | None:
+    def _read_decisions(self, hook: _Hook, log: str) -> SessionReading | None:
         """Returns the latest reading of decisions in the session file; begins one where something is new."""
+        step, reader = hook.step, hook.codec.reader
         pause = _PAUSES.get(step.kind)
-        reading = self._keeper.latest(run_id)
-        is_due = step.kind in (StepKind.COMPACT, StepKind.END) or session.owes_decisions
-        if pause is None or codec.reader is None or step.transcript is None or not is_due:
+        reading = self._keeper.latest(hook.run_id)
+        is_due = step.kind in (StepKind.COMPACT, StepKind.END) or hook.session.owes_decisions
+        if pause is None or reader is None or step.transcript is None or not is_due:
             return reading
         if reading is None or step.kind in (StepKind.COMPACT, StepKind.START, StepKind.END):
             reading = SessionReading(
-                run_id=run_id,
-                path=step.transcript,
-                reader=codec.reader,
-                pause=pause,
-                log=_log_of(session, log),
+                run_id=hook.run_id, path=step.transcript, reader=reader, pause=pause, log=log
             )
             self._keeper.read(reading)
         return reading
 
-    def _hold_against_decisions(self, step: HookStep, session: HookSession, run_id: str, log: str) -> None:
+    def _hold_against_decisions(self, hook: _Hook, log: str) -> None:
         """Names, for the model, a decision that an edit of this step contradicts: each once a session."""
-        rulings = self._keeper.rulings(run_id)
+        step, session = hook.step, hook.session
+        rulings = self._keeper.rulings(hook.run_id)
         is_due = step.kind is StepKind.START or rulings is None
         if is_due and session.folder is not None:
-            place = _log_of(session, log)
-            self._keeper.read_rulings(RulingsReading(run_id=run_id, folder=session.folder, log=place))
+            self._keeper.read_rulings(RulingsReading(run_id=hook.run_id, folder=session.folder, log=log))
         is_busy = session.owes_decisions or session.decisions.is_pending
         if step.kind is not StepKind.TOOLS or not rulings or is_busy:
             return
@@ -315,9 +327,6 @@ class HookService:
             if session.is_news(key):
                 session.decisions.add_word(key, found.note, found.message)
                 return
-
-    def _folder_of(self, run_id: str) -> str | None:
-        return self._store.folder(run_id)
 
     def _decisions(self, step: HookStep, session: HookSession, reading: SessionReading | None) -> HookReply:
         """Returns what was decided, for a model whose context is new, as soon as it is read."""
@@ -331,20 +340,11 @@ class HookService:
                 session.decisions.add_word(f"{_DECISIONS} {now}", back.text, back.message)
         return replace(session.decisions.send(now), brings_decisions=True)
 
-    def _watch(
-        self,
-        codec: HookCodec,
-        step: HookStep,
-        session: HookSession,
-        run_id: str,
-        *,
-        shadow: bool,
-        stops: bool,
-        is_late: bool,
-    ) -> HookReply:
-        batch = self._read_file(codec, step, session, run_id)
+    def _watch(self, hook: _Hook) -> HookReply:
+        step, session, run_id = hook.step, hook.session, hook.run_id
+        batch = self._read_file(hook)
         if step.kind is StepKind.PROMPT:
-            return self._prompt(step, session, run_id, shadow=shadow)
+            return self._prompt(hook)
         if step.kind is StepKind.FAILURE:
             for item in step.calls:
                 session.add_failure(item.key)
@@ -353,23 +353,25 @@ class HookService:
             self.runs.record(run_id, ModelCall(usage=step.usage, chain_id=step.agent))
         elif step.kind is StepKind.TOOLS:
             session.batch_of(step.agent, ends=True)
-            if self._record_calls(step, session, run_id, batch) and not is_late:
+            if self._record_calls(hook, batch) and not hook.is_late:
                 turn = self.runs.before_model(run_id, agent=step.agent)
-                if not (shadow or session.is_off):
-                    return self._advice(codec, step, session, run_id, turn, stops=stops)
+                if hook.may_speak:
+                    return self._advice(hook, turn)
         elif step.kind is StepKind.SPAWN:
-            self._record_starts(step, session, run_id)
-            if not (shadow or is_late or session.is_off):
-                return self._word_for_person(codec, step, session, run_id, stops=stops)
+            self._record_starts(hook)
+            if hook.may_speak:
+                return self._word_for_person(hook)
         elif step.kind is StepKind.REPORT:
-            if not (shadow or is_late or session.is_off):
-                return self._last_word(codec, step, session, run_id, stops=stops)
+            if hook.may_speak:
+                reply = self._word_for_person(hook)
+                return reply if reply != HookReply() or step.is_again else self._correction(hook)
         elif step.kind is StepKind.END:
             self.runs.end(run_id)
         return HookReply()
 
-    def _prompt(self, step: HookStep, session: HookSession, run_id: str, *, shadow: bool) -> HookReply:
+    def _prompt(self, hook: _Hook) -> HookReply:
         """Take what a person says."""
+        step, session = hook.step, hook.session
         if step.prompt is None or session.is_repeated(step.key):
             return HookReply()
         session.events += 1
@@ -377,16 +379,17 @@ class HookService:
             session.is_off = step.switch is Switch.OFF
         if not step.is_switch_alone:
             session.begin_anew()
-            self.runs.record(run_id, Message(text=step.prompt, chain_id=MAIN))
+            self.runs.record(hook.run_id, Message(text=step.prompt, chain_id=MAIN))
         elif step.switch is Switch.ON:
-            self.runs.acknowledge(run_id)
-        if step.switch is None or shadow:
+            self.runs.acknowledge(hook.run_id)
+        if step.switch is None or hook.shadow:
             return HookReply()
         message = _OFF if session.is_off else _ON
         return HookReply(message=message, drops_prompt=step.is_switch_alone)
 
-    def _record_calls(self, step: HookStep, session: HookSession, run_id: str, batch: str | None) -> bool:
+    def _record_calls(self, hook: _Hook, batch: str | None) -> bool:
         """Records the calls of a step that were not there before; True if there are any."""
+        step, session = hook.step, hook.session
         calls = [item for item in step.calls if not session.is_repeated(item.key)]
         for item in calls:
             session.events += 1
@@ -394,66 +397,48 @@ class HookService:
             failed = call.error or session.take_failure(item.key)
             chain = call.chain_id or step.agent
             place = call.batch if step.is_batch else batch
-            self.runs.record(run_id, replace(call, error=failed, chain_id=chain, batch=place))
+            self.runs.record(hook.run_id, replace(call, error=failed, chain_id=chain, batch=place))
         return bool(calls)
 
-    def _record_starts(self, step: HookStep, session: HookSession, run_id: str) -> None:
+    def _record_starts(self, hook: _Hook) -> None:
         """Take agents that are about to be started."""
+        step, session = hook.step, hook.session
         for item in step.calls:
             if not session.is_repeated(item.key):
                 session.events += 1
                 batch = session.batch_of(step.agent)
-                self.runs.record(run_id, replace(item.call, chain_id=step.agent, batch=batch))
+                self.runs.record(hook.run_id, replace(item.call, chain_id=step.agent, batch=batch))
 
-    def _last_word(
-        self, codec: HookCodec, step: HookStep, session: HookSession, run_id: str, *, stops: bool
-    ) -> HookReply:
-        """Returns what is said before an agent ends its turn: to its person first, else to itself, once."""
-        reply = self._word_for_person(codec, step, session, run_id, stops=stops)
-        return reply if reply != HookReply() or step.is_again else self._correction(codec, step, run_id)
-
-    def _word_for_person(
-        self, codec: HookCodec, step: HookStep, session: HookSession, run_id: str, *, stops: bool
-    ) -> HookReply:
+    def _word_for_person(self, hook: _Hook) -> HookReply:
         """Returns what the person hears of a loop that the model cannot mend: no call of a tool shows it."""
-        verdict = self.runs.get(run_id).verdict(step.agent)
-        if not verdict.for_person:
-            return HookReply()
-        return self._advice(codec, step, session, run_id, Advice(verdict), stops=stops)
+        verdict = self.runs.get(hook.run_id).verdict(hook.step.agent)
+        return self._advice(hook, Advice(verdict)) if verdict.for_person else HookReply()
 
-    def _advice(
-        self,
-        codec: HookCodec,
-        step: HookStep,
-        session: HookSession,
-        run_id: str,
-        turn: Advice,
-        *,
-        stops: bool,
-    ) -> HookReply:
+    def _advice(self, hook: _Hook, turn: Advice) -> HookReply:
         """Returns what is said before the next call of the model, or the end of the run."""
-        delivery = session.delivery(step.agent)
+        delivery = hook.session.delivery(hook.step.agent)
         if turn.refusal is None:
             is_new = delivery.add(turn.note)
         else:
             by_person = turn.verdict.cause is Cause.PERSON
-            if codec.can_end and (by_person or (stops and delivery.may_end)):
-                standing = next((run for run in self.runs.standing() if run.run_id == run_id), None)
+            if hook.codec.can_end and (by_person or (hook.stops and delivery.may_end)):
+                standing = next((run for run in self.runs.standing() if run.run_id == hook.run_id), None)
                 return HookReply(end=final_text(turn.verdict, standing))
             reason = f"{MARK}{turn.refusal}"
             word = f"{turn.verdict.kind} {turn.verdict.loop_id}"
             note = None if turn.verdict.for_person else f"{reason} {_ADVICE}"
             is_new = delivery.add_word(word, note, reason)
         if is_new:
-            self._keep(run_id)
+            self._keep(hook.run_id)
         return delivery.send(self._clock())
 
-    def _correction(self, codec: HookCodec, step: HookStep, run_id: str) -> HookReply:
-        """Returns what the agent hears of its last words before it ends its turn: nothing where they hold."""
+    def _correction(self, hook: _Hook) -> HookReply:
+        """Returns what the agent hears, once, of its last words before it ends its turn."""
+        step, reader = hook.step, hook.codec.reader
         report = step.report
-        if report is None and codec.reader is not None and step.transcript is not None:
-            report = last_report(step.transcript, codec.reader)
-        return HookReply(correction=self.runs.before_end(run_id, report) if report else None)
+        if report is None and reader is not None and step.transcript is not None:
+            report = last_report(step.transcript, reader)
+        return HookReply(correction=self.runs.before_end(hook.run_id, report) if report else None)
 
     def _keep(self, run_id: str) -> None:
         """Writes a run and its pending note before it is sent: after a kill the next answer has it."""
@@ -463,28 +448,28 @@ class HookService:
         except StoreError as error:
             self.note_fault("sessions", error)
 
-    def _read_file(self, codec: HookCodec, step: HookStep, session: HookSession, run_id: str) -> str | None:
+    def _read_file(self, hook: _Hook) -> str | None:
         """Record what the session file states of tokens; the name of the latest answer of the model.
 
         None where the file records no answer, so that calls of one answer cannot be known from others.
         """
-        if codec.reader is None or step.transcript is None:
-            return None
+        step, session = hook.step, hook.session
         if step.agent != MAIN and step.kind is not StepKind.SIDE_END:
             return None  # the file is that of the main agent, which has its own events
-        key = (run_id, step.transcript)
+        if hook.codec.reader is None or step.transcript is None:
+            return None
+        key = (hook.run_id, step.transcript)
         file = self._files.get(key)
         if file is None:
-            place_before = session.files.get(step.transcript)
             from_start = step.is_new or step.kind is StepKind.SIDE_END
-            place, calls, settled = place_before or (0 if from_start else None, 0, 0)
+            place, calls, settled = session.files.get(step.transcript, (0 if from_start else None, 0, 0))
             with self._lock:
-                counted = self._calls.get(run_id)
+                counted = self._calls.get(hook.run_id)
                 if counted is None:
-                    counted = self._calls[run_id] = SessionCalls()
+                    counted = self._calls[hook.run_id] = SessionCalls()
             file = GrowingSession(
                 step.transcript,
-                codec.reader,
+                hook.codec.reader,
                 chain=step.agent,
                 place=place,
                 calls=calls,
@@ -500,7 +485,7 @@ class HookService:
             events += file.settle()
         session.files[step.transcript] = (file.place, file.calls, file.settled)
         for event in events:
-            self.runs.record(run_id, event)
+            self.runs.record(hook.run_id, event)
         # A file may record an answer when the next one comes; one that never does says nothing.
         return f"answer {file.calls}" if file.calls or session.events < _FEW else None
 
@@ -517,10 +502,6 @@ def _log_of(session: HookSession, log: str) -> str:
     return log if "://" in log or session.folder is None else str(Path(session.folder) / log)
 
 
-def _run_id(codec: HookCodec, step: HookStep) -> str:
-    return f"{codec.name}:{step.session}"
-
-
 _EQUAL: Final = 1e-3  # of what is stated
 
 
@@ -535,9 +516,6 @@ def status_line(
 
     Args:
         event: What Claude Code hands over, with its own cost of the session.
-        session: What is remembered of the session.
-        verdict: What holds; None where no event of it came.
-        now: Seconds since 1970.
         counted: Dollars of the calls in the session file, as the budgets and all other views have them; where
             they are not within 0.1 % of what Claude Code states, both are shown.
     """

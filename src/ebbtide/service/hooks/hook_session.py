@@ -1,13 +1,14 @@
-"""Memory of a session beside its run: the events that were there, and how far its file was read."""
+"""Memory of a session beside its run: events that were there, notes on their way, places in its files."""
 
 from __future__ import annotations
 
 import threading
 from typing import Final
 
+from ebbtide.adapters.hooks.step import HookReply
 from ebbtide.bounded import Bounded
 from ebbtide.codec import State
-from ebbtide.service.hooks.note_delivery import NoteDelivery
+from ebbtide.service.hooks.hook_client import DEADLINE_S
 
 _MOST_KEYS: Final = 4096  # events that are remembered
 _MOST_AGENTS: Final = 64  # whose notes are remembered
@@ -16,6 +17,96 @@ _APART_S: Final = 10.0  # between two costs that are kept
 _RATE_S: Final = 600.0  # the time that a burn rate looks back
 _TWICE_S: Final = 1.0  # within that it is the same event
 _SHORTEST_S: Final = 60.0  # below that a rate says nothing
+
+
+class NoteDelivery(State):
+    """Delivery of notes to one agent of a session.
+
+    A note is pending from its making on, over kills and restarts, until the hook has said that it handed it
+    to its agent. A run ends for a machine's reason only where a note has arrived, and none is pending.
+    """
+
+    _has_arrived: bool = False  # since a person spoke
+    _heard: str | None = None  # the ending that the agent heard of last, so that it hears of it once
+    _note: str | None = None  # the pending one
+    _message: str | None = None  # for the person, with it
+    _word: str | None = None  # the ending that it is about
+    _number: int = 0  # of the pending note: a confirmation of an older one is none of it
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._sent_at: float | None = None  # None where it is not on its way, as after a restart
+
+    @property
+    def may_end(self) -> bool:
+        """True if the agent, or its person, heard of what it does."""
+        return self._has_arrived and not self.is_pending
+
+    @property
+    def is_pending(self) -> bool:
+        """True if something is still to arrive."""
+        return self._note is not None or self._message is not None
+
+    def add(self, note: str | None) -> bool:
+        """Takes a note, or None where there is none to give; returns True if what is pending has changed.
+
+        A pending word about an ending is dropped: the run goes on.
+        """
+        if self._word is not None:
+            self._clear()
+        if note is None or note == self._note:
+            return False
+        self._put(note if self._note is None else f"{self._note}\n{note}")
+        return True
+
+    def add_word(self, word: str, note: str | None, message: str) -> bool:
+        """Takes a word about an ending, in place of what is pending; returns True if that is a change.
+
+        Args:
+            word: The ending: each is said once.
+            note: For the model; None where it can mend nothing.
+        """
+        if word in (self._heard, self._word):
+            return False
+        self._put(note)
+        self._message, self._word = message, word
+        return True
+
+    def send(self, now: float) -> HookReply:
+        """Returns the pending note as a reply, unless it is on its way at this moment.
+
+        Calls of one answer of the model come at once, and one of them is enough to carry it.
+        """
+        is_on_its_way = self._sent_at is not None and 0 <= now - self._sent_at < DEADLINE_S
+        if not self.is_pending or is_on_its_way:
+            return HookReply()
+        self._sent_at = now
+        return HookReply(note=self._note, message=self._message, delivery=self._number)
+
+    def arrived(self, number: int) -> None:
+        """Notes that a note reached its agent."""
+        if number == self._number and self.is_pending:
+            self._has_arrived = True
+            self._heard = self._word or self._heard
+            self._clear()
+
+    def failed(self) -> None:
+        """Notes that the latest note did not reach its agent: the next reply has it again."""
+        self._sent_at = None
+
+    def begin_anew(self) -> None:
+        """A person has spoken: what was found counts no more."""
+        self._clear()
+        self._has_arrived = False
+        self._heard = None
+
+    def _put(self, note: str | None) -> None:
+        self._clear()
+        self._note = note
+        self._number += 1
+
+    def _clear(self) -> None:
+        self._note = self._message = self._word = self._sent_at = None
 
 
 class HookSession(State):
@@ -27,7 +118,6 @@ class HookSession(State):
         folder: The folder that its agent worked in first; None where it names none.
         latest: When an event of it came last, in seconds since 1970; None before the first.
         events: Events that came, repeated ones left out.
-        repeated: Events and calls that were there before.
         revision: How often it has changed.
         files: How far each of its files was read: bytes, calls of the model, and the
             bytes at which its open call was given last, by path.
@@ -37,36 +127,27 @@ class HookSession(State):
         text_given: The text that its context has got already, which a resumed session needs no second time.
     """
 
-    is_off: bool
-    folder: str | None
-    latest: float | None
-    events: int
-    repeated: int
+    is_off: bool = False
+    folder: str | None = None
+    latest: float | None = None
+    events: int = 0
     files: dict[str, tuple[int, int, int]]
-    owes_decisions: bool
-    latest_start: tuple[str, float] | None
+    owes_decisions: bool = False
+    latest_start: tuple[str, float] | None = None
     decisions: NoteDelivery
-    text_given: str | None
-    _keys: Bounded[str, None]
-    _failures: Bounded[str, None]
-    _deliveries: Bounded[str, NoteDelivery]
-    _batches: Bounded[str, int]
+    text_given: str | None = None
+    _keys: Bounded[str, None] = Bounded(_MOST_KEYS)
+    _failures: Bounded[str, None] = Bounded(_MOST_KEYS)
+    _deliveries: Bounded[str, NoteDelivery] = Bounded(_MOST_AGENTS)
+    _batches: Bounded[str, int] = Bounded(_MOST_AGENTS)
 
     def __init__(self) -> None:
+        super().__init__()
         self.lock = threading.RLock()
         self.revision = 0
-        self._costs: list[tuple[float, float]] = []  # when, and dollars
-        self.is_off = False
-        self.folder = self.latest = None
-        self.events = self.repeated = 0
         self.files = {}
-        self.owes_decisions, self.latest_start = False, None
         self.decisions = NoteDelivery()
-        self.text_given = None
-        self._keys = Bounded(_MOST_KEYS)
-        self._failures = Bounded(_MOST_KEYS)
-        self._deliveries = Bounded(_MOST_AGENTS)
-        self._batches = Bounded(_MOST_AGENTS)
+        self._costs: list[tuple[float, float]] = []  # when, and dollars
 
     def start(self, key: str, now: float, *, goes_on: bool) -> None:
         """The context of the main agent is a new one: it gets back what was decided, if its session goes on.
@@ -75,8 +156,6 @@ class HookSession(State):
         compactions may be the same event as well, but not at one time.
 
         Args:
-            key: Identity of the event.
-            now: Seconds since 1970.
             goes_on: Whether there was something before.
         """
         latest, self.latest_start = self.latest_start, (key, now)
@@ -92,12 +171,7 @@ class HookSession(State):
         return delivery
 
     def batch_of(self, agent: str, *, ends: bool = False) -> str:
-        """Returns a name for the calls that one answer of an agent's model asks for.
-
-        Args:
-            agent: The agent.
-            ends: Whether all of them have ended.
-        """
+        """Returns a name for the calls that one answer of an agent's model asks for."""
         number = self._batches.get(agent) or 0
         if ends:
             self._batches[agent] = number + 1
@@ -111,7 +185,6 @@ class HookSession(State):
     def is_repeated(self, key: str) -> bool:
         """True if an event was there before; from now on it was."""
         if key in self._keys:
-            self.repeated += 1
             return True
         self._keys[key] = None
         return False
@@ -134,7 +207,6 @@ class HookSession(State):
         """Dollars an hour over the last ten minutes; None where that is too short a time to tell.
 
         Args:
-            now: Seconds since 1970.
             cost: Dollars so far; None where they are not known.
         """
         if cost is None:

@@ -34,10 +34,6 @@ _SAVE: Final = "INSERT OR REPLACE INTO sessions (run_id, latest, session) VALUES
 class HookStore:
     """A `RunStore` that keeps sessions beside the runs.
 
-    Args:
-        runs: Keeps the runs.
-        sessions: The file of the sessions.
-
     Raises:
         StoreError: One of them cannot be written.
     """
@@ -80,11 +76,7 @@ class HookStore:
         self._write(rows)
 
     def save_sessions(self) -> None:
-        """Writes the sessions that have changed since.
-
-        Raises:
-            StoreError: They cannot be written.
-        """
+        """Writes the sessions that have changed since."""
         with self._lock:
             sessions = [
                 (run_id, session)
@@ -94,11 +86,7 @@ class HookStore:
         self._write([row for run_id, session in sessions if (row := _row(run_id, session)) is not None])
 
     def save_session(self, run_id: str) -> None:
-        """Writes one session.
-
-        Raises:
-            StoreError: It cannot be written.
-        """
+        """Writes one session."""
         row = _row(run_id, self.session(run_id))
         self._write([] if row is None else [row])
 
@@ -158,11 +146,7 @@ def _row(run_id: str, session: HookSession | None) -> _Row | None:
 
 
 def latest_events(path: Path) -> dict[str, tuple[float, str]]:
-    """When the last event of each agent came, and of which run, as a service that ended has left it.
-
-    Args:
-        path: The file of the sessions.
-    """
+    """When the last event of each agent came, and of which run, as a service that ended has left it."""
     if not path.exists():
         return {}
     try:

@@ -36,10 +36,6 @@ class SessionDecision:
         id: ``turn-31-1``: the first of those that event 31 states.
         event: Number of the event in the session, from 1.
         ts: When, in seconds since the epoch; None where that is not known.
-        speaker: The name or role of the speaker.
-        by_person: True if a person said it.
-        candidate: What would be recorded.
-        assessment: What the gate says.
         names: Files, packages and identifiers that it names.
         is_proposal: True if it was put forward, and neither accepted nor carried out so far.
         accepted: Number of the event that accepts it; None where none does.
@@ -74,17 +70,14 @@ class SessionDecisions:
     Only the words between a person and the agent that they talk to count: an order to a sub-agent is that of
     an agent. A word of a person is taken back by a person alone, or by what a person accepts.
 
-    Args:
-        profile: What the gate goes by.
-
     Attributes:
         events: Events that were taken.
     """
 
-    def __init__(self, profile: Profile = Profile.DEFAULT) -> None:
+    def __init__(self) -> None:
         self.events = 0
-        self._filter = TurnFilter(profile)
-        self._tools = tools_of(None, profile.divergence)
+        self._filter = TurnFilter()
+        self._tools = tools_of(None, Profile.DEFAULT.divergence)
         # Apart, so that what an agent says does not push out what a person said.
         self._people: Bounded[str, SessionDecision] = Bounded(_MOST)
         self._agents: Bounded[str, SessionDecision] = Bounded(_MOST)
@@ -161,7 +154,7 @@ class SessionDecisions:
                 self._decide(decision, each.reverses)
 
     def _decide(self, decision: SessionDecision, reverses: str | None) -> None:
-        same = self._standing_as(decision.text)
+        same = self._find(self._standing.get(fingerprint(decision.text)))
         if same is not None and same.id != decision.id:
             self._table(decision).pop(decision.id, None)  # said again, after the window of duplicates
             same.carried_out = same.carried_out or decision.carried_out
@@ -174,9 +167,6 @@ class SessionDecisions:
             other.replaced_by = decision.id
             self._standing.pop(fingerprint(other.text), None)
         self._standing.renew(fingerprint(decision.text), decision.id)
-
-    def _standing_as(self, text: str) -> SessionDecision | None:
-        return self._find(self._standing.get(fingerprint(text)))
 
     def _table(self, decision: SessionDecision) -> Bounded[str, SessionDecision]:
         return self._people if decision.by_person else self._agents

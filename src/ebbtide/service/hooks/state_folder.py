@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import time
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -15,9 +16,10 @@ from typing import Any
 
 from ebbtide.errors import StoreError
 from ebbtide.service.file_lock import lock_file
-from ebbtide.service.hooks.hook_client import state_folder
+from ebbtide.service.hooks.hook_client import exchange, state_folder
 
 _LONGEST_SOCKET = 100  # bytes of a path that every system takes
+_STATUS_S = 2.0  # that the service may take to say how it stands
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,9 +27,7 @@ class Address:
     """Address of a service.
 
     Args:
-        pid: Its process.
         port: On 127.0.0.1.
-        token: What a caller over the port has to know.
         since: When it began, in seconds since 1970.
     """
 
@@ -120,3 +120,13 @@ def read_address(folder: Path) -> Address | None:
         return Address(**fields)
     except (OSError, TypeError, ValueError):
         return None
+
+
+def ask_status() -> dict[str, Any] | None:
+    """Returns the status of the service on this machine; None where none answers."""
+    content = exchange("GET", "/status", b"", time.monotonic() + _STATUS_S)
+    try:
+        value = None if content is None else json.loads(content)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None

@@ -17,7 +17,6 @@ class Desk:
     """The connections that the tools work with.
 
     Args:
-        connect: A new connection to the service.
         open_log: Opens the decision log, and makes one where there is none.
         redact: Whether keys and passwords are masked in what the tools answer.
     """

@@ -5,19 +5,25 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping
 from itertools import islice
-from typing import Annotated, Any, Final, Literal, cast
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal, TypeVar, cast
 
 from pydantic import Field
 
+from ebbtide.adapters.hooks.codecs import CODECS
+from ebbtide.checking import check
+from ebbtide.claims.claim import ClaimCheck
+from ebbtide.claims.sentences import claims_line
+from ebbtide.codec import from_wire
 from ebbtide.errors import ConfigError
 from ebbtide.service.client import ServiceClient
 from ebbtide.service.mcp.desk import Desk
-from ebbtide.service.mcp.explaining import explanation
 from ebbtide.service.mcp.tool_answers import (
     ActAnswer,
     BudgetRow,
     ClaimRow,
     Explanation,
+    FindingRow,
     ReportAnswer,
     RunRow,
     RunRows,
@@ -30,18 +36,14 @@ from ebbtide.service.service_error import ServiceError
 from ebbtide.supervision import wording
 from ebbtide.supervision.facts import LoopFacts
 from ebbtide.supervision.ladder import Action
+from ebbtide.supervision.run_options import RunOptions
 from ebbtide.supervision.verdict import Verdict
 
-_AGENTS: Final = (
-    "claude",
-    "codex",
-    "copilot",
-    "cursor",
-    "gemini",
-    "opencode",
-)  # whose hooks name a run AGENT:SESSION
+_Row = TypeVar("_Row")
+
 _CALLER: Final = "mcp"
 _BUDGETS = 20  # those that an answer has
+_MOST_FINDINGS: Final = 10
 _GIVE_UP: Final = "Stop here. Say what is missing, and ask the person."
 
 RunName = Annotated[
@@ -130,10 +132,7 @@ def is_my_report_true(
         is_guess=run_id is None,
         answer=answer["line"] or "It claims nothing that the record of your run could show.",
         correct=answer["correct"],
-        claims=[
-            cast("ClaimRow", {key: item[key] for key in ClaimRow.__annotations__})
-            for item in answer["claims"]
-        ],
+        claims=[_shaped(ClaimRow, item) for item in answer["claims"]],
     )
 
 
@@ -159,10 +158,23 @@ def spending(
         since=since,
         cost_usd=sum(prices) if prices or not groups else None,
         groups=groups,
-        budgets=[
-            cast("BudgetRow", {key: row[key] for key in BudgetRow.__annotations__}) for row in rows[:_BUDGETS]
-        ],
+        budgets=[_shaped(BudgetRow, row) for row in rows[:_BUDGETS]],
     )
+
+
+def check_trace_file(
+    desk: Desk, path: Annotated[str, Field(description="A trace or a session file on this machine.")]
+) -> Explanation:
+    """Check a recorded agent run for loops, waste and how it ended. Nothing of it is kept."""
+    return explanation(check(Path(path), RunOptions(redact=desk.redact)).to_dict())
+
+
+def check_trace_text(
+    desk: Desk, content: Annotated[str, Field(min_length=1, description="The text of a trace file.")]
+) -> Explanation:
+    """Check a recorded agent run for loops, waste and how it ended. Nothing of it is kept."""
+    with desk.connect() as service:
+        return explanation(service.check_trace(content.encode("utf-8", "replace")))
 
 
 def acknowledge(desk: Desk, run_id: RunName) -> ActAnswer:
@@ -183,6 +195,39 @@ def extend(
         return _act_answer(name, service.extend(name, turns, by=_CALLER))
 
 
+def explanation(summary: Mapping[str, Any], *, stop_reason: str | None = None) -> Explanation:
+    """Explains the outcome of a run.
+
+    Args:
+        summary: As `RunSummary.to_dict`.
+        stop_reason: What the person said who ended it; None where nobody did.
+    """
+    spent, bill, findings = summary["spent"], summary.get("bill"), summary["findings"]
+    return Explanation(
+        source=summary["source"],
+        headline=summary["headline"],
+        course=summary["course"],
+        action=summary["verdict"]["action"],
+        reason=summary["reason"],
+        findings=[_shaped(FindingRow, item) for item in findings[:_MOST_FINDINGS]],
+        more_findings=max(0, len(findings) - _MOST_FINDINGS),
+        ending=summary["ending"]["text"] or summary["ending"]["ending"],
+        events=spent["events"],
+        tool_calls=spent["tool_calls"],
+        model_calls=spent["llm_calls"],
+        cost_usd=spent["cost_usd"],
+        wasted_usd=None if bill is None else bill["wasted"]["cost_usd"],
+        money=None if bill is None else bill["sentence"],
+        claims=claims_line([from_wire(ClaimCheck, item) for item in summary["claims"]]),
+        stop_reason=stop_reason,
+    )
+
+
+def _shaped(shape: type[_Row], fields: Mapping[str, Any]) -> _Row:
+    """Returns those of some fields that a shape has."""
+    return cast("_Row", {key: fields[key] for key in shape.__annotations__})
+
+
 def _own_run(service: ServiceClient, name: str | None) -> dict[str, Any]:
     """The row of the caller's run; without a name, of the run that was heard of last.
 
@@ -200,12 +245,12 @@ def _own_run(service: ServiceClient, name: str | None) -> dict[str, Any]:
 
 
 def _run(service: ServiceClient, name: str) -> dict[str, Any]:
-    """The row of a run, by its id or by the session of a coding agent.
+    """The row of a run, by its id or by the session of a coding agent, whose hooks name it AGENT:SESSION.
 
     Raises:
         ConfigError: There is no such run.
     """
-    for run_id in (name, *(f"{agent}:{name}" for agent in _AGENTS)):
+    for run_id in (name, *(f"{agent}:{name}" for agent in CODECS)):
         try:
             return service.run(run_id)
         except ServiceError as error:

@@ -5,22 +5,16 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from enum import StrEnum
-from pathlib import Path
-from typing import Annotated, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import ToolAnnotations
-from pydantic import Field
 
 from ebbtide import __version__
-from ebbtide.checking import check
 from ebbtide.errors import EbbtideError
 from ebbtide.service.mcp import decision_tools, run_tools
 from ebbtide.service.mcp.desk import Desk
-from ebbtide.service.mcp.explaining import explanation
-from ebbtide.service.mcp.tool_answers import Explanation
-from ebbtide.supervision.run_options import RunOptions
 from ebbtide.text.redaction import redact, redacted
 
 _INSTRUCTIONS: Final = (
@@ -53,21 +47,6 @@ class _Row(NamedTuple):
     transports: tuple[Transport, ...] = tuple(Transport)
 
 
-def check_trace_file(
-    desk: Desk, path: Annotated[str, Field(description="A trace or a session file on this machine.")]
-) -> Explanation:
-    """Check a recorded agent run for loops, waste and how it ended. Nothing of it is kept."""
-    return explanation(check(Path(path), RunOptions(redact=desk.redact)).to_dict())
-
-
-def check_trace_text(
-    desk: Desk, content: Annotated[str, Field(min_length=1, description="The text of a trace file.")]
-) -> Explanation:
-    """Check a recorded agent run for loops, waste and how it ended. Nothing of it is kept."""
-    with desk.connect() as service:
-        return explanation(service.check_trace(content.encode("utf-8", "replace")))
-
-
 #: A new tool is a function, which takes the desk first, and a row.
 _TOOLS: Final = (
     _Row("stuck_now", run_tools.stuck_now, _READS),
@@ -77,8 +56,8 @@ _TOOLS: Final = (
     _Row("is_my_report_true", run_tools.is_my_report_true, _READS),
     _Row("spending", run_tools.spending, _READS),
     # Whoever reaches the service over the network reads no files of its machine.
-    _Row("check_trace", check_trace_file, _READS, (Transport.STDIO,)),
-    _Row("check_trace", check_trace_text, _READS, (Transport.HTTP,)),
+    _Row("check_trace", run_tools.check_trace_file, _READS, (Transport.STDIO,)),
+    _Row("check_trace", run_tools.check_trace_text, _READS, (Transport.HTTP,)),
     _Row("acknowledge", run_tools.acknowledge, _LETS_GO_ON),
     _Row("extend", run_tools.extend, _LETS_GO_ON),
     _Row("record_decision", decision_tools.record_decision, _ADDS),

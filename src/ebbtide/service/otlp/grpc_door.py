@@ -11,10 +11,7 @@ from grpc import aio
 
 from ebbtide.database.group_writer import QueueFullError
 from ebbtide.errors import EbbtideError, StoreError
-from ebbtide.service.otlp.export import SignalKind
-from ebbtide.service.otlp.export_answer import NO_METRICS, export_answer
-from ebbtide.service.otlp.export_body import PROTOBUF
-from ebbtide.service.otlp.span_journal import JournalEntry
+from ebbtide.service.otlp.export import NO_METRICS, PROTOBUF, PackedExport, SignalKind, export_answer
 from ebbtide.service.otlp.span_worker import SpanWorker
 
 _METHODS: Final = {
@@ -36,7 +33,6 @@ class _ExportMethods(grpc.GenericRpcHandler):  # type: ignore[misc]
     """The methods of the three collectors.
 
     Args:
-        spans: What takes exports.
         is_known: True for the words of a header ``authorization`` that may export.
     """
 
@@ -57,9 +53,9 @@ class _ExportMethods(grpc.GenericRpcHandler):  # type: ignore[misc]
         async def export(body: bytes, context: Any) -> bytes:
             if kind is SignalKind.METRICS:
                 return export_answer(PROTOBUF, kind, reason=NO_METRICS)
-            entry = JournalEntry(kind=kind, media=PROTOBUF, encoding="", body=body)
+            packed = PackedExport(kind=kind, media=PROTOBUF, encoding="", body=body)
             try:
-                taken = await asyncio.wrap_future(self._spans.take(entry))
+                taken = await asyncio.wrap_future(self._spans.take(packed))
             except (QueueFullError, StoreError) as error:
                 await context.abort(grpc.StatusCode.UNAVAILABLE, str(error))
             except EbbtideError as error:
@@ -83,10 +79,8 @@ async def receive_exports(
     """Takes exports until cancelled.
 
     Args:
-        spans: What takes them.
         address: The host and the port, such as ``127.0.0.1:4317``.
         is_known: True for the words of a header ``authorization`` that may export.
-        largest: Bytes of an export.
 
     Raises:
         RuntimeError: The address cannot be had.

@@ -10,9 +10,9 @@ from hashlib import blake2b
 from typing import Final, NamedTuple
 
 from ebbtide.bounded import Bounded
-from ebbtide.events.event import Event
+from ebbtide.events.event import Event, ModelCall, ModelPart, ToolCall
 from ebbtide.service.otlp.export import Export
-from ebbtide.service.otlp.run_notes import RunNotes
+from ebbtide.traces.content_capture import capture_setting
 from ebbtide.traces.telemetry.genai_names import PREFIXES
 from ebbtide.traces.telemetry.otlp import OtlpReader
 from ebbtide.traces.telemetry.span import SpanKind
@@ -22,6 +22,7 @@ WAIT_S: Final = 10.0  #: longer than exporters wait before they send a batch, 5 
 MOST_BYTES: Final = 64 << 20  #: of exports that wait
 _MOST: Final = 10_000  # runs, and traces, that are remembered
 _MOST_WRITERS: Final = 32
+_MOST_SCOPES: Final = 64
 _LONGEST_ID: Final = 200
 _UNFIT: Final = re.compile(r"[\x00-\x1f\x7f/]")  # for the path of a URL
 _SUMS: Final = frozenset((SpanKind.AGENT, SpanKind.OTHER))
@@ -33,11 +34,9 @@ class RunNews:
 
     Args:
         run_id: The run: its conversation, its session, or its trace.
-        events: In the order of the run.
         service: The program that runs it; None if it is not reported.
         agent: The agent that works; likewise.
         note: What to know before judging the run; empty where there is nothing.
-        has_ended: Whether the outermost span of it is over.
     """
 
     run_id: str
@@ -64,6 +63,55 @@ class _Arrival:
     endings: tuple[_Ending, ...]
     roots: tuple[str, ...]  # traces whose outermost span is in it
     late: tuple[str, ...]  # traces, a span each, of which later spans were looked at before
+
+
+class _RunNotes:
+    """Counts what was not recorded of a run, and what came late.
+
+    Attributes:
+        service: The program that runs it; None if it is not reported.
+        late: Spans that came after what should be behind them.
+    """
+
+    def __init__(self) -> None:
+        self.service: str | None = None
+        self.late = 0
+        self._scopes: set[str] = set()
+        self._tool_calls = self._without_arguments = 0
+        self._model_calls = self._without_text = 0
+
+    def take(self, event: Event) -> None:
+        """One more event of the run."""
+        if isinstance(event, ToolCall):
+            self._tool_calls += 1
+            self._without_arguments += event.args is None
+        elif isinstance(event, ModelCall) and event.part is ModelPart.WHOLE and not event.error:
+            self._model_calls += 1
+            self._without_text += event.text is None
+
+    def take_writer(self, writer: SpanWriter) -> None:
+        """Who wrote some of the spans."""
+        self.service = self.service or writer.service
+        if writer.scope is not None and len(self._scopes) < _MOST_SCOPES:
+            self._scopes.add(writer.scope)
+
+    @property
+    def lacks_content(self) -> bool:
+        """True if the arguments of most calls are missing; without calls, the words of most answers."""
+        if self._tool_calls:
+            return 2 * self._without_arguments > self._tool_calls
+        return 2 * self._without_text > self._model_calls
+
+    def text(self) -> str:
+        """The note in sentences; empty if there is nothing to know."""
+        sentences = []
+        if self.lacks_content:
+            setting = capture_setting("otlp", self._scopes).rstrip(",")
+            sentences.append(f"Content capture is off: loops cannot be judged. {setting}.")
+        if self.late:
+            spans = "1 span" if self.late == 1 else f"{self.late:,} spans"
+            sentences.append(f"{spans} came late, and counted behind later ones.")
+        return " ".join(sentences)
 
 
 class SpanIntake:
@@ -94,14 +142,14 @@ class SpanIntake:
         self._most_bytes = most_bytes
         self._is_known = is_known
         self._own: Bounded[str, None] = Bounded(_MOST)  # runs that this has given events of
-        self._reader = OtlpReader(resumes=lambda chain: self._is_foreign(run_id_of(chain)))
+        self._reader = OtlpReader(resumes=self._is_foreign)
         self._arrivals: deque[_Arrival] = deque()
         self._bytes = 0
         self._early: list[Event] = []  # of spans that could not wait: too many do
         # Of traces whose run is not known yet.
         self._writers: Bounded[str, set[SpanWriter]] = Bounded(_MOST)
         self._settled: Bounded[str, float] = Bounded(_MOST)  # the latest end in a trace
-        self._notes: Bounded[str, RunNotes] = Bounded(_MOST)
+        self._notes: Bounded[str, _RunNotes] = Bounded(_MOST)
 
     @property
     def waiting(self) -> int:
@@ -118,7 +166,6 @@ class SpanIntake:
 
         Args:
             now: Seconds on any clock that does not go back.
-            size: Bytes that it has.
             mark: What the caller calls it; marks grow.
         """
         endings, roots, late = [], [], []
@@ -206,13 +253,14 @@ class SpanIntake:
     def _run(self, trace: str) -> str:
         return run_id_of(self._reader.conversation(trace) or trace)
 
-    def _notes_of(self, run_id: str) -> RunNotes:
+    def _notes_of(self, run_id: str) -> _RunNotes:
         notes = self._notes.get(run_id)
         if notes is None:
-            notes = self._notes[run_id] = RunNotes()
+            notes = self._notes[run_id] = _RunNotes()
         return notes
 
-    def _is_foreign(self, run_id: str) -> bool:
+    def _is_foreign(self, chain: str) -> bool:
+        run_id = run_id_of(chain)
         return run_id not in self._own and self._is_known(run_id)
 
 

@@ -4,77 +4,75 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Iterator
 from concurrent.futures import Future
 from dataclasses import replace
 from typing import Final
 
+from ebbtide.database.session import Session
 from ebbtide.errors import EbbtideError, StoreError
-from ebbtide.service.otlp.export import Export
-from ebbtide.service.otlp.export_body import read_export, unpacked
+from ebbtide.service.otlp.export import Export, PackedExport, SignalKind
 from ebbtide.service.otlp.span_intake import WAIT_S, RunNews, SpanIntake
-from ebbtide.service.otlp.span_journal import JournalEntry, SpanJournal
 from ebbtide.service.runs.live_runs import LiveRuns
-from ebbtide.service.runs.run_event import RunEvent, run_event
-from ebbtide.service.runs.run_origin import RunOrigin
-from ebbtide.service.runs.run_source import RunSource
+from ebbtide.service.runs.run_event import RunEvent, keepable_events
+from ebbtide.service.runs.run_origin import RunOrigin, RunSource
 
 _log = logging.getLogger(__name__)
 _MOST_RUNS: Final = 100  # that are given their events at once, while other exports wait
-_LARGEST: Final = 64 << 20  # bytes of an export when it is unpacked
+_NEW: Final = "INSERT INTO exports (kind, media, encoding, body) VALUES (?, ?, ?, ?) RETURNING number"
+_ALL: Final = "SELECT number, kind, media, encoding, body FROM exports ORDER BY number"
 
 
 class SpanReceiver:
-    """Takes exports, gives their events to the runs. For one thread at a time, but `read` and `keep`.
+    """Takes exports, gives their events to the runs. For one thread at a time, but `keep`.
 
     Args:
         wait_s: As for `SpanIntake`.
-        clock: Seconds that do not go back.
     """
 
-    def __init__(
-        self, runs: LiveRuns, *, wait_s: float = WAIT_S, clock: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, runs: LiveRuns, *, wait_s: float = WAIT_S) -> None:
         self._runs = runs
-        self._clock = clock
-        self._journal = SpanJournal(runs.database)
+        self._forgotten = 0  # the latest mark up to which nothing is kept any more
         self._intake = SpanIntake(wait_s=wait_s, is_known=runs.database.knows)
         self._news: list[RunNews] = []  # what is not on disk yet
         self._has_more = False
 
-    @staticmethod
-    def read(entry: JournalEntry) -> tuple[Export, int]:
-        """Returns what an export holds, and its size in bytes when it is unpacked.
-
-        Raises:
-            MediaError: It is packed in a way that is not read.
-            SizeError: It is too large when it is unpacked.
-            TranscriptError: It is broken.
-        """
-        data = unpacked(entry.body, entry.encoding, _LARGEST)
-        return read_export(data, entry.media, entry.kind), len(data)
-
-    def keep(self, entry: JournalEntry) -> int:
+    def keep(self, export: PackedExport) -> int:
         """Writes an export to the disk; returns its mark, which grows. It may be called beside the others.
 
         Raises:
             StoreError: It cannot be written: nothing of it was taken.
         """
-        return self._journal.add(entry)
+        values = (export.kind.value, export.media, export.encoding, export.body)
+
+        def write(session: Session) -> int:
+            mark: int = session.rows(_NEW, values)[0][0]
+            return mark
+
+        return self._runs.database.write(write)
+
+    def kept(self) -> Iterator[tuple[int, PackedExport]]:
+        """Yields the exports whose events may not be on disk yet, with their marks."""
+        for mark, kind, media, encoding, body in self._runs.database.read(_ALL):
+            yield mark, PackedExport(kind=SignalKind(kind), media=media, encoding=encoding, body=body)
+
+    def forget(self, mark: int) -> None:
+        """Deletes the exports up to a mark: their events are on disk."""
+        if mark > self._forgotten:
+            self._runs.database.write(
+                lambda session: session.run("DELETE FROM exports WHERE number <= ?", (mark,))
+            )
+            self._forgotten = mark
 
     def take(self, export: Export, size: int, mark: int) -> None:
         """Takes an export that was kept; exports come in the order of their marks."""
-        self._intake.take(export, self._clock(), size=size, mark=mark)
+        self._intake.take(export, time.monotonic(), size=size, mark=mark)
 
     def resume(self) -> None:
-        """Take what was acknowledged before the service ended in another way than it should.
-
-        Raises:
-            StoreError: It cannot be read.
-        """
-        for mark, entry in self._journal.entries():
+        """Take what was acknowledged before the service ended in another way than it should."""
+        for mark, packed in self.kept():
             try:
-                export, size = self.read(entry)
+                export, size = packed.read()
             except EbbtideError as error:
                 _log.error("export %d cannot be read again: %s", mark, error)
             else:
@@ -91,7 +89,7 @@ class SpanReceiver:
         Raises:
             StoreError: Some of it cannot be written now; the next call tries again.
         """
-        self._news += self._intake.settle(self._clock())
+        self._news += self._intake.settle(time.monotonic())
         self._give(_MOST_RUNS)
 
     def finish(self) -> None:
@@ -122,17 +120,11 @@ class SpanReceiver:
             raise fault
         self._has_more = bool(self._news)
         if not self._has_more:
-            self._journal.remove(self._intake.mark)
+            self.forget(self._intake.mark)
 
     def _kept(self, news: RunNews) -> tuple[list[RunEvent], Future[list[int]]]:
         """The events of a run, on their way to the disk."""
-        now = time.time()
-        events = []
-        for event in news.events:
-            try:
-                events.append(run_event(event, self._runs.prices, now))
-            except (RecursionError, ValueError) as error:
-                _log.warning("an event of %s cannot be kept: %s", news.run_id, error)
+        events = keepable_events(news.run_id, news.events, self._runs.prices, time.time())
         future: Future[list[int]] = Future()
         if not events:
             future.set_result([])

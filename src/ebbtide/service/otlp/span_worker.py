@@ -14,8 +14,7 @@ from functools import partial
 from typing import Final
 
 from ebbtide.database.group_writer import QueueFullError
-from ebbtide.service.otlp.export import Export
-from ebbtide.service.otlp.span_journal import JournalEntry
+from ebbtide.service.otlp.export import Export, PackedExport
 from ebbtide.service.otlp.span_receiver import SpanReceiver
 
 _log = logging.getLogger(__name__)
@@ -34,18 +33,20 @@ class SpanWorker:
         self._lock = threading.Lock()
         self._bytes = 0
 
-    def take(self, entry: JournalEntry) -> Future[Export]:
-        """Reads an export; it is on disk when the future is done. `SpanReceiver` says what it raises.
+    def take(self, packed: PackedExport) -> Future[Export]:
+        """Reads an export; it is on disk when the future is done.
+
+        The future fails as `PackedExport.read` and `SpanReceiver.keep` do.
 
         Raises:
             QueueFullError: Too many spans wait to be looked at.
         """
-        size = len(entry.body)
+        size = len(packed.body)
         with self._lock:
             if self._bytes and self._bytes + size > _MOST_BYTES:
                 raise QueueFullError("too many spans wait to be read. Send them again in a moment")
             self._bytes += size
-        future = self._readers.submit(self._take, entry)
+        future = self._readers.submit(self._take, packed)
         future.add_done_callback(partial(self._acknowledged, size))
         return future
 
@@ -57,16 +58,16 @@ class SpanWorker:
         """Has something else done, after what was kept before."""
         return self._thread.submit(step)
 
-    def _take(self, entry: JournalEntry) -> Export:
-        export, size = self.receiver.read(entry)
+    def _take(self, packed: PackedExport) -> Export:
+        export, size = packed.read()
         if not export.is_empty:
-            self._keeper.submit(self._keep, entry, export, size).result()
+            self._keeper.submit(self._keep, packed, export, size).result()
         return export
 
-    def _keep(self, entry: JournalEntry, export: Export, size: int) -> None:
-        mark = self.receiver.keep(entry)
+    def _keep(self, packed: PackedExport, export: Export, size: int) -> None:
+        mark = self.receiver.keep(packed)
         taken = self._thread.submit(self.receiver.take, export, size, mark)
-        taken.add_done_callback(partial(self._taken, len(entry.body)))
+        taken.add_done_callback(partial(self._taken, len(packed.body)))
 
     def _acknowledged(self, size: int, future: Future[Export]) -> None:
         """Makes room where nothing of an export waits to be looked at."""

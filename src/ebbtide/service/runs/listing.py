@@ -17,7 +17,7 @@ from ebbtide.errors import ConfigError
 from ebbtide.report.shipped import shipped_words
 from ebbtide.service.runs.moments import QUARTER_S, quarter_number
 from ebbtide.service.runs.run_database import RunDatabase
-from ebbtide.service.runs.run_source import RunSource
+from ebbtide.service.runs.run_origin import RunSource
 from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.summary.headline import live_word
 from ebbtide.supervision.summary.run_shipped import RunShipped
@@ -76,11 +76,6 @@ class RunFilter:
     Args:
         standing: Only those at one of these actions; empty for all.
         since: Only those that were heard of since, in seconds since 1970.
-        project: Only those of this project.
-        agent: Only those of this agent.
-        text: Only those with these letters in their id, project, agent or reason.
-        order: What comes first.
-        limit: How many at most.
         cursor: Where the page before has ended, as its answer says.
     """
 
@@ -167,7 +162,6 @@ def spending(
     """Returns what was spent, by day (oldest first) or by something else (most expensive first).
 
     Args:
-        database: Where it stands.
         by: How it is grouped; a group without a name is None.
         since: From the quarter of an hour of this time on, in seconds since 1970; None takes all.
         zone: By whose calendar a day begins; None takes that of this machine.

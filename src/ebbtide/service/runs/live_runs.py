@@ -6,11 +6,13 @@ import asyncio
 import math
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
+from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from ebbtide.budget.ledger.inherited_calls import InheritedCalls
 from ebbtide.budget.prices import Prices
 from ebbtide.budget.shared.budget import Spender
 from ebbtide.budget.shared.budgets import Budgets
@@ -19,12 +21,10 @@ from ebbtide.clock import calendar_seconds
 from ebbtide.errors import StoreError
 from ebbtide.events.event import Event
 from ebbtide.events.transcript import Round
-from ebbtide.service.runs.charge_marks import ChargeMarks
+from ebbtide.service.runs.charging import ChargeMarks, RunSpenders
 from ebbtide.service.runs.run_database import PersonAct, RunDatabase
 from ebbtide.service.runs.run_event import RunEvent, run_event
-from ebbtide.service.runs.run_origin import RunOrigin
-from ebbtide.service.runs.run_source import RunSource
-from ebbtide.service.runs.run_spenders import RunSpenders
+from ebbtide.service.runs.run_origin import RunOrigin, RunSource
 from ebbtide.service.runs.stuck_from import StuckFrom, stuck_from
 from ebbtide.supervision.facts import PersonFacts
 from ebbtide.supervision.ladder import Action, Cause
@@ -33,18 +33,10 @@ from ebbtide.supervision.runs.run_budgets import EventCost, RunBudgets
 from ebbtide.supervision.runs.run_store import RunStanding, RunStore
 from ebbtide.supervision.runs.runs import Runs
 from ebbtide.supervision.runs.watched_run import standing_of
+from ebbtide.supervision.summary.run_summary import RunSummary
 from ebbtide.supervision.supervisor import Supervisor
 from ebbtide.supervision.verdict import Verdict
 from ebbtide.text.redaction import redacted
-
-if TYPE_CHECKING:
-    from ebbtide.budget.ledger.inherited_calls import InheritedCalls
-    from ebbtide.supervision.summary.run_summary import RunSummary
-
-
-def _nothing(_: str) -> None:
-    return None
-
 
 _WAIT_S: Final = 0.2  # that a hook waits for the disk: its agent waits for it
 _HAND_OVER_S: Final = 2.0  # that a check waits for the disk: its run waits for it
@@ -59,7 +51,7 @@ VerdictListener = Callable[[str, Verdict], object]
 EventsListener = Callable[[Sequence[RunEvent], RunOrigin], object]
 #: Called with a run that was heard of.
 RunListener = Callable[[RunStanding], object]
-OutcomeListener = Callable[[str, "RunSummary"], object]
+OutcomeListener = Callable[[str, RunSummary], object]
 
 
 class LiveRuns(Runs):
@@ -70,17 +62,13 @@ class LiveRuns(Runs):
     of a fault, and send their events again.
 
     Args:
-        database: Keeps them.
         store: Keeps their states, where that is not the database itself; it hands them on to it.
-        prices: What tokens cost.
         budgets: What the runs may spend together; None sets no bounds.
         project_of: Gives the project of a run that hooks report, by its id; None knows of none.
-        most: Runs at hand; the others are in the database.
         redact: True to mask keys and passwords in what is shown.
         clock: Seconds since 1970.
 
     Attributes:
-        budgets: As of the arguments.
         faults: How often the database or a listener failed, by what failed.
         last_fault: The latest of them, in words.
         on_verdict: Called when what is to be done about a run has changed.
@@ -98,7 +86,6 @@ class LiveRuns(Runs):
         prices: Prices | None = None,
         budgets: Budgets | None = None,
         project_of: Callable[[str], str | None] | None = None,
-        most: int = _MOST,
         redact: bool = True,
         clock: Callable[[], float] = time.time,
     ) -> None:
@@ -109,7 +96,7 @@ class LiveRuns(Runs):
         self.on_run: list[RunListener] = []
         self.on_events: list[EventsListener] = []
         self.on_outcome: list[OutcomeListener] = []
-        self.inherited_by: Callable[[str], InheritedCalls | None] = _nothing
+        self.inherited_by: Callable[[str], InheritedCalls | None] = lambda _: None
         self._stops = database.stops()
         self._stuck: dict[str, StuckFrom] = {}  # runs that are stuck
         self._wake_ups: dict[str, float] = {}  # when those of runs are missed
@@ -121,7 +108,7 @@ class LiveRuns(Runs):
         super().__init__(
             lambda _: Supervisor(prices=self.prices),
             store=database if store is None else store,
-            most=most,
+            most=_MOST,
             idle_s=_IDLE_S,
             save_every_s=_SAVE_EVERY_S,
             budgets=budgets,
@@ -163,9 +150,6 @@ class LiveRuns(Runs):
         """Keeps events; done when they are on disk, with the place of each, 0 for one that was there before.
 
         Args:
-            run_id: Their run.
-            events: In their order.
-            origin: Where they come from.
             now: When they were heard of, in seconds since 1970; None asks the clock.
             is_past: True if they were before anybody watched: no listener is called.
 
@@ -223,14 +207,12 @@ class LiveRuns(Runs):
     def _keep(self, run_id: str, event: Event) -> int:
         """Puts an event into the log; returns its place, 0 where that was not possible in time."""
         item = run_event(event, self.prices, self._clock())
-        try:
+        with self._counted():
             project = None if self._project_of is None else self._project_of(run_id)
             agent = run_id.partition(":")[0]
             origin = RunOrigin(project=project, agent=agent, source=RunSource.HOOKS)
             return self.append(run_id, [item], origin).result(_WAIT_S)[0]
-        except (StoreError, TimeoutError) as error:
-            self._count_fault("database", error)
-            return 0
+        return 0
 
     def before_model(
         self,
@@ -243,8 +225,6 @@ class LiveRuns(Runs):
         """Returns what to do before the next call of a run's model; where a person has ended the run, that.
 
         Args:
-            run_id: The run.
-            agent: Whose model is called.
             now: Seconds on the clock of the events; None as in `Runs.before_model`.
             origin: Where the run comes from, so that its first call is paid by who has to; None says nothing.
         """
@@ -252,7 +232,8 @@ class LiveRuns(Runs):
         if ending is not None:
             return Advice(ending)
         if origin is not None and self.budgets is not None and self._name(run_id, origin):
-            self._introduce(run_id, origin)
+            with self._counted():
+                self.database.introduce(run_id, origin, self._clock())
         advice = super().before_model(run_id, agent=agent, now=now)
         if advice.verdict.rank:
             self.note(run_id)
@@ -260,11 +241,9 @@ class LiveRuns(Runs):
 
     async def handed_over(self) -> None:
         """Waits a little until what was handed over is on disk, so that it is said once; counts a fault."""
-        try:
+        with self._counted():
             async with asyncio.timeout(_HAND_OVER_S):
                 await asyncio.wrap_future(self.database.flush())
-        except (StoreError, TimeoutError) as error:
-            self._count_fault("database", error)
 
     def verdict(self, run_id: str) -> Verdict:
         """Returns what holds for a run; where a person has ended it, that."""
@@ -272,10 +251,8 @@ class LiveRuns(Runs):
 
     def acknowledge(self, run_id: str, *, agent: str | None = None) -> None:
         """Records that the person whose agent it is lets the run go on; a fault is counted."""
-        try:
+        with self._counted():
             self.go_on(PersonAct(act="acknowledge", run_id=run_id, caller="agent"), agent=agent)
-        except StoreError as error:
-            self._count_fault("database", error)
 
     def end(self, run_id: str) -> RunStanding:
         """Ends a run, and shows it so; returns what it has come to."""
@@ -306,7 +283,6 @@ class LiveRuns(Runs):
         """Lets a run go on for a person, whatever holds, even where they had ended it.
 
         Args:
-            act: What they did.
             turns: For some turns of the model; None for good, as `Runs.acknowledge` does.
             agent: Of which agent; None for all.
 
@@ -348,37 +324,33 @@ class LiveRuns(Runs):
             self.budgets.close()
         self.database.close()
 
+    @contextmanager
+    def _counted(self) -> Iterator[None]:
+        """Counts what the database does not do, or not in time: the run goes on."""
+        try:
+            yield
+        except (StoreError, TimeoutError) as error:
+            self._count_fault("database", error)
+
     def _charge(self, budgets: RunBudgets, run_id: str, spending: EventCost | None, place: int) -> None:
         """Charges what an event took, and notes its place if the store of budgets has taken it."""
         super()._charge(budgets, run_id, spending, place)
         if self.budgets is None or not place or self.budgets.waiting:
             return
-        try:
+        with self._counted():
             self._charges.put(run_id, place)
-        except StoreError as error:
-            self._count_fault("database", error)
 
     def _spender(self, run_id: str) -> Spender:
         """Returns who pays for a run; nobody by name, where the database cannot say."""
-        try:
+        with self._counted():
             return self._spenders.of(run_id)
-        except StoreError as error:
-            self._count_fault("database", error)
-            return Spender()
+        return Spender()
 
     def _name(self, run_id: str, origin: RunOrigin) -> bool:
         """Takes what is said of who pays for a run; returns True if it is new."""
-        try:
+        with self._counted():
             return self._spenders.name(run_id, origin)
-        except StoreError as error:
-            self._count_fault("database", error)
-            return False
-
-    def _introduce(self, run_id: str, origin: RunOrigin) -> None:
-        try:
-            self.database.introduce(run_id, origin, self._clock())
-        except StoreError as error:
-            self._count_fault("database", error)
+        return False
 
     def _ending(self, run_id: str) -> Verdict | None:
         """Returns what a person has said; None where they have not ended the run."""
@@ -397,10 +369,8 @@ class LiveRuns(Runs):
 
     def _show(self, standing: RunStanding, stuck: StuckFrom | None = None) -> None:
         standing = redacted(standing) if self._redact else standing
-        try:
+        with self._counted():
             self.database.note(standing, stuck)
-        except StoreError as error:
-            self._count_fault("database", error)
         self._call(self.on_run, standing)
 
     def _call(self, listeners: Sequence[Callable[..., object]], *news: object) -> None:

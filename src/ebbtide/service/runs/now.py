@@ -1,4 +1,7 @@
-"""Runs that are stuck now, in a sentence: the one answer of the page and the API."""
+"""Runs that are stuck now, in a sentence: the one answer of the page and the API.
+
+What asks the database raises `StoreError` where it cannot be read.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from ebbtide.report.wording import money
 from ebbtide.service.runs.listing import run_rows
 from ebbtide.service.runs.moments import rough_time
 from ebbtide.service.runs.run_database import RunDatabase
-from ebbtide.service.runs.run_source import WITH_PERSON
+from ebbtide.service.runs.run_origin import WITH_PERSON
 
 CONNECT: Final = "ebbtide hooks install claude"
 _WINDOW_S: Final = 86_400.0  # a run that was silent for longer is not of now
@@ -45,17 +48,12 @@ def now_answer(database: RunDatabase, now: float, *, silent_after_s: float) -> d
     """Returns the runs that are stuck or silent now, with a sentence about them.
 
     Args:
-        database: The runs.
-        now: Seconds since 1970.
         silent_after_s: Seconds without an event after which a run is silent.
 
     Returns:
         ``sentence`` says it all in words, ``connect`` is a command where no run has reported yet, else None.
         ``counts`` has runs by `StateOfNow`, ``stuck`` and ``silent`` are runs, the most expensive first, each
         with its ``label`` and a ``line`` about it. ``silent_after_s`` is that of the arguments.
-
-    Raises:
-        StoreError: The database cannot be read.
     """
     counts = count_states(database, now, silent_after_s=silent_after_s)
     since, state_values = now - _WINDOW_S, _state_values(now, silent_after_s)
@@ -70,8 +68,13 @@ def now_answer(database: RunDatabase, now: float, *, silent_after_s: float) -> d
         if counts[state]
     }
     stuck = [_shown(run, _stuck_line(run, now)) for run in runs.get(StateOfNow.STUCK, ())]
-    silent = [_shown(run, _silent_line(run, now)) for run in runs.get(StateOfNow.SILENT, ())]
-    latest = None if any(counts.values()) else next(iter(_latest(database)), None)
+    silent = [
+        _shown(run, f"nothing for {rough_time(now - run['latest'])}")
+        for run in runs.get(StateOfNow.SILENT, ())
+    ]
+    latest = None
+    if not any(counts.values()):
+        latest = next(iter(run_rows(database, "TRUE ORDER BY latest DESC LIMIT 1", ())), None)
     return {
         "sentence": _sentence(counts, stuck, silent, latest, now),
         "connect": CONNECT if latest is None and not any(counts.values()) else None,
@@ -83,11 +86,7 @@ def now_answer(database: RunDatabase, now: float, *, silent_after_s: float) -> d
 
 
 def count_states(database: RunDatabase, now: float, *, silent_after_s: float) -> dict[str, int]:
-    """Runs of now by `StateOfNow`; the arguments are those of `now_answer`.
-
-    Raises:
-        StoreError: The database cannot be read.
-    """
+    """Runs of now by `StateOfNow`; the arguments are those of `now_answer`."""
     rows = database.read(
         f"SELECT {_STATE}, count(*) FROM runs WHERE {_OF_NOW} GROUP BY 1",  # noqa: S608 - names of ours
         (*_state_values(now, silent_after_s), now - _WINDOW_S),
@@ -139,32 +138,28 @@ def _sentence(
     latest: dict[str, Any] | None,
     now: float,
 ) -> str:
-    number = {state: counts[state] for state in StateOfNow}
-    under_way = number[StateOfNow.STUCK] + number[StateOfNow.SILENT] + number[StateOfNow.WORKING]
+    stuck_count, silent_count, working_count, waiting_count, stopped_count = (
+        counts[state] for state in StateOfNow
+    )
+    under_way = stuck_count + silent_count + working_count
     if not under_way:
         if latest is not None:
             age = rough_time(now - latest["latest"])
             return f"Nothing is stuck, and no run is under way. The latest, {label(latest)}, was {age} ago."
-        rest = number[StateOfNow.WAITING] + number[StateOfNow.STOPPED]
-        if rest:
+        if waiting_count or stopped_count:
             return "Nothing is stuck, and no run is under way."
         return "No run has reported yet."
-    quiet = f"{_listed(silent, number[StateOfNow.SILENT], 'silent')}." if silent else ""
+    quiet = f" {_runs_are(silent_count)} silent: {_named(silent, silent_count)}." if silent else ""
     if stuck:
-        verb = "is" if number[StateOfNow.STUCK] == 1 else "are"
-        runs = count(under_way, "run")
-        head = (
-            f"{number[StateOfNow.STUCK]:,} of {runs} {verb} stuck: {_named(stuck, number[StateOfNow.STUCK])}."
-        )
-        return f"{head} {quiet}".strip()
-    working = number[StateOfNow.WORKING]
-    verb = "is" if working == 1 else "are"
-    work = f"{count(working, 'run')} {verb} working." if working else "No run is working."
-    return f"Nothing is stuck. {work} {quiet}".strip()
+        verb = "is" if stuck_count == 1 else "are"
+        head = f"{stuck_count:,} of {count(under_way, 'run')} {verb} stuck: {_named(stuck, stuck_count)}."
+        return f"{head}{quiet}"
+    work = f"{_runs_are(working_count)} working." if working_count else "No run is working."
+    return f"Nothing is stuck. {work}{quiet}"
 
 
-def _listed(runs: Sequence[dict[str, Any]], number: int, word: str) -> str:
-    return f"{count(number, 'run')} {'is' if number == 1 else 'are'} {word}: {_named(runs, number)}"
+def _runs_are(number: int) -> str:
+    return f"{count(number, 'run')} {'is' if number == 1 else 'are'}"
 
 
 def _named(runs: Sequence[dict[str, Any]], number: int) -> str:
@@ -184,11 +179,3 @@ def _stuck_line(run: dict[str, Any], now: float) -> str:
         return f"{since}, held by {'a budget' if run['kind'] == 'budget' else 'a limit'}"
     cost = run["stuck_usd"]
     return f"{since}, {'unknown cost' if cost is None else money(cost)} since anything new"
-
-
-def _silent_line(run: dict[str, Any], now: float) -> str:
-    return f"nothing for {rough_time(now - run['latest'])}"
-
-
-def _latest(database: RunDatabase) -> list[dict[str, Any]]:
-    return run_rows(database, "TRUE ORDER BY latest DESC LIMIT 1", ())

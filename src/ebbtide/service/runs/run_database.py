@@ -12,17 +12,13 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, TypeVar
 
-from ebbtide.database.group_writer import GroupWriter
-from ebbtide.database.session import Session
-from ebbtide.database.session_pool import SessionPool
+from ebbtide.database.group_writer import GroupWriter, LatestValues
+from ebbtide.database.session import Session, SessionPool
 from ebbtide.errors import StoreError
 from ebbtide.events.event import Event
-from ebbtide.service.runs import statements
-from ebbtide.service.runs.latest_values import LatestValues
 from ebbtide.service.runs.run_event import RunEvent, plain_name, plain_text, stored_event
-from ebbtide.service.runs.run_origin import RunOrigin
+from ebbtide.service.runs.run_origin import RunOrigin, RunSource
 from ebbtide.service.runs.run_place import run_place
-from ebbtide.service.runs.run_source import RunSource
 from ebbtide.service.runs.stuck_from import StuckFrom
 from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.runs.run_store import ModelCheck, RunStanding, StoredRun
@@ -37,6 +33,76 @@ _LINE_BYTES: Final = 300  # that an event takes in memory beside its line
 _MOST_LAGGING: Final = 1000  # runs that are listed anew at a start, each read in some 10 ms
 _ERASING: Final = ("delete", "expire")  # acts
 _CHECK_BYTES: Final = 500  # that a check takes in memory
+# The statements, in the SQL that SQLite and PostgreSQL both know.
+#: Values: id, project, agent, user, source, started, latest; its row is the number of the run.
+_NEW_RUN: Final = """
+INSERT INTO runs (run_id, project, agent, "user", source, started, latest) VALUES (?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (run_id) DO UPDATE SET
+    project = coalesce(excluded.project, runs.project), agent = coalesce(excluded.agent, runs.agent),
+    "user" = coalesce(excluded."user", runs."user"),
+    started = CASE WHEN excluded.started < runs.started THEN excluded.started ELSE runs.started END,
+    latest = CASE WHEN excluded.latest > runs.latest THEN excluded.latest ELSE runs.latest END,
+    source = CASE excluded.source WHEN 'hooks' THEN 'hooks' ELSE runs.source END
+RETURNING number, is_booked
+"""
+#: Values: run, quarter of an hour, model, dollars, tokens, calls, calls without a price.
+SPENT: Final = """
+INSERT INTO spending (run, quarter, model, cost_usd, tokens, calls, unpriced) VALUES (?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (run, quarter, model) DO UPDATE SET
+    cost_usd = spending.cost_usd + excluded.cost_usd, tokens = spending.tokens + excluded.tokens,
+    calls = spending.calls + excluded.calls, unpriced = spending.unpriced + excluded.unpriced
+"""
+#: Values: revision, place, checks, state, id.
+_STATE: Final = """
+INSERT INTO states (run, revision, place, checks, state)
+SELECT number, ?, ?, ?, ? FROM runs WHERE run_id = ?
+ON CONFLICT (run) DO UPDATE SET revision = excluded.revision, place = excluded.place,
+    checks = excluded.checks, state = excluded.state
+WHERE excluded.revision >= states.revision
+"""
+#: Values: number of the check, place, agent, at, id.
+_CHECK: Final = """
+INSERT INTO checks (run, number, place, agent, at)
+SELECT number, ?, ?, ?, CAST(? AS DOUBLE PRECISION) FROM runs WHERE run_id = ?
+ON CONFLICT (run, number) DO UPDATE SET place = excluded.place, agent = excluded.agent, at = excluded.at
+"""
+_STANDING_COLUMNS: Final = "run_id, standing, kind, reason, events, cost_usd, tokens, latest, ended"
+#: Values: events, whether it has ended, action, kind, reason, events, dollars, tokens, whether it has ended,
+#: latest, latest, whether it is stuck, dollars from where on, whether it is stuck, chain, how many events of
+#: it to look at, events before that, latest, id.
+_STANDING: Final = """
+UPDATE runs SET words = CASE WHEN events = ? AND ended = ? THEN words END,
+    standing = ?, kind = ?, reason = ?, events = ?,
+    cost_usd = CASE WHEN is_booked = 1 THEN cost_usd ELSE CAST(? AS DOUBLE PRECISION) END,
+    tokens = CASE WHEN is_booked = 1 THEN tokens ELSE CAST(? AS BIGINT) END, ended = ?,
+    latest = CASE WHEN latest < ? THEN ? ELSE latest END,
+    stuck_from_usd = CASE WHEN ? = 0 THEN NULL WHEN stuck_since IS NULL THEN ? ELSE stuck_from_usd END,
+    stuck_since = CASE WHEN ? = 1 THEN coalesce(stuck_since, (
+        SELECT at FROM events WHERE run = runs.number AND chain = ? ORDER BY place LIMIT ? OFFSET ?
+    ), ?) END
+WHERE run_id = ?
+"""
+#: Values: id, place, how many.
+_EVENTS_SINCE: Final = (
+    "SELECT place, at, line FROM events WHERE run = (SELECT number FROM runs WHERE run_id = ?)"
+    " AND place > ? ORDER BY place LIMIT ?"
+)
+_CHECKS_OF: Final = (
+    "SELECT checks.number, place, checks.agent, at FROM checks JOIN runs ON run = runs.number"
+    " WHERE run_id = ? ORDER BY 1"
+)
+_STORED: Final = (
+    f"SELECT {_STANDING_COLUMNS}, revision, state, place, checks"  # noqa: S608 - names of our own
+    " FROM runs JOIN states ON run = number WHERE run_id = ?"
+)
+#: Each takes the id.
+_ERASE: Final = (
+    *(
+        f"DELETE FROM {table} WHERE run = (SELECT number FROM runs WHERE run_id = ?)"  # noqa: S608
+        for table in ("events", "checks", "states", "charged", "spending")
+    ),
+    *(f"DELETE FROM {table} WHERE run_id = ?" for table in ("alerts", "runs")),  # noqa: S608
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +111,6 @@ class PersonAct:
 
     Args:
         act: ``stop``, ``acknowledge``, ``extend`` or ``delete``; ``expire`` where the service deletes.
-        run_id: The run.
         caller: From where: an address, or a program.
         detail: What they said to it; empty where nothing.
     """
@@ -89,8 +154,6 @@ class RunDatabase:
 
         Args:
             run_id: The run; it is made where there is none.
-            events: In their order.
-            origin: Where the run comes from.
             now: Seconds since 1970.
 
         Raises:
@@ -109,9 +172,10 @@ class RunDatabase:
                     parts = (cost or 0.0, tokens, calls, int(cost is None and tokens > 0))
                     total[:] = (before + part for before, part in zip(total, parts, strict=True))
             if any(places):
-                session.run(statements.RECEIVED, (sum(map(bool, places)), run))
+                query = "UPDATE runs SET received = received + ? WHERE number = ?"
+                session.run(query, (sum(map(bool, places)), run))
             spent = [(run, quarter, model, *total) for (quarter, model), total in sums.items()]
-            session.run_many(statements.SPENT, spent)
+            session.run_many(SPENT, spent)
             return places
 
         size = sum(len(item.line) + _LINE_BYTES for item in events)
@@ -126,7 +190,7 @@ class RunDatabase:
         latest = place
         is_timed = False  # whether an event has stated its time: one that does not then has none
         while True:
-            rows = self.read(statements.EVENTS_SINCE, (run_id, latest, _PAGE))
+            rows = self.read(_EVENTS_SINCE, (run_id, latest, _PAGE))
             for latest, at, line in rows:
                 try:
                     event = stored_event(line)
@@ -145,7 +209,7 @@ class RunDatabase:
 
     def checks(self, run_id: str, /) -> list[ModelCheck]:
         """Returns all checks of a run, by their numbers."""
-        return [ModelCheck(*row) for row in self.read(statements.CHECKS_OF, (run_id,))]
+        return [ModelCheck(*row) for row in self.read(_CHECKS_OF, (run_id,))]
 
     def add_check(self, run_id: str, check: ModelCheck, /) -> None:
         """Keeps a check, soon; a run that was deleted meanwhile stays so."""
@@ -155,7 +219,7 @@ class RunDatabase:
             if not check.place and check.number == 1:  # it was only asked about, so far
                 now = time.time()
                 _run_number(session, run_id, RunOrigin(), now, now)
-            session.run(statements.CHECK, (check.number, check.place, agent, check.at, run_id))
+            session.run(_CHECK, (check.number, check.place, agent, check.at, run_id))
 
         self._writer.submit(write, size=_CHECK_BYTES, can_wait=True)
 
@@ -165,7 +229,8 @@ class RunDatabase:
 
     def origin(self, run_id: str) -> RunOrigin | None:
         """Returns where a run comes from; None where there is no such run."""
-        rows = self.read(statements.ORIGIN, (run_id,))
+        query = 'SELECT project, agent, "user", source FROM runs WHERE run_id = ?'
+        rows = self.read(query, (run_id,))
         if not rows:
             return None
         project, agent, user, source = rows[0]
@@ -175,7 +240,6 @@ class RunDatabase:
         """Shows a run as it stands, soon: the latest counts.
 
         Args:
-            standing: How it stands.
             stuck: From where on it is stuck; the first one stays until it is stuck no more.
         """
         self._standings.put(standing.run_id, _Standing(standing, stuck))
@@ -196,13 +260,13 @@ class RunDatabase:
         rows = [(run.revision, run.place, run.checks, run.state, run.standing.run_id) for run in runs]
 
         def write(session: Session) -> None:
-            session.run_many(statements.STATE, rows)
+            session.run_many(_STATE, rows)
 
         self._writer.write(write)
 
     def load(self, run_id: str, /) -> StoredRun | None:
         """Returns one run; None where it is not known."""
-        rows = self.read(statements.STORED, (run_id,))
+        rows = self.read(_STORED, (run_id,))
         if not rows:
             return None
         return StoredRun(_standing(rows[0][:-4]), *rows[0][-4:])
@@ -220,7 +284,7 @@ class RunDatabase:
 
     def standings(self) -> Iterable[RunStanding]:
         """Returns how every run stood when it was noted."""
-        rows = self.read(f"SELECT {statements.STANDING_COLUMNS} FROM runs")  # noqa: S608 - names of our own
+        rows = self.read(f"SELECT {_STANDING_COLUMNS} FROM runs")  # noqa: S608 - names of our own
         return list(map(_standing, rows))
 
     def enter(self, act: PersonAct, *, stop_reason: str | None = None) -> None:
@@ -236,8 +300,8 @@ class RunDatabase:
             session.run("UPDATE runs SET stop_reason = ? WHERE run_id = ?", (stop_reason, act.run_id))
             if act.act in _ERASING:
                 _erase(session, act.run_id)
-            values = (time.time(), act.act, act.run_id, act.caller, act.detail)
-            session.run(statements.AUDIT, values)
+            query = "INSERT INTO audit (at, act, run_id, caller, detail) VALUES (?, ?, ?, ?, ?)"
+            session.run(query, (time.time(), act.act, act.run_id, act.caller, act.detail))
 
         self._writer.write(write)
 
@@ -287,18 +351,20 @@ def _keep(session: Session, run: int, events: Sequence[RunEvent]) -> list[int]:
     for start in range(0, len(events), _TOGETHER):
         batch = events[start : start + _TOGETHER]
         values = [value for item in batch for value in (run, *item.key, item.at, item.line)]
-        statement = statements.new_events(len(batch))
+        marks = ", ".join(["(?, ?, ?, ?, ?)"] * len(batch))
+        insert = f"INSERT INTO events (run, chain, seq, at, line) VALUES {marks} ON CONFLICT DO NOTHING"  # noqa: S608 - marks alone
         if len(batch) <= _FEW:
-            places += _places(batch, session.rows(statement + statements.KEPT, values))
+            places += _places(batch, session.rows(f"{insert} RETURNING place, chain, seq", values))
             continue
         # SQLite gives other threads a turn at each row of an answer, and waits for its own again.
-        latest = session.rows(statements.LATEST_PLACE, (run,))[0][0]
-        session.run(statement, values)
-        count, first, last = session.rows(statements.PLACES_AFTER, (run, latest))[0]
+        latest = session.rows("SELECT coalesce(max(place), 0) FROM events WHERE run = ?", (run,))[0][0]
+        session.run(insert, values)
+        new = "FROM events WHERE run = ? AND place > ?"
+        count, first, last = session.rows(f"SELECT count(*), min(place), max(place) {new}", (run, latest))[0]
         if count == len(batch) == last - first + 1:
             places += range(first, last + 1)
         else:
-            places += _places(batch, session.rows(statements.KEPT_AFTER, (run, latest)))
+            places += _places(batch, session.rows(f"SELECT place, chain, seq {new}", (run, latest)))
     return places
 
 
@@ -314,11 +380,11 @@ def _write_standings(session: Session, standings: Mapping[str, _Standing]) -> No
     for run, _ in standings.values():
         if not run.events:  # it has only asked, which may be written after this
             _run_number(session, run.run_id, RunOrigin(), run.latest, run.latest)
-    session.run_many(statements.STANDING, [_standing_row(item) for item in standings.values()])
+    session.run_many(_STANDING, [_standing_row(item) for item in standings.values()])
 
 
 def _standing_row(item: _Standing) -> tuple[Any, ...]:
-    """Returns the values of `statements.STANDING`."""
+    """Returns the values of `_STANDING`."""
     run, stuck = item
     is_stuck = int(stuck is not None)
     first = (stuck.first_event or 0) if stuck is not None else 0
@@ -342,7 +408,7 @@ def _standing_row(item: _Standing) -> tuple[Any, ...]:
 
 
 def _standing(row: Sequence[Any]) -> RunStanding:
-    """Returns what `statements.STANDING` has written."""
+    """Returns what `_STANDING` has written."""
     run_id, rank, kind, reason, events, cost_usd, tokens, latest, ended = row
     return RunStanding(
         run_id=run_id,
@@ -367,11 +433,11 @@ def _run_row(
 ) -> tuple[int, bool]:
     """The number of a run, and whether what it took is booked from its files and not of its events."""
     values = (run_id, origin.project, origin.agent, origin.user, origin.source.value, started, latest)
-    number, is_booked = session.rows(statements.NEW_RUN, values)[0]
+    number, is_booked = session.rows(_NEW_RUN, values)[0]
     return number, bool(is_booked) or origin.source is RunSource.SESSION_FILE
 
 
 def _erase(session: Session, run_id: str) -> None:
     """Deletes a run and all that belongs to it."""
-    for query in statements.ERASE:
+    for query in _ERASE:
         session.run(query, (run_id,))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import logging
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
@@ -20,6 +21,7 @@ from ebbtide.text.redaction import redact
 from ebbtide.traces.agents.ebbtide_events import line_event
 from ebbtide.traces.input.json_value import json_value
 
+_log = logging.getLogger(__name__)
 _HIGHEST_SEQ: Final = 1 << 62
 _LONGEST_NAME: Final = 200  # characters of a model, a chain
 
@@ -39,7 +41,6 @@ class RunEvent:
     """One event of a run, ready to be kept.
 
     Args:
-        event: It.
         line: Its JSON, in one line.
         at: When it was, in seconds since 1970: when it came, where it does not say.
         charge: What it took; None where it took nothing.
@@ -81,14 +82,23 @@ def run_event(event: Event, prices: Prices, now: float, *, line: bytes | None = 
     """An event, ready to be kept.
 
     Args:
-        event: It.
-        prices: What tokens cost.
         now: Seconds since 1970.
         line: Its JSON, where it came as one.
     """
     at = calendar_time(event.ts, now)
     text = json.dumps(event_wire(event), default=str).encode() if line is None else line
     return RunEvent(event=event, line=text, at=at, charge=_charge(event, prices, at))
+
+
+def keepable_events(run_id: str, events: Iterable[Event], prices: Prices, now: float) -> list[RunEvent]:
+    """Returns events of a run, ready to be kept; what cannot be kept is logged and left out."""
+    items = []
+    for event in events:
+        try:
+            items.append(run_event(event, prices, now))
+        except (RecursionError, ValueError) as error:
+            _log.warning("an event of %s cannot be kept: %s", run_id, error)
+    return items
 
 
 def stored_event(line: bytes) -> Event:

@@ -1,11 +1,30 @@
-"""Origins of runs."""
+"""Origins of runs: who reports one, and for whom it works."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
 
 from ebbtide.service.runs.run_event import masked_name, plain_text
-from ebbtide.service.runs.run_source import RunSource
+
+
+class RunSource(StrEnum):
+    """Source of the events of a run."""
+
+    API = "api"  #: it sends them
+    HOOKS = "hooks"  #: the hooks of a coding agent do
+    SPANS = "otlp"  #: in spans of OpenTelemetry
+    SESSION_FILE = "session file"  #: they are read in the file that a coding agent writes
+
+    @property
+    def can_stop(self) -> bool:
+        """True if a run asks before it goes on, so that somebody can end it."""
+        return self in (RunSource.API, RunSource.HOOKS)
+
+
+#: Runs of agents that a person talks with: they wait in between.
+WITH_PERSON: Final = (RunSource.HOOKS, RunSource.SESSION_FILE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

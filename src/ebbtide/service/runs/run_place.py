@@ -7,124 +7,28 @@ import os
 import sqlite3
 import time
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
-from ebbtide.database.group_writer import WritePlace
 from ebbtide.database.kept_file import opened_file
 from ebbtide.database.migrating import POSTGRESQL, Schema, bring_up
 from ebbtide.database.place import MEMORY, sqlite_path
-from ebbtide.database.postgres_server import PostgresServer
-from ebbtide.database.postgres_session import PostgresSession
+from ebbtide.database.postgres import PostgresServer, PostgresSession
 from ebbtide.database.session import Session
 from ebbtide.database.sqlite_errors import SqliteErrors
 from ebbtide.database.sqlite_session import SqliteSession
 from ebbtide.errors import ConfigError, StoreError
 from ebbtide.service.file_lock import lock_file
 
-
-class RunPlace(WritePlace, Protocol):
-    """A database of runs. Every method raises `StoreError` for what the database says."""
-
-    def writer(self) -> Session:
-        """Open the session that writes, and make the tables where there are none.
-
-        A commit in it has reached the disk. Nobody else has one meanwhile, neither here nor elsewhere.
-        """
-
-    def reader(self) -> Session:
-        """Open one more session, to read."""
-
-    def erase(self) -> None:
-        """Take what was deleted out of the files as well, as far as that can be asked for."""
-
-
-def run_place(where: str | os.PathLike[str]) -> RunPlace:
-    """The place that a path or a URL names.
-
-    Raises:
-        ConfigError: It names none.
-        StoreError: What it needs is not installed.
-    """
-    path = sqlite_path(where, "--db")
-    if path == MEMORY:
-        raise ConfigError("--db: runs are kept in a file, or in PostgreSQL; name one of them")
-    if path is None:
-        return RunServer(os.fspath(where))
-
-    return RunFile(path)
-
-
+_log = logging.getLogger(__name__)
 _BUSY_S: Final = 5.0  # for another process that holds the file
-
-
-class RunFile:
-    """A `RunPlace` in a file. One service has it, which a lock on a file beside it says.
-
-    Args:
-        path: The file; it is made where there is none.
-    """
-
-    def __init__(self, path: str) -> None:
-        self.name = path
-        self._path = Path(path)
-        self._lock: int | None = None
-        self._inode: int | None = None
-
-    def writer(self) -> Session:
-        """As in `RunPlace`."""
-        if self._lock is None:
-            self._lock = self._locked()
-        connection = opened_file(self.name, RUN_SCHEMA, wait_s=_BUSY_S)
-        with SqliteErrors(self.name):
-            connection.execute("PRAGMA synchronous = FULL")
-            connection.execute("PRAGMA secure_delete = ON")
-        self._inode = _inode(self._path)
-        return SqliteSession(connection, self.name)
-
-    def reader(self) -> Session:
-        """As in `RunPlace`; it reads the file that is there now, and no other that comes in its place."""
-        with SqliteErrors(self.name):
-            inode = _inode(self._path)
-            connection = sqlite3.connect(
-                f"{self._path.absolute().as_uri()}?mode=rw",
-                uri=True,
-                isolation_level=None,
-                check_same_thread=False,
-            )
-            return _FileReader(connection, self._path, inode)
-
-    def require(self) -> None:
-        """As in `RunPlace`: SQLite goes on writing to a file that was deleted."""
-        if _inode(self._path) != self._inode:
-            raise StoreError(f"{self.name}: the file is gone. Put it back, or start the service anew")
-
-    def erase(self) -> None:
-        """As in `RunPlace`: what is free is overwritten already, so that only the log of changes is left."""
-        session = self.reader()
-        try:
-            session.rows("PRAGMA wal_checkpoint(TRUNCATE)")
-        finally:
-            session.close()
-
-    def close(self) -> None:
-        """As in `RunPlace`."""
-        if self._lock is not None:
-            os.close(self._lock)
-            self._lock = None
-
-    def _locked(self) -> int:
-        lock = self._path.with_name(f"{self._path.name}.lock")
-        try:
-            handle = lock_file(lock)
-        except OSError as error:
-            raise StoreError(
-                f"{lock}: {error.strerror or error}. Name a --db in a folder that can be written"
-            ) from error
-        if handle is None:
-            raise StoreError(f"{self.name}: another service has this file. End it, or name another --db")
-        return handle
-
-
+_NAMESPACE: Final = "ebbtide_service"  # its tables have plain names, and the database may have others
+_OWNER: Final = 5_207_961_465  # the lock of the one service, any number
+_CONNECT_S: Final = 5.0
+_HANDOVER_S: Final = 3.0  # in which the server notices that the service before has died
+_REST_S: Final = 1.0  # after a failure, in which nobody tries again: a time-out takes as long
+_DURABLE: Final = (
+    "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
+)
 RUN_SCHEMA: Final = Schema(
     what="file of the service",
     folder=Path(__file__).parent / "schema",
@@ -146,15 +50,81 @@ RUN_SCHEMA: Final = Schema(
 )
 
 
-_log = logging.getLogger(__name__)
-_NAMESPACE: Final = "ebbtide_service"  # its tables have plain names, and the database may have others
-_OWNER: Final = 5_207_961_465  # the lock of the one service, any number
-_CONNECT_S: Final = 5.0
-_HANDOVER_S: Final = 3.0  # in which the server notices that the service before has died
-_REST_S: Final = 1.0  # after a failure, in which nobody tries again: a time-out takes as long
-_DURABLE: Final = (
-    "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
-)
+def run_place(where: str | os.PathLike[str]) -> RunFile | RunServer:
+    """The place that a path or a URL names.
+
+    Raises:
+        ConfigError: It names none.
+        StoreError: What it needs is not installed.
+    """
+    path = sqlite_path(where, "--db")
+    if path == MEMORY:
+        raise ConfigError("--db: runs are kept in a file, or in PostgreSQL; name one of them")
+    return RunServer(os.fspath(where)) if path is None else RunFile(path)
+
+
+class RunFile:
+    """Runs in a file of SQLite. One service has it, which a lock on a file beside it says."""
+
+    def __init__(self, path: str) -> None:
+        self.name = path
+        self._path = Path(path)
+        self._lock: int | None = None
+        self._inode: int | None = None
+
+    def writer(self) -> Session:
+        """Opens the session that writes, whose commits have reached the disk; makes the tables."""
+        if self._lock is None:
+            self._lock = self._locked()
+        connection = opened_file(self.name, RUN_SCHEMA, wait_s=_BUSY_S)
+        with SqliteErrors(self.name):
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("PRAGMA secure_delete = ON")
+        self._inode = _inode(self._path)
+        return SqliteSession(connection, self.name)
+
+    def reader(self) -> Session:
+        """Opens a session that reads the file that is there now, and no other that comes in its place."""
+        with SqliteErrors(self.name):
+            inode = _inode(self._path)
+            connection = sqlite3.connect(
+                f"{self._path.absolute().as_uri()}?mode=rw",
+                uri=True,
+                isolation_level=None,
+                check_same_thread=False,
+            )
+            return _FileReader(connection, self._path, inode)
+
+    def require(self) -> None:
+        """Refuses to go on where the file is gone: SQLite goes on writing to one that was deleted."""
+        if _inode(self._path) != self._inode:
+            raise StoreError(f"{self.name}: the file is gone. Put it back, or start the service anew")
+
+    def erase(self) -> None:
+        """Takes what was deleted out of the log of changes; in the file it is overwritten already."""
+        session = self.reader()
+        try:
+            session.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+        finally:
+            session.close()
+
+    def close(self) -> None:
+        """Lets another service have the file."""
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def _locked(self) -> int:
+        lock = self._path.with_name(f"{self._path.name}.lock")
+        try:
+            handle = lock_file(lock)
+        except OSError as error:
+            raise StoreError(
+                f"{lock}: {error.strerror or error}. Name a --db in a folder that can be written"
+            ) from error
+        if handle is None:
+            raise StoreError(f"{self.name}: another service has this file. End it, or name another --db")
+        return handle
 
 
 class _FileReader(SqliteSession):
@@ -181,7 +151,7 @@ def _inode(path: Path) -> int | None:
 
 
 class RunServer:
-    """A `RunPlace` on a server. One service has it, which a lock of its writing session says.
+    """Runs on a PostgreSQL server. One service has them, which a lock of its writing session says.
 
     Args:
         url: ``postgresql://...``, as libpq reads it.
@@ -198,7 +168,7 @@ class RunServer:
         self._away_until = 0.0
 
     def writer(self) -> Session:
-        """As in `RunPlace`."""
+        """Opens the session that writes, whose commits have reached the disk; makes the tables."""
         session = self._connected()
         try:
             self._own(session)
@@ -219,17 +189,17 @@ class RunServer:
         return session
 
     def reader(self) -> Session:
-        """As in `RunPlace`."""
+        """Opens one more session, to read."""
         return self._connected()
 
     def require(self) -> None:
-        """As in `RunPlace`: a session notices by itself."""
+        """Nothing to do: a session notices by itself that the server is gone."""
 
     def erase(self) -> None:
-        """As in `RunPlace`: left to the server, where others may still see what was deleted."""
+        """Nothing to do: it is left to the server, where others may still see what was deleted."""
 
     def close(self) -> None:
-        """As in `RunPlace`: the lock goes with the session."""
+        """Nothing to do: the lock goes with the session."""
 
     def _connected(self) -> PostgresSession:
         if time.monotonic() < self._away_until:

@@ -34,9 +34,6 @@ def summary(
     """Returns the summary of a run so far, as `ebbtide check` gives it.
 
     Args:
-        runs: The runs.
-        run_id: Which one.
-        redact: Whether keys and passwords are masked.
         silent_after_s: Seconds without an event after which it is taken for over.
         pace: What the events pass, so that it may take its time.
 
@@ -65,22 +62,14 @@ def summary(
     return dataclasses.replace(outcome, ending=ending, latest=Verdict())
 
 
-def report_claims(
-    runs: LiveRuns, run_id: str, text: str, *, pace: Callable[[Iterator[Event]], Iterator[Event]] = iter
-) -> tuple[ClaimCheck, ...]:
+def report_claims(runs: LiveRuns, run_id: str, text: str) -> tuple[ClaimCheck, ...]:
     """Returns the claims that a report of a run would make, with what its events so far say of each.
-
-    Args:
-        runs: The runs.
-        run_id: Which one.
-        text: The words of the report.
-        pace: As for `summary`.
 
     Raises:
         StoreError: Its events cannot be read.
     """
     record = ClaimRecord()
-    for event in pace(event for _, event in runs.database.since(run_id, 0)):
+    for _, event in runs.database.since(run_id, 0):
         record.see(event)
     return record.check_report(text)
 
@@ -96,11 +85,7 @@ def report(
     """The page of one run, as `ebbtide check --html` writes it.
 
     Args:
-        runs: The runs.
-        outcome: What it came to, as `summary` says.
         row: As it is listed; None where it is not.
-        redact: As for `summary`.
-        silent_after_s: Likewise.
     """
     provenance = Provenance(
         version=__version__, profile=RunOptions().profile.name, prices=runs.prices.origin, masked=redact

@@ -22,7 +22,6 @@ def stuck_from(verdict: Verdict, cost_usd: float | None) -> StuckFrom | None:
     """The begin of what holds a run up; None where it may go on, or where a person has ended it.
 
     Args:
-        verdict: What holds.
         cost_usd: What the run has cost so far; None where that is not known.
     """
     if verdict.rank < Action.ESCALATE.rank or verdict.cause is Cause.PERSON:

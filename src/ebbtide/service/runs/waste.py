@@ -44,13 +44,8 @@ def look_for_waste(
     """Find out what of one run bought nothing; which run, None where all are known.
 
     Args:
-        runs: The runs.
-        now: Seconds since 1970.
         is_stuck: Whether only those are looked at that are stuck, and faster.
         silent_after_s: Seconds without an event after which a run is taken for over.
-
-    Raises:
-        StoreError: The database cannot be read or written.
     """
     edges = (now - _LATEST_S, now - _QUIET_S)
     query, values = (_NEXT_STUCK, edges) if is_stuck else (_NEXT, (*edges, now - silent_after_s))
@@ -59,7 +54,7 @@ def look_for_waste(
         return None
     run_id, events = rows[0]
     rest_s = _REST_OF_STUCK_S if is_stuck else _REST_S
-    pace = partial(_unhurried, rest_s=rest_s)
+    pace = partial(unhurried, work_s=_WORK_S, rest_s=rest_s)
     keep_waste(runs, run_id, events, summary(runs, run_id, silent_after_s=silent_after_s, pace=pace))
     return str(run_id)
 
@@ -68,13 +63,7 @@ def keep_waste(runs: LiveRuns, run_id: str, events: int, outcome: RunSummary) ->
     """Keep what a run was about, how it ended if it is over, and what of it bought nothing.
 
     Args:
-        runs: The runs.
-        run_id: The run.
         events: How many events it had then, at least.
-        outcome: What it came to.
-
-    Raises:
-        StoreError: It cannot be written.
     """
     wasted_usd = None if outcome.course is Course.UNKNOWN else outcome.bill.wasted.cost_usd
     words = outcome.words if outcome.over else None
@@ -88,10 +77,11 @@ def keep_waste(runs: LiveRuns, run_id: str, events: int, outcome: RunSummary) ->
         runs.report_outcome(run_id, outcome)
 
 
-def _unhurried(items: Iterable[_Item], *, rest_s: float) -> Iterator[_Item]:
+def unhurried(items: Iterable[_Item], *, work_s: float, rest_s: float) -> Iterator[_Item]:
+    """Yields items, with a rest after each so many seconds of work, so that requests have their turn."""
     start = time.monotonic()
     for item in items:
         yield item
-        if time.monotonic() - start > _WORK_S:
+        if time.monotonic() - start > work_s:
             time.sleep(rest_s)
             start = time.monotonic()

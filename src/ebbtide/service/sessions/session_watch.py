@@ -17,9 +17,9 @@ from ebbtide.errors import EbbtideError, TranscriptError
 from ebbtide.events.event import Event
 from ebbtide.service.runs.live_runs import LiveRuns
 from ebbtide.service.runs.run_database import RunDatabase
-from ebbtide.service.runs.run_event import RunEvent, run_event
-from ebbtide.service.runs.run_origin import RunOrigin
-from ebbtide.service.runs.run_source import RunSource
+from ebbtide.service.runs.run_event import RunEvent, keepable_events
+from ebbtide.service.runs.run_origin import RunOrigin, RunSource
+from ebbtide.service.runs.waste import unhurried
 from ebbtide.service.sessions.followed_session import FollowedSession
 from ebbtide.service.sessions.session_books import SessionBooks
 from ebbtide.traces.agents.opencode_storage import message_folder
@@ -34,6 +34,7 @@ _PAST_S: Final = 7 * 86_400.0  # how far back a session may have been written la
 _NEWS_S: Final = 300.0  # an event older than that is the past, of which nobody hears
 _SEARCH_S: Final = 5.0  # between two searches for files
 _TIDY_S: Final = 3600.0  # between two looks for files that are gone
+_EVERY_S: Final = 1.0  # between two looks that found nothing
 _PASS_S: Final = 0.5  # of reading, after which the latest come first again
 _WORK_S: Final = 0.002  # of watching, after which requests have their turn
 _REST_S: Final = 0.002
@@ -49,7 +50,6 @@ class SessionWatch:
     A session that hooks report is left to them.
 
     Args:
-        runs: The runs.
         environment: Variables and their values, as in `os.environ`: they tell where agents keep sessions.
         clock: Seconds since 1970.
     """
@@ -155,12 +155,8 @@ class SessionWatch:
 
     def _give(self, run_id: str, origin: RunOrigin, events: list[Event], modified: float) -> None:
         for start in range(0, len(events), _TOGETHER):
-            items = []
-            for event in events[start : start + _TOGETHER]:
-                try:
-                    items.append(run_event(event, self._runs.prices, modified))
-                except (RecursionError, ValueError) as error:
-                    _log.warning("an event of %s cannot be kept: %s", run_id, error)
+            together = events[start : start + _TOGETHER]
+            items = keepable_events(run_id, together, self._runs.prices, modified)
             edge = self._clock() - _NEWS_S
             for is_past, part in groupby(items, key=lambda item: item.at < edge):
                 self._keep(run_id, origin, list(part), is_past=is_past)
@@ -174,32 +170,27 @@ class SessionWatch:
                 break
             except QueueFullError:
                 time.sleep(_PASS_S)
-        start = time.monotonic()
-        for item, place in zip(items, places, strict=True):
+        news = zip(items, places, strict=True)
+        for item, place in unhurried(news, work_s=_WORK_S, rest_s=_REST_S):
             if place:
                 self._runs.take(run_id, item.event, place, is_past=is_past)
-                if time.monotonic() - start > _WORK_S:
-                    time.sleep(_REST_S)
-                    start = time.monotonic()
         if any(places):
             self._runs.note(run_id, now=heard_at)
 
 
-def keep_watching(watch: SessionWatch, pause: Callable[[float], bool], *, every_s: float = 1.0) -> None:
+def keep_watching(watch: SessionWatch, pause: Callable[[float], bool]) -> None:
     """Look again and again; what fails is tried again.
 
     Args:
-        watch: It.
         pause: Waits so many seconds; whether to end.
-        every_s: Seconds between two looks that found nothing.
     """
     rest_s = 0.0
     while not pause(rest_s):
         try:
-            rest_s = 0.0 if watch.look() else every_s
+            rest_s = 0.0 if watch.look() else _EVERY_S
         except (EbbtideError, OSError) as error:
             _log.error("sessions cannot be read now: %s", error)
-            rest_s = 10 * every_s
+            rest_s = 10 * _EVERY_S
     watch.close()
 
 
@@ -225,20 +216,12 @@ def _size(file: SessionFile) -> int:
 
 
 def file_states(database: RunDatabase) -> dict[str, str]:
-    """The files that were read, each with its state then.
-
-    Raises:
-        StoreError: The database cannot be read.
-    """
+    """The files that were read, each with its state then."""
     return dict(database.read("SELECT path, state FROM session_files"))
 
 
 def keep_file_state(database: RunDatabase, path: str, state: str) -> None:
-    """Keep that a file was read to its end.
-
-    Raises:
-        StoreError: It cannot be written.
-    """
+    """Keep that a file was read to its end."""
     query = (
         "INSERT INTO session_files (path, state) VALUES (?, ?)"
         " ON CONFLICT (path) DO UPDATE SET state = excluded.state"
@@ -247,11 +230,7 @@ def keep_file_state(database: RunDatabase, path: str, state: str) -> None:
 
 
 def file_rests(database: RunDatabase, path: str) -> list[int]:
-    """The places at which a file was at rest, in bytes.
-
-    Raises:
-        StoreError: The database cannot be read.
-    """
+    """The places at which a file was at rest, in bytes."""
     return [place for (place,) in database.read("SELECT place FROM session_rests WHERE path = ?", (path,))]
 
 
@@ -259,13 +238,6 @@ def drop_lost_files(database: RunDatabase, paths: Collection[str]) -> None:
     """Forget the states and the rests of files that are gone.
 
     A file that is there may be written again, and has to be read with the same rests then.
-
-    Args:
-        database: The runs.
-        paths: Files that are there.
-
-    Raises:
-        StoreError: It cannot be written.
     """
     known = {path for (path,) in database.read("SELECT path FROM session_files")}
     known |= {path for (path,) in database.read("SELECT DISTINCT path FROM session_rests")}
@@ -285,10 +257,6 @@ def _is_there(path: str) -> bool:
 
 
 def keep_file_rest(database: RunDatabase, path: str, place: int) -> None:
-    """Keep that a file was at rest at a place.
-
-    Raises:
-        StoreError: It cannot be written.
-    """
+    """Keep that a file was at rest at a place."""
     query = "INSERT INTO session_rests (path, place) VALUES (?, ?) ON CONFLICT DO NOTHING"
     database.write(lambda session: session.run(query, (path, place)))

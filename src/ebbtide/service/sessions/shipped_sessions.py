@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,9 +12,9 @@ from typing import Any, Final
 from ebbtide.bounded import Bounded
 from ebbtide.codec import to_wire
 from ebbtide.errors import ConfigError
-from ebbtide.events.event import Event
 from ebbtide.service.runs.run_database import RunDatabase
-from ebbtide.service.runs.run_source import WITH_PERSON
+from ebbtide.service.runs.run_origin import WITH_PERSON
+from ebbtide.service.runs.waste import unhurried
 from ebbtide.shipped.git import Repository
 from ebbtide.shipped.outcome import outcomes
 from ebbtide.shipped.session_work import SessionWork, WorkReader
@@ -50,7 +49,6 @@ class ShippedSessions:
     --repo` asks it: nothing that the repository names runs.
 
     Args:
-        database: The runs.
         redact: Whether keys and passwords are masked in titles of commits.
     """
 
@@ -61,14 +59,7 @@ class ShippedSessions:
         self._seen: dict[str, str] = {}  # by repository, what was true when it was asked last
 
     def look(self, now: float) -> list[str]:
-        """Returns the runs of which something else is known now.
-
-        Args:
-            now: Seconds since 1970.
-
-        Raises:
-            StoreError: The database cannot be read or written.
-        """
+        """Returns the runs of which something else is known now."""
         rows = self._database.read(_NEXT, (*WITH_PERSON, now - _LATEST_S))
         folders: dict[str, list[Sequence[Any]]] = {}
         for row in rows:
@@ -112,7 +103,8 @@ class ShippedSessions:
             session = _Session(work, work.reader())
         self._sessions.renew(run_id, session)
         if session.events != events:
-            for place, event in _unhurried(self._database.since(run_id, session.place)):
+            news = self._database.since(run_id, session.place)
+            for place, event in unhurried(news, work_s=_WORK_S, rest_s=_REST_S):
                 session.reader.see(event)
                 session.place = place
             session.events = events
@@ -131,12 +123,3 @@ def _repository(folder: str) -> Repository | None:
 
 def _digest(parts: Iterable[str]) -> str:
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()
-
-
-def _unhurried(items: Iterable[tuple[int, Event]]) -> Iterator[tuple[int, Event]]:
-    start = time.monotonic()
-    for item in items:
-        yield item
-        if time.monotonic() - start > _WORK_S:
-            time.sleep(_REST_S)
-            start = time.monotonic()

@@ -1,4 +1,4 @@
-"""Runs that nobody heard of for long are deleted, which the audit records."""
+"""Work that the service does beside requests: looks for waste, follows sessions, deletes old runs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from functools import partial
 from typing import Final
 
 from ebbtide.errors import EbbtideError, StoreError
-from ebbtide.service.runs.listing import find_runs
 from ebbtide.service.runs.run_database import PersonAct
 from ebbtide.service.runs.waste import look_for_waste
 from ebbtide.service.sessions.session_watch import SessionWatch, keep_watching
@@ -25,7 +24,7 @@ _JUMP_S: Final = 3600.0  # by which a clock that is set runs ahead of one that c
 
 
 async def erase_old_runs(here: Service) -> None:
-    """Delete them at the start, and once an hour; not while the clock has just jumped."""
+    """Delete runs that nobody heard of for long, at the start and once an hour; not after a clock's jump."""
     days = here.settings.keep_days
     offset = _offset()
     while days is not None:
@@ -53,13 +52,8 @@ def _offset() -> float:
     return time.time() - time.monotonic()
 
 
-async def send_alerts(here: Service) -> None:
-    """Tell people of runs that need them."""
-    await here.alerts.run()
-
-
 async def watch_sessions(here: Service) -> None:
-    """Watch them until the service ends."""
+    """Watch the sessions of this machine until the service ends."""
     if not here.settings.sessions:
         return
     end = threading.Event()
@@ -79,7 +73,7 @@ _UNREAD_EVERY_S: Final = 1.0
 
 
 async def read_again(here: Service) -> None:
-    """Look whether there are any, and read them."""
+    """Look whether there are runs whose past could not be read, and read them."""
     while True:
         await asyncio.sleep(_UNREAD_EVERY_S)
         await asyncio.to_thread(here.runs.read_again)
@@ -89,7 +83,7 @@ _REST_S: Final = 1.0  # where all are known
 
 
 async def find_waste(here: Service) -> None:
-    """Find it, and tell who listens; runs that are stuck do not wait for the others."""
+    """Find what runs have wasted, and tell who listens; stuck ones do not wait for the others."""
     await asyncio.gather(_find(here, is_stuck=True), _find(here, is_stuck=False))
 
 
@@ -99,8 +93,7 @@ async def _find(here: Service, *, is_stuck: bool) -> None:
         try:
             look = partial(look_for_waste, is_stuck=is_stuck, silent_after_s=here.settings.silent_after_s)
             run_id = await asyncio.to_thread(look, here.runs, time.time())
-            for row in await asyncio.to_thread(find_runs, here.runs.database, [run_id] if run_id else []):
-                here.news.publish("run", row)
+            await here.publish_runs([run_id] if run_id else [])
         except EbbtideError as error:
             _log.error("what a run has wasted was not found: %s", error)
         if run_id is None:
@@ -119,9 +112,7 @@ async def find_shipped(here: Service) -> None:
     rest_s = _SHIPPED_FIRST_S
     while True:
         try:
-            run_ids = await asyncio.to_thread(sessions.look, time.time())
-            for row in await asyncio.to_thread(find_runs, here.runs.database, run_ids):
-                here.news.publish("run", row)
+            await here.publish_runs(await asyncio.to_thread(sessions.look, time.time()))
         except (EbbtideError, OSError) as error:
             _log.error("what sessions shipped was not found: %s", error)
         await asyncio.sleep(rest_s)

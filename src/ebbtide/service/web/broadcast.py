@@ -84,11 +84,7 @@ class Reader:
 
 
 class Broadcast:
-    """Tells its readers the news, from any thread.
-
-    Args:
-        readers: How many there may be at once.
-    """
+    """Tells its readers the news, from any thread."""
 
     def __init__(self, *, readers: int) -> None:
         self._most = readers

@@ -22,9 +22,6 @@ class ConnectionPlaces:
 
     Where there are as many as there may be, the one makes room that has waited longest for a request: one of
     the same peer, where it has half of all, else any.
-
-    Args:
-        most: How many there may be.
     """
 
     def __init__(self, most: int) -> None:
@@ -66,8 +63,6 @@ class TimedConnection(HttpToolsProtocol):
 
     Args:
         head_s: Seconds that a head may take to come.
-        places: Those that are open.
-        options: As of the base.
     """
 
     def __init__(self, *, head_s: float, places: ConnectionPlaces, **options: Any) -> None:

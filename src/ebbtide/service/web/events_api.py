@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections import deque
 from functools import partial
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 from fastapi import APIRouter, Request
 
@@ -15,8 +15,6 @@ from ebbtide.service.runs.run_origin import RunOrigin
 from ebbtide.service.web.answers import AdviceAnswer, EventsAnswer
 from ebbtide.service.web.problems import PlainJson, ProblemError
 from ebbtide.service.web.service import Here, Name, RunId, Service, name_field
-from ebbtide.supervision.verdict import Verdict
-from ebbtide.text.redaction import redacted
 
 router = APIRouter(tags=["runs that report"])
 
@@ -76,7 +74,7 @@ async def add_events(  # noqa: PLR0917 - a parameter of the query each
             "run_id": run_id,
             "events": len(events) - repeated,
             "repeated": repeated,
-            "verdict": verdict_fields(here, verdict),
+            "verdict": here.verdict_fields(verdict),
         }
     )
 
@@ -96,35 +94,25 @@ async def check(
     Where there are budgets, money is set aside for the call: name project and user at the first check.
     """
     start = time.perf_counter()
-    await here.fetch(run_id)
-    origin = RunOrigin(project=project, user=user)
-    ask = partial(here.runs.before_model, run_id, agent=agent, origin=origin)
-    advice = ask() if here.runs.budgets is None else await asyncio.to_thread(ask)
-    if advice.note is not None:
-        await here.runs.handed_over()
+    with here.checks.one_more():
+        await here.fetch(run_id)
+        origin = RunOrigin(project=project, user=user)
+        ask = partial(here.runs.before_model, run_id, agent=agent, origin=origin)
+        advice = ask() if here.runs.budgets is None else await asyncio.to_thread(ask)
+        if advice.note is not None:
+            await here.runs.handed_over()
     here.metrics.check_seconds.observe(time.perf_counter() - start)
     return PlainJson(
         {
             "run_id": run_id,
             "action": advice.verdict.action.value,
-            "note": masked(here, advice.note),
+            "note": here.masked(advice.note),
             "without_tools": advice.without_tools,
-            "ask": masked(here, advice.ask),
-            "end": masked(here, advice.end),
-            "verdict": verdict_fields(here, advice.verdict),
+            "ask": here.masked(advice.ask),
+            "end": here.masked(advice.end),
+            "verdict": here.verdict_fields(advice.verdict),
         }
     )
-
-
-def verdict_fields(here: Service, verdict: Verdict) -> dict[str, Any]:
-    """A verdict, for an answer."""
-    fields = verdict.to_dict()
-    return fields if verdict.facts is None else masked(here, fields)
-
-
-def masked(here: Service, value: Any) -> Any:
-    """A value with the keys and passwords in it masked, unless they are to be shown."""
-    return redacted(value) if here.settings.redact and value is not None else value
 
 
 async def _take(here: Service, run_id: str, events: list[RunEvent], places: list[int]) -> None:

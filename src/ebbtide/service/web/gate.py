@@ -5,29 +5,16 @@ from __future__ import annotations
 import asyncio
 import time
 from http import HTTPStatus
-from http.cookies import CookieError, SimpleCookie
 from typing import Final
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ebbtide.bounded import Bounded
 from ebbtide.service.web.problems import ProblemError
 from ebbtide.service.web.service_settings import ServiceSettings
-from ebbtide.service.web.sign_in import (
-    LARGEST_FORM,
-    SIGN_IN,
-    cookie_name,
-    fits,
-    is_page,
-    place_without_token,
-    session_of,
-    sign_in_page,
-    signed_in,
-    token_in_address,
-)
+from ebbtide.service.web.sign_in import LARGEST_FORM, SIGN_IN, has_token, is_page, token_in_address, way_in
 
 _OPEN: Final = ("/healthz", SIGN_IN, "/page/")  # that say nothing of any run
 _BURST_S: Final = 5.0  # of the rate that a caller may save up
@@ -41,11 +28,7 @@ _HEADERS: Final = {
 
 
 class RequestGate:
-    """Refuses what is not for the app behind it.
-
-    Args:
-        settings: Whom it answers, and what it takes.
-    """
+    """Refuses what is not for the app behind it."""
 
     def __init__(self, app: ASGIApp, settings: ServiceSettings) -> None:
         self._app = app
@@ -68,9 +51,9 @@ class RequestGate:
         try:
             self._check(scope)
         except ProblemError as problem:
-            answer = problem.response()
-            if problem.status == HTTPStatus.UNAUTHORIZED and is_page(scope):
-                answer = self._way_in(scope)
+            answer, token = problem.response(), self._settings.token
+            if problem.status == HTTPStatus.UNAUTHORIZED and token is not None and is_page(scope):
+                answer = way_in(scope, token)
             await answer(scope, receive, send_with_headers)
             return
         await self._app(scope, self._bounded(receive, self._largest(scope)), send_with_headers)
@@ -88,7 +71,11 @@ class RequestGate:
         if is_foreign or (origin is not None and urlsplit(origin).netloc != host):
             raise ProblemError(403, f"{origin!r:.80}: a page of another site asks", where="Origin")
         if self._settings.token is not None and not scope["path"].startswith(_OPEN):
-            self._check_token(scope, self._settings.token)
+            if not has_token(scope, self._settings.token):
+                raise ProblemError(
+                    401, "The token is missing or wrong.", where="Authorization",
+                    hint="Send `Authorization: Bearer TOKEN`.",
+                )  # fmt: skip
             if is_page(scope) and token_in_address(scope) is not None:
                 raise ProblemError(401, "The token is no part of the address.")
         self._check_rate((scope.get("client") or ("",))[0])
@@ -100,29 +87,6 @@ class RequestGate:
         """Bytes of a body: of somebody who has not signed in yet, as many as a form needs."""
         is_open = scope["path"].startswith(_OPEN)
         return LARGEST_FORM if is_open else self._settings.largest_body
-
-    def _check_token(self, scope: Scope, token: str) -> None:
-        headers = Headers(scope=scope)
-        scheme, _, words = headers.get("authorization", "").partition(" ")
-        if scheme.lower() != "bearer":
-            try:
-                cookie = SimpleCookie(headers.get("cookie", "")).get(cookie_name(scope))
-            except CookieError:
-                cookie = None
-            words, token = "" if cookie is None else cookie.value, session_of(token)
-        if not fits(words, token):
-            raise ProblemError(
-                401, "The token is missing or wrong.", where="Authorization",
-                hint="Send `Authorization: Bearer TOKEN`.",
-            )  # fmt: skip
-
-    def _way_in(self, scope: Scope) -> Response:
-        """For a person without a cookie: with the token in the address the page, else a form."""
-        words, place = token_in_address(scope), place_without_token(scope)
-        token = self._settings.token
-        if words is not None and token is not None and fits(words, token):
-            return signed_in(place, token, scope)
-        return sign_in_page(place, is_wrong=words is not None)
 
     def _check_rate(self, caller: str) -> None:
         now, rate = time.monotonic(), self._settings.rate

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+from starlette.types import Receive, Scope, Send
+
 from ebbtide.service.mcp.desk import Desk
 
 if TYPE_CHECKING:
@@ -14,11 +16,7 @@ _LARGEST = 1 << 30  # the gate has bounded the body already
 
 
 class McpDoor:
-    """Opens when somebody knocks.
-
-    Args:
-        desk: What the tools work with.
-    """
+    """An ASGI app that opens when somebody knocks."""
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
@@ -27,17 +25,17 @@ class McpDoor:
         self._manager: StreamableHTTPSessionManager | None = None
         self._error: Exception | None = None
 
-    async def knock(self) -> StreamableHTTPSessionManager:
-        """Who answers requests.
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers a request.
 
         Raises:
-            Exception: Its libraries cannot be loaded.
+            Exception: The libraries cannot be loaded.
         """
         self._is_wanted.set()
         await self._is_settled.wait()
         if self._manager is None:
             raise self._error or RuntimeError("the service is ending")
-        return self._manager
+        await self._manager.handle_request(scope, receive, send)
 
     async def keep(self) -> None:
         """Answer requests until cancelled, from the first one on."""

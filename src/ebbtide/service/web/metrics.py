@@ -43,8 +43,6 @@ class Metrics:
     """Counts from now on: Prometheus knows that a counter begins anew with its process.
 
     Args:
-        news: The news for readers of the stream.
-        alerts: What tells people.
         silent_after_s: Seconds without an event after which a run is silent.
 
     Attributes:
@@ -123,13 +121,7 @@ class _Values:
 
 
 class _Standing(Collector):
-    """Measures that are read when somebody asks.
-
-    Args:
-        news: The news for readers of the stream.
-        alerts: What tells people.
-        silent_after_s: Seconds without an event after which a run is silent.
-    """
+    """Measures that are read when somebody asks."""
 
     def __init__(self, runs: LiveRuns, news: Broadcast, alerts: AlertSender, silent_after_s: float) -> None:
         self._runs = runs

@@ -11,9 +11,8 @@ from pydantic import BaseModel, Field
 from ebbtide.service.runs.listing import audit
 from ebbtide.service.runs.run_database import PersonAct
 from ebbtide.service.runs.run_event import plain_text
-from ebbtide.service.runs.run_source import RunSource
+from ebbtide.service.runs.run_origin import RunSource
 from ebbtide.service.web.answers import AuditAnswer, VerdictAnswer
-from ebbtide.service.web.events_api import masked, verdict_fields
 from ebbtide.service.web.problems import PlainJson, ProblemError
 from ebbtide.service.web.service import Caller, Here, Name, RunId, Service, name_field
 from ebbtide.supervision.verdict import Verdict
@@ -42,7 +41,7 @@ async def acknowledge(
 ) -> PlainJson:
     """Let a run go on: you have seen what holds."""
     act = PersonAct(act="acknowledge", run_id=run_id, caller=caller, detail=agent or "")
-    await refuse_unknown(here, run_id)
+    await here.require(run_id)
     return _answer(here, run_id, await asyncio.to_thread(here.runs.go_on, act, agent=agent))
 
 
@@ -50,7 +49,7 @@ async def acknowledge(
 async def extend(here: Here, caller: Caller, run_id: RunId, extension: Extension) -> PlainJson:
     """Let a run go on for some more turns, whatever holds."""
     act = PersonAct(act="extend", run_id=run_id, caller=caller, detail=f"{extension.turns} turns")
-    await refuse_unknown(here, run_id)
+    await here.require(run_id)
     return _answer(here, run_id, await asyncio.to_thread(here.runs.go_on, act, turns=extension.turns))
 
 
@@ -60,8 +59,8 @@ async def stop(here: Here, caller: Caller, run_id: RunId, order: StopOrder | Non
 
     A run that spans or the file of a session tell of does not ask, so nobody can end it: 409.
     """
-    reason = plain_text("" if order is None else masked(here, order.reason))
-    await refuse_unknown(here, run_id)
+    reason = plain_text("" if order is None else here.masked(order.reason))
+    await here.require(run_id)
     origin = await asyncio.to_thread(here.runs.database.origin, run_id)
     if origin is not None and not origin.source.can_stop:
         teller = "spans tell" if origin.source is RunSource.SPANS else "the file of its session tells"
@@ -76,7 +75,7 @@ async def stop(here: Here, caller: Caller, run_id: RunId, order: StopOrder | Non
 @router.delete("/v1/runs/{run_id}", status_code=204)
 async def delete(here: Here, caller: Caller, run_id: RunId) -> Response:
     """Delete a run with all its events; that you did so stays in the audit."""
-    await refuse_unknown(here, run_id)
+    await here.require(run_id)
     async with here.turn(run_id):
         await asyncio.to_thread(here.runs.erase, PersonAct(act="delete", run_id=run_id, caller=caller))
     return Response(status_code=204)
@@ -93,17 +92,5 @@ async def audit_entries(
     return PlainJson({"entries": entries})
 
 
-async def refuse_unknown(here: Service, run_id: str) -> None:
-    """Refuse what is about a run that is not there.
-
-    Raises:
-        ProblemError: It is not.
-    """
-    if not await asyncio.to_thread(here.runs.database.knows, run_id):
-        raise ProblemError(
-            404, f"{run_id!r:.80}: no such run", where="run_id", hint="GET /v1/runs lists them."
-        )
-
-
 def _answer(here: Service, run_id: str, verdict: Verdict) -> PlainJson:
-    return PlainJson({"run_id": run_id, "verdict": verdict_fields(here, verdict)})
+    return PlainJson({"run_id": run_id, "verdict": here.verdict_fields(verdict)})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from dataclasses import KW_ONLY, dataclass
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -44,38 +45,24 @@ class PlainJson(JSONResponse):
         return json.dumps(content, separators=(",", ":")).encode()
 
 
+@dataclass(eq=False)
 class ProblemError(Exception):
     """A request is answered with a problem.
 
     Args:
-        status: The status code.
-        detail: What is wrong.
-        where: The place in the request.
-        hint: What to do.
         retry_s: Seconds after which to try again; None where that is no use.
-        closes: Whether the connection is closed, since the rest of the request is not read.
+        closes: True if the connection is closed, since the rest of the request is not read.
         allow: The methods that there are, where that of the request is none of them.
     """
 
-    def __init__(
-        self,
-        status: int,
-        detail: str,
-        *,
-        where: str | None = None,
-        hint: str | None = None,
-        retry_s: int | None = None,
-        closes: bool = False,
-        allow: str | None = None,
-    ) -> None:
-        super().__init__(detail)
-        self.status = status
-        self.detail = detail
-        self.where = where
-        self.hint = hint
-        self.retry_s = retry_s
-        self.closes = closes
-        self.allow = allow
+    status: int
+    detail: str
+    _: KW_ONLY
+    where: str | None = None
+    hint: str | None = None
+    retry_s: int | None = None
+    closes: bool = False
+    allow: str | None = None
 
     def response(self) -> Response:
         """The answer."""

@@ -1,17 +1,20 @@
-"""Answers questions about the runs."""
+"""Answers questions about the runs, and about a recorded run that a request brings."""
 
 from __future__ import annotations
 
 import asyncio
+import tempfile
 import time
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
 from pydantic import BaseModel, Field
 
+from ebbtide.checking import check
 from ebbtide.claims.sentences import claims_line, correction
 from ebbtide.clock import time_zone
 from ebbtide.errors import StoreError
@@ -20,12 +23,10 @@ from ebbtide.service.runs.listing import (
     RunOrder,
     SpendingBy,
     find_run,
-    find_runs,
     list_runs,
     spending,
 )
 from ebbtide.service.runs.moments import moment
-from ebbtide.service.runs.now import now_answer
 from ebbtide.service.runs.run_report import report, report_claims, summary
 from ebbtide.service.runs.waste import keep_waste
 from ebbtide.service.web.answers import (
@@ -37,13 +38,13 @@ from ebbtide.service.web.answers import (
     SpendingAnswer,
     VerdictAnswer,
 )
-from ebbtide.service.web.events_api import masked, verdict_fields
-from ebbtide.service.web.people_api import refuse_unknown
 from ebbtide.service.web.problems import PlainJson, ProblemError
 from ebbtide.service.web.service import Heavy, Here, Look, Name, RunId, Service, name_field
 from ebbtide.supervision.ladder import Action
+from ebbtide.supervision.run_options import RunOptions
 
 router = APIRouter(tags=["what is known"])
+recorded_router = APIRouter(tags=["recorded runs"])
 
 _REPORT_POLICY: Final = (
     "frame-ancestors 'self'"  # the page itself names its script and styles by their hashes
@@ -83,7 +84,7 @@ async def runs(  # noqa: PLR0917 - a parameter of the query each
     """List runs."""
     wanted_runs = RunFilter(
         standing=_actions(standing),
-        since=_moment(since),
+        since=None if since is None else moment(since, time.time()),
         project=project,
         agent=agent,
         text=text or None,
@@ -91,7 +92,7 @@ async def runs(  # noqa: PLR0917 - a parameter of the query each
         limit=limit,
         cursor=cursor,
     )
-    await asyncio.wrap_future(here.runs.database.flush())
+    await here.flushed()
     rows, next_cursor = await look(partial(list_runs, here.runs.database, wanted_runs))
     return PlainJson({"runs": rows, "next_cursor": next_cursor})
 
@@ -99,25 +100,25 @@ async def runs(  # noqa: PLR0917 - a parameter of the query each
 @router.get("/v1/runs/{run_id}", response_model=RunFields)
 async def run(here: Here, look: Look, run_id: RunId) -> PlainJson:
     """Show one run."""
-    await asyncio.wrap_future(here.runs.database.flush())
+    await here.flushed()
     row = await look(partial(find_run, here.runs.database, run_id))
     if row is None:
-        await refuse_unknown(here, run_id)
+        await here.require(run_id)
     return PlainJson(row)
 
 
 @router.get("/v1/runs/{run_id}/verdict", response_model=VerdictAnswer)
 async def run_verdict(here: Here, run_id: RunId) -> PlainJson:
     """Say what holds of a run; unlike a check it hands over no note."""
-    await refuse_unknown(here, run_id)
+    await here.require(run_id)
     await here.fetch(run_id)
-    return PlainJson({"run_id": run_id, "verdict": verdict_fields(here, here.runs.verdict(run_id))})
+    return PlainJson({"run_id": run_id, "verdict": here.verdict_fields(here.runs.verdict(run_id))})
 
 
 @router.get("/v1/runs/{run_id}/summary")
 async def run_summary(here: Here, heavy: Heavy, run_id: RunId) -> PlainJson:
     """Sum up a run so far, as `ebbtide check --json` does."""
-    await refuse_unknown(here, run_id)
+    await here.require(run_id)
     settings = here.settings
     make = partial(summary, redact=settings.redact, silent_after_s=settings.silent_after_s)
     result = await heavy(partial(make, here.runs, run_id))
@@ -127,11 +128,10 @@ async def run_summary(here: Here, heavy: Heavy, run_id: RunId) -> PlainJson:
 @router.get("/v1/runs/{run_id}/report.html", response_class=HTMLResponse)
 async def run_report(here: Here, heavy: Heavy, run_id: RunId) -> HTMLResponse:
     """Show the report of a run, as `ebbtide check --html` writes it."""
-    await refuse_unknown(here, run_id)
+    await here.require(run_id)
     page = await heavy(partial(_report, here, run_id))
-    await asyncio.wrap_future(here.runs.database.flush())
-    for row in await asyncio.to_thread(find_runs, here.runs.database, [run_id]):
-        here.news.publish("run", row)  # what it has wasted is known now
+    await here.flushed()
+    await here.publish_runs([run_id])  # what it has wasted is known now
     return HTMLResponse(page, headers={"Content-Security-Policy": _REPORT_POLICY})
 
 
@@ -141,8 +141,8 @@ async def claims(here: Here, run_id: RunId, words: ReportWords) -> PlainJson:
 
     It may be asked as often as you like: nothing is kept of it.
     """
-    await refuse_unknown(here, run_id)
-    await asyncio.wrap_future(here.runs.database.flush())
+    await here.require(run_id)
+    await here.flushed()
     checks = await asyncio.to_thread(report_claims, here.runs, run_id, words.text)
     return PlainJson(
         {
@@ -157,7 +157,7 @@ async def claims(here: Here, run_id: RunId, words: ReportWords) -> PlainJson:
 @router.post("/v1/runs/{run_id}/end", response_model=RunFields, tags=["runs that report"])
 async def end(here: Here, look: Look, run_id: RunId) -> PlainJson:
     """Say that a run is over, and hear what it came to. An event that comes later begins it again."""
-    await refuse_unknown(here, run_id)
+    await here.require(run_id)
     await asyncio.to_thread(here.runs.end, run_id)
     return await run(here, look, run_id)
 
@@ -165,8 +165,8 @@ async def end(here: Here, look: Look, run_id: RunId) -> PlainJson:
 @router.get("/v1/now", response_model=NowAnswer)
 async def now(here: Here, look: Look) -> PlainJson:
     """Say what is stuck now, in a sentence and run by run."""
-    await asyncio.wrap_future(here.runs.database.flush())
-    return PlainJson(await look(partial(state_of_now, here)))
+    await here.flushed()
+    return PlainJson(await look(here.now))
 
 
 @router.get("/v1/spending", response_model=SpendingAnswer)
@@ -187,12 +187,6 @@ async def spent(
     return PlainJson({"by": by.value, "groups": groups})
 
 
-def state_of_now(here: Service) -> dict[str, Any]:
-    """Lists what is stuck now; it reads the database."""
-    settings = here.settings
-    return now_answer(here.runs.database, time.time(), silent_after_s=settings.silent_after_s)
-
-
 def _report(here: Service, run_id: str) -> str:
     """The report of a run, beside which is kept what the run has wasted: somebody looks at it now."""
     settings, row = here.settings, find_run(here.runs.database, run_id)
@@ -201,10 +195,6 @@ def _report(here: Service, run_id: str) -> str:
         with suppress(StoreError):  # it is looked for again
             keep_waste(here.runs, run_id, row["events"], outcome)
     return report(here.runs, outcome, row, redact=settings.redact, silent_after_s=settings.silent_after_s)
-
-
-def _moment(words: str | None) -> float | None:
-    return None if words is None else moment(words, time.time())
 
 
 def _actions(words: str | None) -> tuple[Action, ...]:
@@ -220,4 +210,31 @@ async def budgets(here: Here, look: Look) -> PlainJson:
     """List the budgets: limit, spent, set aside, left, and what it comes to if it goes on so."""
     budgets = here.runs.budgets
     standings = [] if budgets is None else await look(budgets.standings)
-    return PlainJson({"budgets": masked(here, [standing.to_dict() for standing in standings])})
+    return PlainJson({"budgets": here.masked([standing.to_dict() for standing in standings])})
+
+
+_TRACE_BODY: Final = {
+    "requestBody": {
+        "required": True,
+        "description": "A trace in any format that `ebbtide formats` lists, compressed or not.",
+        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
+
+
+@recorded_router.post("/v1/check", openapi_extra=_TRACE_BODY)
+async def check_trace(request: Request, here: Here, heavy: Heavy) -> PlainJson:
+    """Check a recorded run, as `ebbtide check --json` does; nothing of it is kept."""
+    body = await request.body()
+    if not body:
+        raise ProblemError(400, "The body is empty.", hint="Send the trace as the body.")
+    options = RunOptions(redact=here.settings.redact)
+    return PlainJson(await heavy(partial(_recorded_summary, body, options)))
+
+
+def _recorded_summary(body: bytes, options: RunOptions) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory(prefix="ebbtide-") as folder:
+        path = Path(folder, "trace")
+        path.write_bytes(body)
+        summary = check(path, options).to_dict()
+    return {**summary, "source": "request"}

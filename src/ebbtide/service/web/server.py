@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
-import signal
 import socket
 import sys
 import threading
@@ -23,12 +22,11 @@ from ebbtide.budget.shared.budgets import Budgets
 from ebbtide.errors import ConfigError
 from ebbtide.service.alerts.alert_sender import AlertSender
 from ebbtide.service.client import ServiceClient
-from ebbtide.service.hooks.asking import ask_status
-from ebbtide.service.hooks.daemon import LocalService
+from ebbtide.service.hooks.daemon import LocalService, signals_handled
 from ebbtide.service.hooks.hook_client import exchange
 from ebbtide.service.hooks.hook_service import HookService
 from ebbtide.service.hooks.hook_store import HookStore
-from ebbtide.service.hooks.state_folder import StateFolder
+from ebbtide.service.hooks.state_folder import StateFolder, ask_status
 from ebbtide.service.mcp.desk import Desk
 from ebbtide.service.otlp.span_receiver import SpanReceiver
 from ebbtide.service.otlp.span_worker import SpanWorker
@@ -36,11 +34,10 @@ from ebbtide.service.runs.live_runs import LiveRuns
 from ebbtide.service.runs.run_database import RunDatabase
 from ebbtide.service.web.app import new_app
 from ebbtide.service.web.broadcast import Broadcast
-from ebbtide.service.web.checks_first import SLICE_S
 from ebbtide.service.web.connection import ConnectionPlaces, TimedConnection
 from ebbtide.service.web.mcp_door import McpDoor
 from ebbtide.service.web.metrics import Metrics
-from ebbtide.service.web.service import Service
+from ebbtide.service.web.service import SLICE_S, Service
 from ebbtide.service.web.service_settings import ServiceSettings
 
 if TYPE_CHECKING:
@@ -65,8 +62,6 @@ class _Server(uvicorn.Server):
     """A server that lets the readers of the stream go when it is to end.
 
     Args:
-        config: As of the base.
-        news: The news for the readers of the stream.
         idle_s: Seconds without a request after which it ends; None goes on.
     """
 
@@ -80,16 +75,8 @@ class _Server(uvicorn.Server):
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         """SIGTERM and Ctrl-C end it; the base would send them to us again before anything was written."""
-        if threading.current_thread() is not threading.main_thread():
+        with signals_handled(self.handle_exit):
             yield
-            return
-        numbers = (signal.SIGTERM, signal.SIGINT)
-        before = [signal.signal(number, self.handle_exit) for number in numbers]
-        try:
-            yield
-        finally:
-            for number, handler in zip(numbers, before, strict=True):
-                signal.signal(number, handler)
 
     async def on_tick(self, counter: int) -> bool:
         """Returns True if the server is to end; called ten times a second."""
@@ -118,7 +105,6 @@ def serve_web(
     """Serve until Ctrl-C or SIGTERM.
 
     Args:
-        settings: Where, and for whom.
         db: The file of the runs, or the URL of their database; None takes a file of the user.
         announce: Called with the address when requests are taken.
         open_log: Opens the log of decisions, and makes one where there is none.

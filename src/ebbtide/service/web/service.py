@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, Final, TypeVar
 from weakref import WeakValueDictionary
 
 from fastapi import Depends, Path, Query, Request
@@ -15,16 +18,97 @@ from pydantic import AfterValidator
 
 from ebbtide.service.alerts.alert_sender import AlertSender
 from ebbtide.service.otlp.span_worker import SpanWorker
+from ebbtide.service.runs.listing import find_runs
 from ebbtide.service.runs.live_runs import LiveRuns
+from ebbtide.service.runs.now import now_answer
 from ebbtide.service.runs.run_event import masked_name
 from ebbtide.service.web.broadcast import Broadcast
-from ebbtide.service.web.checks_first import CheckQueue
 from ebbtide.service.web.mcp_door import McpDoor
 from ebbtide.service.web.metrics import Metrics
+from ebbtide.service.web.problems import ProblemError
 from ebbtide.service.web.service_settings import ServiceSettings
-from ebbtide.service.web.work_pool import WorkPool
+from ebbtide.supervision.verdict import Verdict
+from ebbtide.text.redaction import redacted
 
+_T = TypeVar("_T")
 _PLAIN = r"^[^\x00-\x1f\x7f/]+$"
+SLICE_S: Final = 0.0005  #: of work in the loop after which other requests have their turn
+_PATIENCE_S: Final = 0.01  # that work waits for checks before it goes on all the same
+
+
+class CheckQueue:
+    """Counts the checks under way, and has long work in the loop make room: a model waits for each check."""
+
+    def __init__(self) -> None:
+        self._under_way = 0
+        self._are_answered = asyncio.Event()
+        self._are_answered.set()
+
+    @contextmanager
+    def one_more(self) -> Iterator[None]:
+        """A check is under way meanwhile."""
+        self._under_way += 1
+        self._are_answered.clear()
+        try:
+            yield
+        finally:
+            self._under_way -= 1
+            if not self._under_way:
+                self._are_answered.set()
+
+    async def pause(self, since: float) -> float:
+        """Let others have their turn, if the work has gone on for long, and checks all that they need.
+
+        Args:
+            since: When it began, or went on last, on the clock of `time.perf_counter`.
+
+        Returns:
+            Since when it goes on.
+        """
+        if time.perf_counter() - since < SLICE_S:
+            return since
+        await asyncio.sleep(0)
+        if self._under_way:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_PATIENCE_S):
+                    await self._are_answered.wait()
+        return time.perf_counter()
+
+
+class WorkPool:
+    """Threads for one kind of work, apart from those that every request needs.
+
+    Args:
+        threads: Pieces of work at once: each of them slows down the loop.
+        waiting: Pieces of work that may wait in all; of one peer half of them, so that another has room.
+    """
+
+    def __init__(self, name: str, *, threads: int, waiting: int) -> None:
+        self._threads = ThreadPoolExecutor(threads, name)
+        self._most = threads + waiting
+        self._most_of_peer = threads + waiting // 2
+        self._under_way: Counter[str] = Counter()
+
+    async def run(self, peer: str, work: Callable[[], _T]) -> _T:
+        """The result of some work of a peer.
+
+        Raises:
+            ProblemError: Too much is under way: 503, with the time after which to come again.
+        """
+        if self._under_way.total() >= self._most or self._under_way[peer] >= self._most_of_peer:
+            raise ProblemError(
+                503, "Other requests of this kind are worked on.", hint="Send it again in a moment.",
+                retry_s=2,
+            )  # fmt: skip
+        self._under_way[peer] += 1
+        future = asyncio.get_running_loop().run_in_executor(self._threads, work)
+        future.add_done_callback(lambda _: self._release(peer))
+        return await asyncio.shield(future)  # a thread goes on for one who has left
+
+    def _release(self, peer: str) -> None:
+        self._under_way[peer] -= 1
+        if not self._under_way[peer]:
+            del self._under_way[peer]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,12 +116,6 @@ class Service:
     """The parts of the service that a request needs.
 
     Args:
-        news: The news for the readers of the stream.
-        spans: What takes exported spans.
-        settings: What the service was started with.
-        mcp: The way of MCP clients.
-        alerts: What tells people.
-        metrics: What is counted.
         checks: What the watching of events makes room for.
         watching: Held while a slice of events is watched, which takes the processor.
         looks: What reads the database for an answer.
@@ -65,6 +143,40 @@ class Service:
             lock = self._turns[run_id] = asyncio.Lock()
         async with lock:
             yield
+
+    async def require(self, run_id: str) -> None:
+        """Refuse what is about a run that is not there.
+
+        Raises:
+            ProblemError: It is not.
+        """
+        if not await asyncio.to_thread(self.runs.database.knows, run_id):
+            raise ProblemError(
+                404, f"{run_id!r:.80}: no such run", where="run_id", hint="GET /v1/runs lists them."
+            )
+
+    async def flushed(self) -> None:
+        """Waits until what was handed over before can be read."""
+        await asyncio.wrap_future(self.runs.database.flush())
+
+    def now(self) -> dict[str, Any]:
+        """Returns what is stuck now; it reads the database."""
+        silent_after_s = self.settings.silent_after_s
+        return now_answer(self.runs.database, time.time(), silent_after_s=silent_after_s)
+
+    def masked(self, value: Any) -> Any:
+        """Returns a value with the keys and passwords in it masked, unless they are to be shown."""
+        return redacted(value) if self.settings.redact and value is not None else value
+
+    def verdict_fields(self, verdict: Verdict) -> dict[str, Any]:
+        """Returns a verdict, for an answer."""
+        fields = verdict.to_dict()
+        return fields if verdict.facts is None else self.masked(fields)
+
+    async def publish_runs(self, run_ids: Sequence[str]) -> None:
+        """Tell readers of the stream how some runs stand now."""
+        for row in await asyncio.to_thread(find_runs, self.runs.database, run_ids):
+            self.news.publish("run", row)
 
     async def fetch(self, run_id: str) -> None:
         """Put a run at hand, without holding up the others."""

@@ -18,22 +18,17 @@ class ServiceSettings:
     """The address of a service, the callers that it answers, and the requests that it takes.
 
     Args:
-        host: The address that it listens on.
         port: Its port; 0 takes a free one.
         token: What a caller has to know; None asks nobody, and is for this machine alone.
         names: Further names under which it is called, such as that of a container.
-        redact: Whether keys and passwords are masked in what it shows.
         keep_days: Days after which a run that was not heard of is deleted; None keeps all.
         largest_body: Bytes of a request.
         body_s: Seconds that a request may take to come.
         rate: Requests a second of one caller, over some seconds.
-        readers: Readers of the stream at once.
-        sessions: Whether the sessions of this machine's coding agents are read in their files.
         silent_after_s: Seconds without an event after which a run is called silent.
         idle_s: Seconds without a request after which it ends; None goes on.
         grpc_port: The port for exports of OpenTelemetry over gRPC; None takes none.
         span_wait_s: Seconds that an exported span waits for others of its trace.
-        alerts: Whom to tell of a run, and when.
 
     Raises:
         ConfigError: Somebody else could reach it without a token, or a number cannot be.

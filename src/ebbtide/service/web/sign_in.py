@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+from http.cookies import CookieError, SimpleCookie
 from typing import Final
 from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
 
@@ -13,7 +14,7 @@ from starlette.responses import Response
 from starlette.types import Scope
 
 from ebbtide.report.markup import element
-from ebbtide.service.web.page_files import PAGE_POLICY
+from ebbtide.service.web.pages import PAGE_POLICY, plain_page
 
 router = APIRouter(include_in_schema=False)
 
@@ -43,12 +44,37 @@ def token_in_address(scope: Scope) -> str | None:
     return values[0] if values else None
 
 
-def cookie_name(scope: Scope) -> str:
-    """The name of the cookie: browsers send one to every port of a host, so it names its port."""
+def has_token(scope: Scope, token: str) -> bool:
+    """Returns True if a request has the token, or the cookie of somebody who had it."""
     headers = Headers(scope=scope)
-    is_safe = headers.get("x-forwarded-proto", scope.get("scheme", "http")) == "https"
-    port = urlsplit(f"//{headers.get('host', '')}").netloc.rpartition(":")[2]
-    return f"ebbtide_session_{port if port.isdecimal() else '443' if is_safe else '80'}"
+    scheme, _, words = headers.get("authorization", "").partition(" ")
+    if scheme.lower() == "bearer":
+        return fits(words, token)
+    try:
+        cookie = SimpleCookie(headers.get("cookie", "")).get(_cookie_name(scope))
+    except CookieError:
+        return False
+    return cookie is not None and fits(cookie.value, session_of(token))
+
+
+def way_in(scope: Scope, token: str) -> Response:
+    """The answer to a person without a cookie: with the token in the address the page, else a form."""
+    words = token_in_address(scope)
+    pairs = [pair for pair in parse_qsl(scope["query_string"].decode("latin-1")) if pair[0] != _FIELD]
+    place = f"{scope['path']}?{urlencode(pairs)}" if pairs else scope["path"]
+    if words is not None and fits(words, token):
+        return _signed_in(place, token, scope)
+    return _sign_in_page(place, is_wrong=words is not None)
+
+
+def _cookie_name(scope: Scope) -> str:
+    """The name of the cookie: browsers send one to every port of a host, so it names its port."""
+    port = urlsplit(f"//{Headers(scope=scope).get('host', '')}").netloc.rpartition(":")[2]
+    return f"ebbtide_session_{port if port.isdecimal() else '443' if _is_safe(scope) else '80'}"
+
+
+def _is_safe(scope: Scope) -> bool:
+    return Headers(scope=scope).get("x-forwarded-proto", scope.get("scheme", "http")) == "https"
 
 
 def session_of(token: str) -> str:
@@ -56,32 +82,24 @@ def session_of(token: str) -> str:
     return hmac.new(token.encode(), b"ebbtide session", "sha256").hexdigest()
 
 
-def signed_in(place: str, token: str, scope: Scope) -> Response:
+def _signed_in(place: str, token: str, scope: Scope) -> Response:
     """The way to a page, with the cookie."""
     answer = RedirectResponse(place, status_code=303)
-    is_safe = Headers(scope=scope).get("x-forwarded-proto", scope.get("scheme", "http")) == "https"
     answer.set_cookie(
-        cookie_name(scope),
+        _cookie_name(scope),
         session_of(token),
         max_age=_KEPT_S,
         httponly=True,
         samesite="strict",
-        secure=is_safe,
+        secure=_is_safe(scope),
     )
     return answer
 
 
-def place_without_token(scope: Scope) -> str:
-    """The address of a page without the token in it."""
-    pairs = [pair for pair in parse_qsl(scope["query_string"].decode("latin-1")) if pair[0] != _FIELD]
-    return f"{scope['path']}?{urlencode(pairs)}" if pairs else scope["path"]
-
-
-def sign_in_page(place: str, *, is_wrong: bool) -> Response:
+def _sign_in_page(place: str, *, is_wrong: bool) -> Response:
     """The page that asks for the token.
 
     Args:
-        place: Where to go on.
         is_wrong: Whether one was given that is not right.
     """
     why = "That is not the token. Try again." if is_wrong else "This service asks for its token."
@@ -100,15 +118,7 @@ def sign_in_page(place: str, *, is_wrong: bool) -> Response:
         action=SIGN_IN,
         class_="sign-in",
     )  # fmt: skip
-    head = element(
-        "head",
-        element("meta", charset="utf-8"),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("title", "Ebbtide: sign in"),
-        *(element("link", rel="stylesheet", href=f"/page/{name}") for name in ("page.css", "service.css")),
-    )
-    body = element("body", element("main", element("h1", "Ebbtide"), form))
-    html = f"<!DOCTYPE html>\n{element('html', head, body, lang='en')}\n"
+    html = plain_page("Ebbtide: sign in", element("h1", "Ebbtide"), form)
     return HTMLResponse(html, status_code=401, headers=_HEADERS)
 
 
@@ -121,5 +131,5 @@ async def sign_in(request: Request) -> Response:
     if not place.startswith("/") or place[1:2] in ("/", "\\"):
         place = "/"
     if token is None or fits(words, token):
-        return RedirectResponse(place, 303) if token is None else signed_in(place, token, request.scope)
-    return sign_in_page(place, is_wrong=True)
+        return RedirectResponse(place, 303) if token is None else _signed_in(place, token, request.scope)
+    return _sign_in_page(place, is_wrong=True)

@@ -10,10 +10,17 @@ from typing import Any, Final
 from fastapi import APIRouter, Request, Response
 
 from ebbtide.errors import StoreError
-from ebbtide.service.otlp.export import SignalKind
-from ebbtide.service.otlp.export_answer import NO_METRICS, export_answer
-from ebbtide.service.otlp.export_body import JSON, PROTOBUF, MediaError, SizeError, media_type
-from ebbtide.service.otlp.span_journal import JournalEntry
+from ebbtide.service.otlp.export import (
+    JSON,
+    NO_METRICS,
+    PROTOBUF,
+    MediaError,
+    PackedExport,
+    SignalKind,
+    SizeError,
+    export_answer,
+    media_type,
+)
 from ebbtide.service.web.problems import ProblemError
 from ebbtide.service.web.service import Here, Service
 from ebbtide.service.web.sign_in import fits
@@ -102,9 +109,9 @@ async def _work(step: Future[None]) -> None:
 async def _taken(request: Request, here: Service, kind: SignalKind) -> Response:
     media = _media(request)
     encoding = request.headers.get("content-encoding", "")
-    entry = JournalEntry(kind=kind, media=media, encoding=encoding, body=await request.body())
+    packed = PackedExport(kind=kind, media=media, encoding=encoding, body=await request.body())
     try:
-        export = await asyncio.wrap_future(here.spans.take(entry))
+        export = await asyncio.wrap_future(here.spans.take(packed))
     except MediaError as error:
         raise ProblemError(415, str(error), where="Content-Encoding") from None
     except SizeError as error:

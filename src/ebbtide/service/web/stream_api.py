@@ -16,9 +16,7 @@ from ebbtide.service.runs.moments import midnight
 from ebbtide.service.runs.run_database import RunDatabase
 from ebbtide.service.web.broadcast import Broadcast, Reader
 from ebbtide.service.web.connection import transport_of
-from ebbtide.service.web.events_api import verdict_fields
 from ebbtide.service.web.problems import ProblemError
-from ebbtide.service.web.runs_api import state_of_now
 from ebbtide.service.web.service import Here, Service
 from ebbtide.supervision.runs.run_store import RunStanding
 from ebbtide.supervision.verdict import Verdict
@@ -49,12 +47,7 @@ class EventStream(Response):
 
 
 class NewsResponse(EventStream):
-    """The news as they come, until the service ends, the reader is too slow, or goes.
-
-    Args:
-        news: Where they come from.
-        reader: Who listens there.
-    """
+    """The news as they come, until the service ends, the reader is too slow, or goes."""
 
     def __init__(self, news: Broadcast, reader: Reader) -> None:
         super().__init__(headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
@@ -101,7 +94,7 @@ async def publish_news(here: Service) -> None:
         changes[standing.run_id] = None
 
     def on_verdict(run_id: str, verdict: Verdict) -> None:
-        here.news.publish("verdict", {"run_id": run_id, "verdict": verdict_fields(here, verdict)})
+        here.news.publish("verdict", {"run_id": run_id, "verdict": here.verdict_fields(verdict)})
 
     here.runs.on_run.append(on_run)
     here.runs.on_verdict.append(on_verdict)
@@ -119,14 +112,14 @@ async def publish_news(here: Service) -> None:
             continue
         news: list[tuple[str, dict[str, Any]]] = []
         if run_ids:
-            await asyncio.wrap_future(here.runs.database.flush())
+            await here.flushed()
             rows = await asyncio.to_thread(find_runs, here.runs.database, run_ids)
             news += [("run", row) for row in rows]
             if rows:  # they may be deleted meanwhile
                 news.append(("spend", {"today": await asyncio.to_thread(_spent_today, here.runs.database)}))
         if run_ids or time.monotonic() - published_at >= _NOW_S:
             published_at = time.monotonic()
-            state = await asyncio.to_thread(state_of_now, here)
+            state = await asyncio.to_thread(here.now)
             if state != latest:
                 news.append(("now", state))
                 latest = state

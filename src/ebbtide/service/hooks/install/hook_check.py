@@ -18,12 +18,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
+from ebbtide.adapters.hooks.codecs import CODECS
 from ebbtide.codec import Record
 from ebbtide.divergence.self_test import Wiring
 from ebbtide.errors import EbbtideError, error_text
 from ebbtide.events.identity import MARK
 from ebbtide.service.hooks.daemon import LocalService
-from ebbtide.service.hooks.hook_service import CODECS, HookService
+from ebbtide.service.hooks.hook_service import HookService
 from ebbtide.service.hooks.hook_store import HookStore
 from ebbtide.service.hooks.install.hook_places import PLACES
 from ebbtide.service.hooks.install.hook_settings import AGENTS, find_hooks
@@ -42,9 +43,6 @@ class HookCheck(Record):
     """The hooks of one agent.
 
     Args:
-        agent: The word for it.
-        path: The settings that have them.
-        wiring: Whether the note of a known loop came back.
         event: The event that it came with; None where it did not.
         problem: Why it did not, where that is known; what the note does not prove.
     """

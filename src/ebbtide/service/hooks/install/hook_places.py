@@ -1,4 +1,4 @@
-"""Places of the hooks of coding agents, and the events that are taken: one table, a row an agent.
+"""Places of the hooks of coding agents: one table, a row an agent.
 
 All run a command. Claude Code could post to an address instead, which takes less of the processor. But the
 port may change, the service ends when there is nothing to do and nobody would start it again, and the
@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from ebbtide.adapters.hooks.codecs import CODECS
 from ebbtide.service.hooks import hook_client
 from ebbtide.traces.sessions.agent_homes import user_folder
 
@@ -29,12 +30,11 @@ class HookPlace:
     """The way in which an agent takes a command.
 
     Args:
-        agent: The word for it.
         file: Its settings below its folder.
         folder: Its folder, below that of the user or of the project.
         variable: The variable that names another folder for the user; empty where there is none.
         is_base: Whether the variable names the folder above.
-        events: The events that are taken, each with a pattern of the tools that it is about, or "".
+        tools: Patterns of tools, by the events that are taken for those alone.
         timeout: How long it waits for the command, in its own unit.
         advice: What the person has to do besides.
         project_folder: Its folder below that of a project, where it has another name there.
@@ -48,28 +48,31 @@ class HookPlace:
     folder: str
     variable: str
     is_base: bool = False
-    events: Mapping[str, str]
     timeout: int
     advice: str = ""
     project_folder: str = ""
     is_flat: bool = False
     heading: Mapping[str, Any] = field(default_factory=dict)
     is_tried: bool = True
+    tools: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def events(self) -> Mapping[str, str]:
+        """The events that are taken, each with a pattern of the tools that it is about, or ""."""
+        return {event: self.tools.get(event, "") for event in CODECS[self.agent].kinds}
 
     def path(self, environment: Mapping[str, str], project: Path | None) -> Path:
         """The file.
 
         Args:
-            environment: Variables and their values.
             project: The folder of the project; None takes the settings of the user.
         """
         if project is not None:
             return project / (self.project_folder or self.folder) / self.file
         own = environment.get(self.variable, "").partition(",")[0].strip()
-        base = Path(user_folder())
-        if own:
-            return Path(own) / self.folder / self.file if self.is_base else Path(own) / self.file
-        return base / self.folder / self.file
+        if own and not self.is_base:
+            return Path(own) / self.file
+        return Path(own or user_folder()) / self.folder / self.file
 
 
 PLACES: Final[Mapping[str, HookPlace]] = {
@@ -80,27 +83,14 @@ PLACES: Final[Mapping[str, HookPlace]] = {
             folder=".claude",
             file="settings.json",
             variable="CLAUDE_CONFIG_DIR",
-            events={
-                "SessionStart": "",
-                "UserPromptSubmit": "",
-                "PreToolUse": "Agent|Task",
-                "PostToolUseFailure": "",
-                "PostToolBatch": "",
-                "PreCompact": "",
-                "Stop": "",
-                "SubagentStop": "",
-                "SessionEnd": "",
-            },
             timeout=_SECONDS,
+            tools={"PreToolUse": "Agent|Task"},
         ),
         HookPlace(
             agent="codex",
             folder=".codex",
             file="hooks.json",
             variable="CODEX_HOME",
-            events=dict.fromkeys(
-                ("SessionStart", "UserPromptSubmit", "PostToolUse", "Stop", "SessionEnd"), ""
-            ),
             timeout=_CODEX_SECONDS,
             advice="Codex asks once whether you trust these hooks: say yes, or they do not run.",
         ),
@@ -110,9 +100,6 @@ PLACES: Final[Mapping[str, HookPlace]] = {
             file="settings.json",
             variable="GEMINI_CLI_HOME",
             is_base=True,
-            events=dict.fromkeys(
-                ("SessionStart", "BeforeAgent", "AfterTool", "AfterAgent", "SessionEnd"), ""
-            ),
             timeout=_SECONDS * 1000,
         ),
         HookPlace(
@@ -121,17 +108,6 @@ PLACES: Final[Mapping[str, HookPlace]] = {
             project_folder=".github",
             file="hooks/ebbtide.json",
             variable="COPILOT_HOME",
-            events=dict.fromkeys(
-                (
-                    "SessionStart",
-                    "UserPromptSubmit",
-                    "PostToolUse",
-                    "PostToolUseFailure",
-                    "Stop",
-                    "SessionEnd",
-                ),
-                "",
-            ),
             timeout=_SECONDS,
             is_flat=True,
             heading={"version": 1},
@@ -141,9 +117,6 @@ PLACES: Final[Mapping[str, HookPlace]] = {
             folder=".cursor",
             file="hooks.json",
             variable="",
-            events=dict.fromkeys(
-                ("sessionStart", "beforeSubmitPrompt", "postToolUse", "postToolUseFailure", "sessionEnd"), ""
-            ),
             timeout=_SECONDS,
             advice="These hooks follow Cursor's documentation: nobody has tried them with Cursor itself.",
             is_flat=True,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from ebbtide.adapters.hooks.codecs import CODECS
 from ebbtide.errors import ConfigError
 from ebbtide.service.hooks.install import opencode_plugin
 from ebbtide.service.hooks.install.hook_places import PLACES, HookPlace, client_command, is_ours, words_of
@@ -16,7 +17,6 @@ from ebbtide.service.hooks.install.settings_json import SettingsJson
 AGENTS: Final = (*PLACES, "opencode")
 _STATUS_LINE: Final = "statusLine"
 _FLAGS: Final = ("--shadow", "--stop", "--decisions")
-_NEVER_ENDED: Final = {"codex": "Codex", "copilot": "Copilot", "cursor": "Cursor"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,9 +24,6 @@ class HookOptions:
     """Options of hooks.
 
     Args:
-        shadow: Whether they record only.
-        stops: Whether they end a run that is stuck.
-        status_line: Whether to show a line of it, in Claude Code.
         decisions: Whether they keep what was decided, and hand it back after a compaction.
     """
 
@@ -47,10 +44,8 @@ class InstalledHooks:
     """Hooks that are in a settings file.
 
     Args:
-        path: The file.
         flags: Their options, such as ``--stop``.
         absent: A program that they need and that is not there any more; None where all is there.
-        command: The words of the command that they run.
     """
 
     path: Path
@@ -64,15 +59,16 @@ def install_hooks(agent: str, options: HookOptions, *, project: Path | None = No
 
     Args:
         agent: One of `AGENTS`.
-        options: What they are to do.
         project: The folder of a project; None takes the settings of the user.
 
     Raises:
         ConfigError: The file cannot be read or written, or the agent cannot do it.
     """
-    if options.stops and agent in _NEVER_ENDED:
-        title = _NEVER_ENDED[agent]
-        raise ConfigError(f"--stop: no hook of {title} can end a run; it hears what is wrong all the same")
+    codec = CODECS[agent]
+    if options.stops and not codec.can_end:
+        raise ConfigError(
+            f"--stop: no hook of {codec.title} can end a run; it hears what is wrong all the same"
+        )
     if options.status_line and agent != "claude":
         raise ConfigError("--statusline: Claude Code alone has a status line that a command can fill")
     if options.decisions and agent != "claude":

@@ -23,9 +23,6 @@ class SettingsJson:
     Args:
         path: The file; it need not be there.
 
-    Attributes:
-        value: What it holds.
-
     Raises:
         ConfigError: It cannot be read, or holds something else than a JSON object. Nothing is changed then.
     """
@@ -130,8 +127,6 @@ def write_whole(path: Path, content: bytes, *, like: Path) -> None:
     """Write a file whole or not at all; of a link, the file that it leads to.
 
     Args:
-        path: The file.
-        content: What it is to hold.
         like: The file whose mode it gets; a new file is for its owner alone.
 
     Raises:

@@ -9,8 +9,7 @@ from ebbtide import Budget, Budgets, ModelCall, Usage
 from ebbtide.service.runs.live_runs import LiveRuns
 from ebbtide.service.runs.run_database import RunDatabase
 from ebbtide.service.runs.run_event import run_event
-from ebbtide.service.runs.run_origin import RunOrigin
-from ebbtide.service.runs.run_source import RunSource
+from ebbtide.service.runs.run_origin import RunOrigin, RunSource
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ebbtide.database.postgres_server import PostgresServer
+from ebbtide.database.postgres import PostgresServer
 from ebbtide.errors import ConfigError, StoreError
 
 pytest.importorskip("psycopg")
