@@ -11,7 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from ebbtide.codec import to_wire
-from ebbtide.decisions.repeats.compared_text import decision_tokens, fingerprint
+from ebbtide.decisions.repeats.compared_text import fingerprint, read_text
 from ebbtide.decisions.repeats.differences import find_contrast, find_difference
 from ebbtide.decisions.repeats.duplicate_verdict import Measure, Repeat, Sureness
 from ebbtide.decisions.repeats.duplicates import Earlier, find_duplicate
@@ -355,11 +355,11 @@ def test_texts_that_nobody_reads_have_no_difference_to_tell():
 def test_similarity_is_symmetric(a, b):
     """Both orders share as much, between 0 and 1, and texts of one normal form share all."""
     for form in TokenForm:
-        one, other = decision_tokens(a, form), decision_tokens(b, form)
+        one, other = read_text(a, form).tokens, read_text(b, form).tokens
         assert jaccard(one, other) == jaccard(other, one)
         assert 0 <= jaccard(one, other) <= 1
     if normal_form(a):
-        assert jaccard(*(decision_tokens(text, TokenForm.STEMS) for text in (a, normal_form(a)))) == 1
+        assert jaccard(*(read_text(text, TokenForm.STEMS).tokens for text in (a, normal_form(a)))) == 1
     there, back = told(a, b), told(b, a)
     assert (there.score, there.contained) == (back.score, back.contained)
 

@@ -23,8 +23,7 @@ from ebbtide.decision_log.record.record import Decision, Relation, Status
 from ebbtide.decision_log.record.results import Change
 from ebbtide.decisions.candidate import Source
 from ebbtide.decisions.gate.assess import assess
-from ebbtide.decisions.repeats.duplicate_assessment import duplicate_assessment
-from ebbtide.decisions.repeats.duplicate_verdict import DuplicateVerdict, Repeat
+from ebbtide.decisions.repeats.duplicate_verdict import DuplicateVerdict, Repeat, duplicate_assessment
 from ebbtide.decisions.repeats.duplicates import Earlier, find_duplicate
 from ebbtide.errors import ConfigError, StaleDecisionError, UnknownDecisionError
 from ebbtide.profile import Profile

@@ -22,10 +22,9 @@ from ebbtide.decision_log.record.record import (
 from ebbtide.decision_log.store.transaction import OnSubject, Transaction
 from ebbtide.decisions.candidate import Candidate
 from ebbtide.decisions.repeats.compared_text import fingerprint
-from ebbtide.decisions.repeats.duplicate_assessment import duplicate_assessment
-from ebbtide.decisions.repeats.duplicate_verdict import DuplicateVerdict
+from ebbtide.decisions.repeats.duplicate_verdict import DuplicateVerdict, duplicate_assessment
 from ebbtide.decisions.repeats.duplicates import find_duplicate
-from ebbtide.decisions.repeats.reversals import find_reversal
+from ebbtide.decisions.repeats.subject import find_reversal
 from ebbtide.errors import LifecycleError
 from ebbtide.profile import Profile
 from ebbtide.profile.duplicates import DuplicateRules

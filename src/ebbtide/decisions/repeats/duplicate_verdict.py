@@ -5,12 +5,14 @@ Source: decision quality gate, layer 2 (clauses Q06, Q07).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import ClassVar
 
 from ebbtide.codec import Record, Rounded
+from ebbtide.decisions.assessment import Assessment, Layer, RuleFired
 from ebbtide.decisions.repeats.differences import Difference
+from ebbtide.profile import Profile
 
 
 class Repeat(StrEnum):
@@ -110,3 +112,29 @@ class DuplicateVerdict(Record):
         if self.measure is Measure.FINGERPRINT:
             return 1.0
         return None if self.shared is None or not self.union else self.shared / self.union
+
+
+def duplicate_assessment(
+    duplicate: DuplicateVerdict, assessment: Assessment | None, profile: Profile
+) -> Assessment:
+    """The assessment of a duplicate: what the gate said, and that it was decided already."""
+    score = "" if duplicate.score is None else f" ({duplicate.score:.2f})"
+    name = "similarity" if duplicate.measure is None else duplicate.measure.value
+    window = "" if duplicate.window_s is None else f" in the last {duplicate.window_s:g} s"
+    rule = RuleFired(
+        id=f"duplicate.{name}",
+        layer=Layer.DUPLICATE,
+        reason=f"Decided already as {duplicate.of}{window}, by {name}{score}",
+        decides=True,
+    )
+    if assessment is None:
+        return Assessment(
+            keep=False,
+            primary=rule,
+            rules=(rule,),
+            noise=0.0,
+            choice=0.0,
+            threshold=0.0,
+            profile=profile.name,
+        )
+    return replace(assessment, keep=False, primary=rule, rules=(rule, *assessment.rules))

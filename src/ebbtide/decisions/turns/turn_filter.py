@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from ebbtide.bounded import Bounded
 from ebbtide.decisions.assessment import Assessment, Layer, RuleFired
 from ebbtide.decisions.gate.assess import assess
-from ebbtide.decisions.repeats.duplicate_assessment import duplicate_assessment
+from ebbtide.decisions.repeats.duplicate_verdict import duplicate_assessment
 from ebbtide.decisions.repeats.duplicates import Earlier, find_duplicate
 from ebbtide.decisions.turns.answered_questions import answered_questions
 from ebbtide.decisions.turns.filtered_turns import (

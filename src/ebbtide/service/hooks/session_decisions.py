@@ -11,7 +11,7 @@ from ebbtide.bounded import Bounded
 from ebbtide.decisions.assessment import Assessment
 from ebbtide.decisions.candidate import Candidate
 from ebbtide.decisions.repeats.compared_text import fingerprint
-from ebbtide.decisions.repeats.reversals import find_reversal
+from ebbtide.decisions.repeats.subject import find_reversal
 from ebbtide.decisions.turns.answered_questions import ASKING_TOOLS
 from ebbtide.decisions.turns.filtered_turns import Disposition, FilteredCandidate, SpokenTurn
 from ebbtide.decisions.turns.turn_deeds import names_in
