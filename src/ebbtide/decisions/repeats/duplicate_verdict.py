@@ -40,19 +40,6 @@ class Sureness(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Contained(Record):
-    """Advice: most of the words of the smaller of two texts stand in the larger one.
-
-    Args:
-        of: The earlier decision.
-        share: Of the smaller text's tokens, 0 to 1.
-    """
-
-    of: str
-    share: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class DuplicateVerdict(Record):
     """The relation of a text to the decisions before it, and the reason.
 
@@ -64,14 +51,13 @@ class DuplicateVerdict(Record):
         union: Tokens in either.
         sure: How sure that is; None for a new one.
         difference: Why it is no duplicate, where it is alike.
-        contained: Advice, where most of a text stands in another one.
         window_s: Seconds that were looked back; None for ever.
         compared: Earlier decisions of the window that it was compared with.
         truncated: Whether some of these were compared by their normal form alone.
     """
 
     _WIRE: ClassVar = """
-        repeat of measure score fraction=_fraction sure difference contradicts contained window_s
+        repeat of measure score fraction=_fraction sure difference contradicts window_s
         compared truncated
     """
     _SCHEMA: ClassVar = 1
@@ -83,7 +69,6 @@ class DuplicateVerdict(Record):
     union: int | None = None
     sure: Sureness | None = None
     difference: Difference | None = None
-    contained: Contained | None = None
     window_s: float | None = None
     compared: int = 0
     truncated: bool = False
