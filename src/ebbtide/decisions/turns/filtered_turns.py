@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from ebbtide.codec import Record
 from ebbtide.decisions.assessment import Assessment
 from ebbtide.decisions.candidate import Candidate, Reason, Source
 from ebbtide.decisions.repeats.duplicate_verdict import DuplicateVerdict
 from ebbtide.decisions.turns.turn_candidates import TurnCandidate
+from ebbtide.events.event import Message, ModelCall
 from ebbtide.text.extraction.turn import Speaker
+
+#: A person who has no name.
+PERSON = "user"
 
 
 class Disposition(StrEnum):
@@ -41,6 +45,18 @@ class SpokenTurn:
     text: str
     ts: float | None = None
     role: Speaker = Speaker.MODEL
+
+    @classmethod
+    def of(cls, event: Message | ModelCall, number: int) -> Self:
+        """Returns the turn that an event is."""
+        is_person = isinstance(event, Message)
+        return cls(
+            number=number,
+            speaker=event.agent or (PERSON if is_person else "assistant"),
+            text=event.text or "",
+            ts=event.ts,
+            role=Speaker.PERSON if is_person else Speaker.MODEL,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,12 +12,10 @@ from ebbtide.decisions.assessment import Assessment
 from ebbtide.decisions.candidate import Candidate
 from ebbtide.decisions.repeats.compared_text import fingerprint
 from ebbtide.decisions.repeats.subject import find_reversal
-from ebbtide.decisions.turns.answered_questions import ASKING_TOOLS
 from ebbtide.decisions.turns.filtered_turns import Disposition, FilteredCandidate, SpokenTurn
 from ebbtide.decisions.turns.turn_deeds import names_in
 from ebbtide.decisions.turns.turn_filter import TurnFilter
 from ebbtide.divergence.monitor import tools_of
-from ebbtide.events.effect import Effect
 from ebbtide.events.event import Event, Message, ModelCall, ToolCall
 from ebbtide.profile import Profile
 from ebbtide.text.extraction.turn import Speaker
@@ -122,28 +120,16 @@ class SessionDecisions:
         return tuple(each for each in self._in_order() if not each.is_proposal)
 
     def _turn(self, event: Message | ModelCall) -> None:
-        by_person = isinstance(event, Message)
-        turn = SpokenTurn(
-            number=self.events,
-            speaker=event.agent or ("user" if by_person else "assistant"),
-            text=event.text or "",
-            ts=event.ts,
-            role=Speaker.PERSON if by_person else Speaker.MODEL,
-        )
-        self._add(self._filter.take(turn))
-        if by_person:
+        self._add(self._filter.take(SpokenTurn.of(event, self.events)))
+        if isinstance(event, Message):
             self._heard = self.events
 
     def _call(self, call: ToolCall) -> None:
         if isinstance(call.args, Mapping):
             paths = (call.args.get(name) for name in _FILES)
             self._files.extend(_base(path) for path in paths if isinstance(path, str) and path)
-        if call.name in ASKING_TOOLS and not call.error:
-            self._add(self._filter.answer(self.events, call))
-            return
-        policy = self._tools.get(call.name) if self._filter.awaits_deeds and not call.error else None
-        if policy is not None and policy.effect_of(call.args) is Effect.CHANGE:
-            self._add(self._filter.act(self.events, call.args))
+        if not call.error:
+            self._add(self._filter.call(self.events, call, self._tools))
 
     def _add(self, candidates: Iterable[FilteredCandidate]) -> None:
         for each in candidates:
