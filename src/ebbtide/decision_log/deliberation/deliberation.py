@@ -21,6 +21,7 @@ from ebbtide.decision_log.deliberation.proposal import (
     propose,
 )
 from ebbtide.decision_log.log import steps
+from ebbtide.decision_log.log.counting import verdict_keys
 from ebbtide.decision_log.log.decision_log import DecisionLog
 from ebbtide.decision_log.record.record import Decision, DecisionScope, Mode
 from ebbtide.decision_log.store.transaction import OnSubject, Transaction, checked_time
@@ -316,13 +317,8 @@ class Deliberation:
             return None, f"{type(error).__name__}: {error}"[:200]
 
     def _count_not_captured(self, scope: DecisionScope, candidate: Candidate) -> DecisionAnswer:
-        verdict = DecisionVerdict.NOT_CAPTURED.value
-
-        def work(tx: Transaction) -> None:
-            for key in steps.verdict_keys(scope, candidate, None, self.mode.value, verdict):
-                tx.count(key)
-
-        self._write(scope.agent, work)
+        keys = verdict_keys(scope, candidate, None, self.mode.value, DecisionVerdict.NOT_CAPTURED.value)
+        self._write(scope.agent, lambda tx: tx.count(keys))
         return DecisionAnswer(verdict=DecisionVerdict.NOT_CAPTURED, mode=self.mode)
 
     def _remember_opened(self, decision: Decision) -> None:
