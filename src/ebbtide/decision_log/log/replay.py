@@ -25,24 +25,30 @@ def verify(session: Session, view: View, noted_heads: Mapping[str, str]) -> Veri
     Raises:
         StoreError: Both fit, and the database finds itself damaged.
     """
-    faults: list[Fault] = []
-    last_events: dict[str, str] = {}
-    events = purged = 0
     stored_heads = questions.heads(session, view)
-    for agent in sorted({*questions.streams(session, view), *noted_heads}):
-        stream = questions.stream(session, view.tenant, agent)
-        check = check_stream(
-            view.tenant, agent, stream, head=stored_heads.get(agent, "0:"), noted_head=noted_heads.get(agent)
+    checks = {
+        agent: check_stream(
+            view.tenant,
+            agent,
+            questions.stream(session, view.tenant, agent),
+            head=stored_heads.get(agent, "0:"),
+            noted_head=noted_heads.get(agent),
         )
-        faults += check.faults
-        last_events[agent] = check.head
-        events += check.events
-        purged += check.purged
-        if not check.faults:
-            faults += _table_faults(session, view.tenant, agent)
+        for agent in sorted({*questions.streams(session, view), *noted_heads})
+    }
+    faults = [
+        fault
+        for agent, check in checks.items()
+        for fault in check.faults or _table_faults(session, view.tenant, agent)
+    ]
     if not faults:
         session.check()
-    return Verification(faults=tuple(faults), events=events, heads=last_events, purged=purged)
+    return Verification(
+        faults=tuple(faults),
+        events=sum(check.events for check in checks.values()),
+        heads={agent: check.heads[agent] for agent, check in checks.items()},
+        purged=sum(check.purged for check in checks.values()),
+    )
 
 
 def _table_faults(session: Session, tenant: str, agent: str) -> Iterator[Fault]:
