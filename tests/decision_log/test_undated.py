@@ -7,7 +7,7 @@ import pytest
 from ebbtide.decision_log.cleaning.cleanup import audit
 from ebbtide.decision_log.deliberation.deliberation import Deliberation
 from ebbtide.decision_log.exchange.importing import import_decisions
-from ebbtide.decision_log.exchange.jsonl import read_jsonl, write_jsonl
+from ebbtide.decision_log.exchange.json_form import read_jsonl, write_jsonl
 from ebbtide.decision_log.exchange.reading import read_decisions
 from ebbtide.decision_log.exchange.rows import RowFields
 from ebbtide.decision_log.log.decision_log import DecisionLog

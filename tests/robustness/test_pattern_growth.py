@@ -25,7 +25,7 @@ LEFT = {
     "decision_log.exchange.madr_reading.NUMBER",
     "decision_log.exchange.madr_reading._COMMENT",
     "decision_log.exchange.madr_reading._OLD_STYLE",
-    "decision_log.exchange.record_amendments._END",
+    "decision_log.exchange.record_edits._END",
     "decision_log.exchange.record_edits._PAIRED",
     "decision_log.exchange.record_edits.search",
     "decision_log.exchange.record_fields._LINK",

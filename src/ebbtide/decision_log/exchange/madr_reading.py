@@ -11,7 +11,7 @@ from typing import Any
 
 from ebbtide.decision_log.exchange import madr
 from ebbtide.decision_log.exchange.arrivals import Origins
-from ebbtide.decision_log.exchange.full import read_full
+from ebbtide.decision_log.exchange.json_form import read_full
 from ebbtide.decision_log.exchange.markdown import Section, items, sections, split_front_matter, unescape
 from ebbtide.decision_log.exchange.record_fields import (
     CHOSEN,
