@@ -56,7 +56,6 @@ AT_MOST = {
 # Public names that tests and benchmarks alone use: none may be added.
 UNUSED = {
     "ebbtide.budget.scope.current_scope",
-    "ebbtide.decisions.gate.assess.captures",
     "ebbtide.decisions.gate.quality.validate_decision_quality",
     "ebbtide.decisions.turns.turn_filter.filter_turns",
     "ebbtide.events.event_json.read_events",

@@ -212,7 +212,7 @@ class Deliberation:
         proposal = self._propose(latest, description, words)
         answer = self._write(
             latest.scope.agent,
-            lambda tx: gated_steps.finalize(tx, self._rules, tx.fresh(latest), proposal),
+            lambda tx: gated_steps.finalize(tx, self._rules, proposal, tx.fresh(latest)),
             gated_steps.subjects(self._rules, proposal.taken),
         )
         with self._lock:
@@ -252,7 +252,7 @@ class Deliberation:
         return self._remember_answer(
             self._write(
                 proposal.taken.scope.agent,
-                lambda tx: gated_steps.finalize_at_once(tx, self._rules, proposal),
+                lambda tx: gated_steps.finalize(tx, self._rules, proposal),
                 gated_steps.subjects(self._rules, proposal.taken),
             )
         )
@@ -277,7 +277,7 @@ class Deliberation:
         def work(tx: Transaction) -> tuple[DecisionAnswer, ...]:
             for agent in sorted({each.taken.scope.agent for each in proposals}):
                 tx.lock(self.log.tenant, agent)
-            return tuple(gated_steps.finalize_at_once(tx, self._rules, each) for each in proposals)
+            return tuple(gated_steps.finalize(tx, self._rules, each) for each in proposals)
 
         subjects = [
             subject for each in proposals for subject in gated_steps.subjects(self._rules, each.taken)

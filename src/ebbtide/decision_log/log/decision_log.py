@@ -135,7 +135,7 @@ class DecisionLog(ReadableLog):
             prediction=prediction,
             review_by=due,
         )
-        return self._write(scope.agent, lambda tx: steps.settle_at_once(tx, taken))
+        return self._write(scope.agent, lambda tx: steps.settle(tx, taken))
 
     def add_batch(self, decisions: Iterable[Decision]) -> tuple[Added, ...]:
         """Bring in decisions from somewhere else: all of them, or none.

@@ -10,6 +10,7 @@ from typing import Final
 from ebbtide.bounded import Bounded
 from ebbtide.decisions.assessment import Assessment
 from ebbtide.decisions.candidate import Candidate
+from ebbtide.decisions.contradictions.added_text import PATHS
 from ebbtide.decisions.repeats.compared_text import fingerprint
 from ebbtide.decisions.repeats.subject import find_reversal
 from ebbtide.decisions.turns.filtered_turns import Disposition, FilteredCandidate, SpokenTurn
@@ -23,7 +24,6 @@ from ebbtide.text.extraction.turn import Speaker
 _MOST: Final = 1_000  # decisions of people that are remembered, and of agents; the oldest go
 _COMPARED: Final = 256  # standing ones that a new one may take back
 _IN_SIGHT: Final = 24  # calls whose files count as in sight
-_FILES: Final = ("file_path", "notebook_path", "path")  # arguments that name one
 
 
 @dataclass(slots=True, kw_only=True)
@@ -126,7 +126,7 @@ class SessionDecisions:
 
     def _call(self, call: ToolCall) -> None:
         if isinstance(call.args, Mapping):
-            paths = (call.args.get(name) for name in _FILES)
+            paths = (call.args.get(name) for name in PATHS)
             self._files.extend(_base(path) for path in paths if isinstance(path, str) and path)
         if not call.error:
             self._add(self._filter.call(self.events, call, self._tools))
