@@ -22,12 +22,11 @@ BOUNDED = {
 LEFT = {
     "cli.runs.run_table._WHERE",
     "decision_log.exchange.madr_reading.CHOSEN",
-    "decision_log.exchange.madr_reading.NUMBER",
     "decision_log.exchange.madr_reading._COMMENT",
-    "decision_log.exchange.madr_reading._OLD_STYLE",
     "decision_log.exchange.record_edits._END",
     "decision_log.exchange.record_edits._PAIRED",
     "decision_log.exchange.record_edits.search",
+    "decision_log.exchange.record_fields.NUMBER",
     "decision_log.exchange.record_fields._LINK",
     "decision_log.exchange.record_fields._TARGET",
     "text.contrast.clauses._RANGE",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
-from typing import Protocol, TypeVar, Unpack
+from typing import TypeVar, Unpack
 
 from ebbtide.decision_log.deliberation import gated_steps
 from ebbtide.decision_log.deliberation.answer import DecisionAnswer, DecisionVerdict
@@ -36,11 +36,8 @@ _T = TypeVar("_T")
 _REMEMBERED = 4096  # opened decisions of this process that need not be read again
 
 
-class Gate(Protocol):
-    """A judge of candidates; `ebbtide.decisions.gate.assess.assess` is one."""
-
-    def __call__(self, candidate: Candidate, context: TurnContext | None, profile: Profile, /) -> Assessment:
-        """Assesses a candidate."""
+#: A judge of candidates; `ebbtide.decisions.gate.assess.assess` is one.
+Gate = Callable[[Candidate, TurnContext | None, Profile], Assessment]
 
 
 class Deliberation:
