@@ -189,9 +189,9 @@ def audit(log: DecisionLog, profile: Profile = Profile.DEFAULT) -> Plan:
             if verdict.repeat is Repeat.DUPLICATE:
                 duplicate = duplicate_assessment(verdict, assessment, profile)
                 rows.append(_planned(decision, duplicate, protected, duplicate_of=verdict.of))
-            elif verdict.repeat is Repeat.POSSIBLE_REVERSAL and verdict.of is not None:
+            elif verdict.may_reverse is not None:
                 difference = verdict.difference.kind.value if verdict.difference else ""
-                reversals.append(Reversal(id=decision.id, of=verdict.of, difference=difference))
+                reversals.append(Reversal(id=decision.id, of=verdict.may_reverse, difference=difference))
         if protected is not None or not (rows and rows[-1].id == decision.id):
             standing.add(decision)
     return Plan(

@@ -167,8 +167,6 @@ def _links(duplicate: DuplicateVerdict | None) -> tuple[Link, ...]:
         return ()
     if duplicate.is_duplicate:
         return (Link(relation=Relation.DUPLICATE_OF, to=duplicate.of),)
-    if duplicate.difference is None:
-        return ()
     return (Link(relation=Relation.CONTRADICTS, to=duplicate.of, why="possible reversal"),)
 
 

@@ -79,6 +79,11 @@ class DuplicateVerdict(Record):
         return self.repeat is Repeat.DUPLICATE
 
     @property
+    def may_reverse(self) -> str | None:
+        """The id of the decision that it may reverse: does it take the other's place?"""
+        return self.of if self.repeat is Repeat.POSSIBLE_REVERSAL else None
+
+    @property
     def contradicts(self) -> bool:
         """True if the words show that it cannot hold together with the decision that it is alike to.
 
