@@ -65,9 +65,7 @@ def add_thought(tx: Transaction, decision: Decision, text: str, at: float) -> De
         LifecycleError: It is final already.
     """
     _require_status(decision, _UNSETTLED, "thought about")
-    decision = tx.happen(decision, EventKind.THOUGHT, at, {"text": text})
-    tx.save(decision)
-    return decision
+    return tx.happen(decision, EventKind.THOUGHT, at, {"text": text})
 
 
 def settle(tx: Transaction, taken: Decision, opened: Decision | None = None) -> Decision:
@@ -118,7 +116,6 @@ def quarantine(
     body = {"status": Status.QUARANTINED.value, "assessment": assessment.to_dict(), "by": by, "why": why}
     decision = tx.happen(decision, EventKind.ASSESSED, at, body)
     tx.count(verdict_keys(decision.scope, decision.candidate, assessment, "cleanup", "quarantined"))
-    tx.save(decision)
     return decision
 
 
@@ -137,15 +134,12 @@ def restore(
     decision = tx.happen(decision, EventKind.RESTORED, at, body)
     if decision.superseded_by is not None:
         decision = tx.happen(decision, EventKind.SUPERSEDED, at, {"by": decision.superseded_by, "why": why})
-    tx.save(decision)
     return decision
 
 
 def abandon(tx: Transaction, decision: Decision, at: float) -> Decision:
     """A decision that was opened and never taken is given up."""
-    decision = tx.happen(decision, EventKind.ABANDONED, at, {"opened_at": decision.opened_at})
-    tx.save(decision)
-    return decision
+    return tx.happen(decision, EventKind.ABANDONED, at, {"opened_at": decision.opened_at})
 
 
 def add_link(tx: Transaction, decision: Decision, link: Link, at: float) -> Decision:
@@ -153,9 +147,7 @@ def add_link(tx: Transaction, decision: Decision, link: Link, at: float) -> Deci
     _require_status(decision, tuple(set(Status) - {Status.PURGED}), "linked")
     if any((each.relation, each.to) == (link.relation, link.to) for each in decision.links):
         return decision
-    decision = tx.happen(decision, EventKind.LINKED, at, to_wire(link))
-    tx.save(decision)
-    return decision
+    return tx.happen(decision, EventKind.LINKED, at, to_wire(link))
 
 
 def supersede(tx: Transaction, old: Decision, new: Decision, at: float, *, why: str) -> Decision:
@@ -171,17 +163,13 @@ def supersede(tx: Transaction, old: Decision, new: Decision, at: float, *, why: 
     _require_status(new, (Status.KEPT,), "made to supersede another one")
     _require_status(old, (Status.KEPT,), "superseded")
     add_link(tx, new, Link(relation=Relation.SUPERSEDES, to=old.id, why=why), at)
-    old = tx.happen(old, EventKind.SUPERSEDED, at, {"by": new.id, "why": why})
-    tx.save(old)
-    return old
+    return tx.happen(old, EventKind.SUPERSEDED, at, {"by": new.id, "why": why})
 
 
 def add_review(tx: Transaction, decision: Decision, review: Review, at: float) -> Decision:
     """Somebody says how it turned out."""
     _require_status(decision, tuple(set(Status) - {Status.OPENED, Status.PURGED}), "reviewed")
-    decision = tx.happen(decision, EventKind.REVIEWED, at, to_wire(review))
-    tx.save(decision)
-    return decision
+    return tx.happen(decision, EventKind.REVIEWED, at, to_wire(review))
 
 
 def add_occurrence(
@@ -207,9 +195,7 @@ def add_occurrence(
         candidate, assessment, mode = to_count
         body["counted"] = count_body(candidate, assessment, mode)
         tx.count(verdict_keys(original.scope, candidate, assessment, mode.value, "duplicate"))
-    original = tx.happen(original, EventKind.OCCURRED_AGAIN, at, body)
-    tx.save(original)
-    return original
+    return tx.happen(original, EventKind.OCCURRED_AGAIN, at, body)
 
 
 def add_imported(tx: Transaction, arrival: Decision, now: float) -> tuple[str, bool]:
@@ -238,7 +224,7 @@ def add_imported(tx: Transaction, arrival: Decision, now: float) -> tuple[str, b
     decision = replace(
         arrival, id=identifier, opened_at=opened_at, settled_at=settled_at, origin=origin, version=0
     )
-    tx.save(tx.happen(decision, EventKind.IMPORTED, now, {"state": to_wire(decision)}), new=True)
+    tx.happen(decision, EventKind.IMPORTED, now, {"state": to_wire(decision)}, new=True)
     return identifier, True
 
 
@@ -283,9 +269,7 @@ def amend(
         side: {name: value for name, value in to_wire(particulars).items() if name in names}
         for side, particulars in (("before", before), ("after", after))
     }
-    decision = tx.happen(decision, EventKind.AMENDED, at, {**body, "why": why} if why else body)
-    tx.save(decision)
-    return decision
+    return tx.happen(decision, EventKind.AMENDED, at, {**body, "why": why} if why else body)
 
 
 def erase(tx: Transaction, decision: Decision, at: float, *, kind: EventKind, by: str, why: str) -> Decision:
@@ -344,7 +328,6 @@ def _without_bodies(
     scope = remainder.scope
     values = [(scope.tenant, scope.agent, remainder.id, seq) for seq in numbers]
     tx.session.run_many(statements.ERASE_BODIES, values)
-    tx.save(remainder)
     return remainder
 
 

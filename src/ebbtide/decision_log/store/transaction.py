@@ -150,10 +150,15 @@ class Transaction:
             hash=digest,
         )
 
-    def happen(self, decision: Decision, kind: EventKind, at: float, body: dict[str, Any]) -> Decision:
-        """Append an event of a decision, and what the decision is after it; `save` stores that."""
+    def happen(
+        self, decision: Decision, kind: EventKind, at: float, body: dict[str, Any], *, new: bool = False
+    ) -> Decision:
+        """Append an event of a decision, and store what the decision is after it."""
         scope = decision.scope
-        return apply(decision, self.append((scope.tenant, scope.agent), kind, decision.id, at, body))
+        event = self.append((scope.tenant, scope.agent), kind, decision.id, at, body)
+        decision = apply(decision, event)
+        self.save(decision, new=new)
+        return decision
 
     def fresh(self, before: Decision) -> Decision:
         """A decision that was read before, or as it is now where it changed since.
