@@ -137,7 +137,7 @@ def _save(name: str, place: Place, filtered: FilteredTurns) -> dict[str, int]:
             scope=DecisionScope(
                 agent=plain(each.turn.speaker, _NAME) or DecisionScope().agent, session=plain(session, _NAME)
             ),
-            candidate=each.candidate(),
+            candidate=each.sentence.candidate(),
             opened_at=each.turn.ts,
             settled_at=each.turn.ts,
             assessment=each.assessment,

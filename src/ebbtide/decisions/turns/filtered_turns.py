@@ -9,7 +9,6 @@ from typing import ClassVar, Self
 
 from ebbtide.codec import Record
 from ebbtide.decisions.assessment import Assessment
-from ebbtide.decisions.candidate import Candidate, Reason, Source
 from ebbtide.decisions.repeats.duplicate_verdict import DuplicateVerdict
 from ebbtide.decisions.turns.turn_candidates import TurnCandidate
 from ebbtide.events.event import Message, ModelCall
@@ -104,10 +103,6 @@ class FilteredCandidate(Record):
         verdict = self.duplicate
         return verdict.of if verdict is not None and verdict.contradicts else None
 
-    def candidate(self) -> Candidate:
-        """Returns the candidate that would be recorded."""
-        return candidate_of(self.sentence)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilteredTurns(Record):
@@ -155,13 +150,3 @@ def turn_of(name: str) -> int:
     12
     """
     return int(name.split("-")[1])
-
-
-def candidate_of(sentence: TurnCandidate) -> Candidate:
-    """Makes the candidate of a sentence, which the gate judges and which would be recorded."""
-    return Candidate(
-        description=sentence.text if sentence.approves is None else f"Approved: {sentence.approves}",
-        options=(sentence.choice or sentence.text, sentence.over) if sentence.over else (),
-        reasons=(Reason(text=sentence.why),) if sentence.why else (),
-        source=Source.AUTO,
-    )

@@ -21,7 +21,6 @@ from ebbtide.decisions.turns.filtered_turns import (
     FilteredCandidate,
     FilteredTurns,
     SpokenTurn,
-    candidate_of,
 )
 from ebbtide.decisions.turns.turn_candidates import TurnCandidate, candidates_of
 from ebbtide.decisions.turns.turn_deeds import carries_out, names_in, words_of_call
@@ -182,7 +181,7 @@ class TurnFilter:
         if candidate.disposition is not Disposition.PROPOSED:
             return candidate
         settled = self._settled(
-            candidate, _weighed(assess(candidate.candidate(), profile=self._profile), _FOLLOWED)
+            candidate, _weighed(assess(candidate.sentence.candidate(), profile=self._profile), _FOLLOWED)
         )
         waiting = self._open.get(candidate.id)
         if waiting is not None:
@@ -251,7 +250,7 @@ class TurnFilter:
         ts = candidate.turn.ts
         at = float(self.turns) if ts is None else ts
         rules = self._untimed if ts is None else self._rules
-        words = candidate.candidate().description
+        words = candidate.sentence.candidate().description
         verdict = find_duplicate(words, tuple(self._earlier), rules, ts=at)
         disposition = Disposition.KEPT
         if verdict.is_duplicate:
@@ -297,7 +296,7 @@ def _weighed(assessment: Assessment, more: float) -> Assessment:
 
 
 def _assessed(sentence: TurnCandidate, profile: Profile) -> Assessment:
-    assessment = assess(candidate_of(sentence), profile=profile)
+    assessment = assess(sentence.candidate(), profile=profile)
     if sentence.against is None:
         return assessment
     reason = _AGAINST[sentence.against.partition(".")[0]]

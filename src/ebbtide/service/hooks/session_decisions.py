@@ -191,7 +191,7 @@ def _decision(each: FilteredCandidate) -> SessionDecision:
         ts=turn.ts,
         speaker=turn.speaker,
         by_person=turn.role is Speaker.PERSON,
-        candidate=each.candidate(),
+        candidate=sentence.candidate(),
         assessment=each.assessment,
         names=names_in(turn.text[sentence.start : sentence.end]),
         is_proposal=each.disposition is Disposition.PROPOSED,
