@@ -56,9 +56,7 @@ AT_MOST = {
 # Public names that tests and benchmarks alone use: none may be added.
 UNUSED = {
     "ebbtide.budget.scope.current_scope",
-    "ebbtide.decisions.gate.assess.captures",
     "ebbtide.decisions.gate.quality.validate_decision_quality",
-    "ebbtide.decisions.repeats.compared_text.decision_tokens",
     "ebbtide.decisions.turns.turn_filter.filter_turns",
     "ebbtide.events.event_json.read_events",
     "ebbtide.supervision.summary.sentences.finding_line",

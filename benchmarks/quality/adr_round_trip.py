@@ -26,10 +26,9 @@ from typing import Any
 
 from benchmarks.measure import add_data_option, data_folder, setup, write_result
 from ebbtide.decision_log.exchange.folder import export_folder
-from ebbtide.decision_log.exchange.importing import import_decisions
+from ebbtide.decision_log.exchange.importing import import_decisions, linked_records
 from ebbtide.decision_log.exchange.reading import read_decisions
 from ebbtide.decision_log.exchange.record_fields import RecordFields, record_fields
-from ebbtide.decision_log.exchange.record_links import linked_records
 from ebbtide.decision_log.log.decision_log import DecisionLog
 from ebbtide.decision_log.record.record import Decision, DecisionOutcome, Review, Status
 from ebbtide.decisions.candidate import Candidate

@@ -3,11 +3,10 @@
     python -m benchmarks.quality.calibration
 
 No data set of decisions has both a stated confidence and an outcome that somebody saw, so the forecasters are
-simulated, with a fixed seed. Four questions. Is the expected calibration error of a perfect forecaster what
-is computed, and how often does one pass the mark that about 1 in 20 should? How often does the test for drift
-see a change where there is none, and how often does it see one: the rate falls by 0.3 in the middle? How much
-better does a score look where the review reads the confidence? And, where scikit-learn is installed: do its
-Brier score, log loss and calibration curve agree?
+simulated, with a fixed seed. Three questions. Is the expected calibration error of a perfect forecaster what
+is computed, and how often does one pass the mark that about 1 in 20 should? How much better does a score look
+where the review reads the confidence? And, where scikit-learn is installed: do its Brier score, log loss and
+calibration curve agree?
 """
 
 from __future__ import annotations
@@ -18,9 +17,7 @@ import statistics
 from typing import Any
 
 from benchmarks.measure import setup, wilson, write_result
-from ebbtide.decision_log.calibration.brier import Forecast, brier_score, read_brier
-from ebbtide.decision_log.calibration.calibrate import find_drift
-from ebbtide.decision_log.calibration.reliability import Binning, calibration_error, reliability_bins, split
+from ebbtide.decision_log.calibration.scores import Forecast, calibration_error, in_bins, score_forecasts
 
 SEED = 20_261
 RUNS = 1_000
@@ -29,9 +26,7 @@ STATED = (0.6, 0.7, 0.8, 0.9, 0.95)  # what agents say
 
 def perfect(dice: random.Random, confidences: list[float]) -> list[Forecast]:
     """Forecasts that come true as often as they say."""
-    return [
-        Forecast(said, float(dice.random() < said), float(place)) for place, said in enumerate(confidences)
-    ]
+    return [Forecast(said, float(dice.random() < said)) for said in confidences]
 
 
 def errors() -> list[dict[str, Any]]:
@@ -41,7 +36,7 @@ def errors() -> list[dict[str, Any]]:
         for n in (20, 50, 100, 300, 1_000):
             dice = random.Random(f"{SEED}-{name}-{n}")
             confidences = [dice.random() if name.startswith("any") else dice.choice(STATED) for _ in range(n)]
-            error = calibration_error(split(perfect(dice, confidences)))
+            error = calibration_error(in_bins(perfect(dice, confidences)))
             shown = [_error(perfect(dice, confidences)) for _ in range(RUNS)]
             above = sum(value > error.usual_below for value in shown)
             rows.append(
@@ -64,31 +59,8 @@ def errors() -> list[dict[str, Any]]:
 
 
 def _error(forecasts: list[Forecast]) -> float:
-    distances = [abs(sum(row.confidence - row.outcome for row in rows)) for rows in split(forecasts)]
+    distances = [abs(sum(row.confidence - row.outcome for row in rows)) for rows in in_bins(forecasts)]
     return sum(distances) / len(forecasts)
-
-
-def drifts() -> list[dict[str, Any]]:
-    """How often the test sees a change, where there is none and where there is one."""
-    rows = []
-    for n in (30, 60, 100, 300, 1_000):
-        row: dict[str, Any] = {"n": n, "runs": RUNS}
-        for name, fall in (("none", 0.0), ("0.3 less", 0.3)):
-            dice = random.Random(f"{SEED}-drift-{name}-{n}")
-            seen = 0
-            for _ in range(RUNS):
-                forecasts = []
-                for place in range(n):
-                    said = dice.choice(STATED)
-                    chance = said - (fall if 2 * place >= n else 0)
-                    forecasts.append(Forecast(said, float(dice.random() < chance), float(place)))
-                drift = find_drift(forecasts)
-                seen += drift is not None and drift.changed
-            row[name] = {"seen": seen, "interval": wilson(seen, RUNS)}
-        rows.append(row)
-        seen = {name: f"{row[name]['seen']} {row[name]['interval']}" for name in ("none", "0.3 less")}
-        print(f"drift of {RUNS}, n {n:5}: seen without {seen['none']}, with {seen['0.3 less']}")
-    return rows
 
 
 def circular() -> dict[str, float]:
@@ -97,8 +69,8 @@ def circular() -> dict[str, float]:
     forecasts = [Forecast(dice.choice([0.3, *STATED]), float(dice.random() < 0.6)) for _ in range(100_000)]
     peeked = [row._replace(outcome=0.0) if row.confidence < 0.4 else row for row in forecasts]
     result = {
-        "blind": round(brier_score(forecasts), 4),
-        "reads_the_confidence": round(brier_score(peeked), 4),
+        "blind": round(score_forecasts(forecasts).brier.score, 4),
+        "reads_the_confidence": round(score_forecasts(peeked).brier.score, 4),
     }
     print(f"a review that marks low confidence as failure: {result}")
     return result
@@ -116,15 +88,15 @@ def agreement() -> dict[str, Any] | None:
     worst = {"brier": 0.0, "log_score": 0.0, "curve": 0.0}
     compared = 0
     for _ in range(300):
-        n, bins = dice.randint(10, 300), dice.choice([1, 5, 10, 17])
+        n = dice.randint(10, 300)
         forecasts = perfect(dice, [dice.choice([dice.random(), dice.randint(1, 99) / 100]) for _ in range(n)])
         said, right = [row.confidence for row in forecasts], [int(row.outcome) for row in forecasts]
         if len(set(right)) < 2:
             continue
         compared += 1
-        brier = read_brier(split(forecasts, Binning.DISTINCT))
-        rates, means = calibration_curve(right, said, n_bins=bins)
-        rows = reliability_bins(forecasts, Binning.WIDTH, bins)
+        scores = score_forecasts(forecasts)
+        brier, rows = scores.brier, scores.bins
+        rates, means = calibration_curve(right, said, n_bins=10)
         assert len(rows) == len(rates)
         gaps = [abs(row.rate - rate) for row, rate in zip(rows, rates, strict=True)]
         gaps += [abs(row.mean_confidence - mean) for row, mean in zip(rows, means, strict=True)]
@@ -145,7 +117,6 @@ def main() -> None:
         "setup": setup(),
         "seed": SEED,
         "calibration_error": errors(),
-        "drift": drifts(),
         "circular_review": circular(),
         "scikit_learn": agreement(),
     }

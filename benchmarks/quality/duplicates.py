@@ -34,7 +34,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks.measure import ROOT, add_data_option, data_folder, setup, wilson, write_result
-from ebbtide.decisions.repeats.compared_text import decision_tokens, fingerprint
+from ebbtide.decisions.repeats.compared_text import fingerprint, read_text
 from ebbtide.decisions.repeats.duplicate_verdict import Repeat
 from ebbtide.decisions.repeats.duplicates import Earlier, find_duplicate
 from ebbtide.errors import SemanticError
@@ -125,10 +125,10 @@ def measures(texts: Iterable[str]) -> dict[str, Pairwise]:
     """Which pairs of texts each measure takes for one, without any guard."""
 
     def by_jaccard(form: TokenForm) -> Pairwise:
-        return lambda a, b: jaccard(decision_tokens(a, form), decision_tokens(b, form)) > 0.6
+        return lambda a, b: jaccard(read_text(a, form).tokens, read_text(b, form).tokens) > 0.6
 
     def contained(a: str, b: str) -> bool:
-        one, other = decision_tokens(a, TokenForm.STEMS), decision_tokens(b, TokenForm.STEMS)
+        one, other = read_text(a, TokenForm.STEMS).tokens, read_text(b, TokenForm.STEMS).tokens
         return len(one & other) >= CONTAINMENT * min(len(one), len(other)) > 0
 
     found: dict[str, Pairwise] = {

@@ -11,7 +11,7 @@ from typing import Any
 
 from benchmarks.decision_texts import Labelled
 from ebbtide.decisions.assessment import Assessment, RuleFired
-from ebbtide.decisions.gate.evidence import total
+from ebbtide.decisions.gate.evidence import score
 from ebbtide.rate import Rate
 
 Judged = tuple[Labelled, Assessment]
@@ -78,8 +78,8 @@ def without(assessment: Assessment, name: str) -> bool:
     others = [rule for rule in assessment.rules if rule.id != name]
     if any(rule.decides for rule in others):
         return True
-    noise = total([rule for rule in others if rule.weight > 0])
-    return noise - total([rule for rule in others if rule.weight < 0]) >= assessment.threshold
+    noise = score([rule for rule in others if rule.weight > 0])
+    return noise - score([rule for rule in others if rule.weight < 0]) >= assessment.threshold
 
 
 def rule_table(judged: Sequence[Judged]) -> list[dict[str, Any]]:

@@ -35,7 +35,7 @@ from ebbtide.decisions.candidate import Candidate
 from ebbtide.decisions.gate.assess import assess
 from ebbtide.decisions.learning.decision_label import DecisionLabel, LabelKind
 from ebbtide.decisions.learning.drawing import OpenQuestion, doubt_of_labels, next_question
-from ebbtide.decisions.learning.features import READ, LabelledCandidate
+from ebbtide.decisions.learning.features import READ, LabelledCandidate, RuleReading
 from ebbtide.decisions.learning.training import LabelledTable, labelled_table
 from ebbtide.text.embedding.cache import CachedEmbedder
 from ebbtide.text.embedding.embedder import open_embedder
@@ -65,7 +65,7 @@ def labelled(item: Item, draw: str) -> LabelledCandidate:
         document=text.document,
         draw=draw,
     )
-    return LabelledCandidate.of(label, assessment)
+    return LabelledCandidate(label, RuleReading.of(assessment))
 
 
 def labelled_in_order(pool: Sequence[Item], embedder: CachedEmbedder) -> list[LabelledCandidate]:
@@ -91,7 +91,7 @@ def errors(
 ) -> tuple[float, float]:
     """The shares of decisions that are lost, and of noise that is kept."""
     candidates = [*labels, *test]
-    table = LabelledTable(candidates, embedder.embed([each.text[:READ] for each in candidates]))
+    table = LabelledTable(candidates, embedder.embed([each.label.text[:READ] for each in candidates]))
     numbers = np.arange(len(candidates))
     refused = table.refused(numbers[len(labels) :], numbers[: len(labels)])
     decisions = np.array([each.is_decision for each in test])

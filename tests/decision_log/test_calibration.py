@@ -4,21 +4,10 @@ import json
 
 import pytest
 
-from ebbtide.decision_log.calibration.brier import Forecast, brier_score
-from ebbtide.decision_log.calibration.calibrate import (
-    Eligibility,
-    Exclusion,
-    PartialPolicy,
-    calibrate_decisions,
-    confidence_source,
-    forecast_of,
-    score_forecasts,
-)
-from ebbtide.decision_log.calibration.reliability import Binning
+from ebbtide.decision_log.calibration.calibrate import Exclusion, calibrate_decisions, forecast_of
+from ebbtide.decision_log.calibration.scores import Forecast, score_forecasts
 from ebbtide.decision_log.record.record import Decision, DecisionOutcome, DecisionScope, Review, Status
-from ebbtide.decision_log.record.review import Basis
 from ebbtide.decisions.candidate import Candidate, ConfidenceSource
-from ebbtide.errors import ConfigError
 
 S, P, F, N, U = (
     DecisionOutcome.SUCCESS,
@@ -75,15 +64,16 @@ CONFLICT = Decision(
 @pytest.mark.parametrize(
     ("row", "expected"),
     [
-        (decision(), Forecast(0.8, 1.0, 1.0)),
-        (decision(outcome=F), Forecast(0.8, 0.0, 1.0)),
-        (decision(outcome=P), Forecast(0.8, 0.5, 1.0)),
-        (decision(0.5, source=ConfidenceSource.STATED), Forecast(0.5, 1.0, 1.0)),
-        (decision(0.0, F), Forecast(0.0, 0.0, 1.0)),
-        (decision(status=Status.SUPERSEDED), Forecast(0.8, 1.0, 1.0)),
-        (decision(by="signal:changes", observed=True), Forecast(0.8, 1.0, 1.0)),
+        (decision(), Forecast(0.8, 1.0)),
+        (decision(outcome=F), Forecast(0.8, 0.0)),
+        (decision(outcome=P), Forecast(0.8, 0.5)),
+        (decision(0.5, source=ConfidenceSource.STATED), Forecast(0.5, 1.0)),
+        (decision(0.0, F), Forecast(0.0, 0.0)),
+        (decision(status=Status.SUPERSEDED), Forecast(0.8, 1.0)),
+        (decision(by="signal:changes", observed=True), Forecast(0.8, 1.0)),
         (decision(by="signal:reversal", outcome=P), Exclusion.INFERRED),
         (decision(0.5), Exclusion.DEFAULT_CONFIDENCE),
+        (decision(0.50001), Forecast(0.50001, 1.0)),
         (decision(0.8, source=ConfidenceSource.DEFAULT), Exclusion.DEFAULT_CONFIDENCE),
         (decision(0.3, source=ConfidenceSource.DERIVED), Exclusion.DERIVED_CONFIDENCE),
         (decision(None), Exclusion.NO_CONFIDENCE),
@@ -100,24 +90,7 @@ CONFLICT = Decision(
 )
 def test_what_counts_and_why_the_rest_does_not(row, expected):
     """Only a confidence that somebody stated and an outcome that somebody saw; every other has its reason."""
-    assert forecast_of(row, Eligibility()) == expected
-
-
-def test_where_a_confidence_came_from():
-    """Where nobody said, exactly one half is the default and everything else stated."""
-    sources = [
-        confidence_source(Candidate(description="x", confidence=value)) for value in (None, 0.5, 0.50001)
-    ]
-    assert sources == [None, ConfidenceSource.DEFAULT, ConfidenceSource.STATED]
-
-
-def test_what_counts_can_be_chosen():
-    """Partial outcomes can be left out, and defaults and conclusions let in."""
-    strict = Eligibility(partial=PartialPolicy.EXCLUDE)
-    assert forecast_of(decision(outcome=P), strict) is Exclusion.PARTIAL
-    wide = Eligibility(sources=tuple(ConfidenceSource), bases=tuple(Basis))
-    assert forecast_of(decision(0.5), wide) == Forecast(0.5, 1.0, 1.0)
-    assert forecast_of(decision(by="signal:reversal", outcome=P), wide) == Forecast(0.8, 0.5, 1.0)
+    assert forecast_of(row) == expected
 
 
 @pytest.mark.clause("Q18")
@@ -157,39 +130,22 @@ def test_groups_speak_from_thirty_on():
     scores = result.by_category[0].scores
     assert scores is not None
     assert scores.brier.score == pytest.approx(0.04)
-    assert all(group.scores for group in calibrate_decisions(rows, least=1).by_category)
 
 
 def test_nothing_to_say():
-    """Without a forecast there are no scores, no drift and no groups, but the reasons."""
+    """Without a forecast there are no scores and no groups, but the reasons."""
     result = calibrate_decisions([decision(None)])
-    assert (result.n, result.scores, result.drift, result.by_agent) == (0, None, None, ())
+    assert (result.n, result.scores, result.by_agent) == (0, None, ())
     assert calibrate_decisions([]).to_dict()["decisions"] == 0
 
 
-def test_drift_follows_the_time_of_the_decisions():
-    """Sixty that went well, then sixty that did not: the change is where they were taken."""
-    rows = [decision(0.9, S if at < 60 else F, at=float(at)) for at in range(120)]
-    drift = calibrate_decisions(reversed(rows)).drift
-    assert drift is not None
-    assert (drift.worse, drift.place, drift.ts) == (True, 60, 61.0)
-
-
 def test_forecasts_of_any_kind_can_be_scored():
-    """The parts over distinct confidences, the bins as asked for."""
+    """The parts over distinct confidences, the error over ten bins."""
     forecasts = [Forecast(0.71, 1), Forecast(0.79, 0), Forecast(0.2, 0)]
-    scores = score_forecasts(forecasts, binning=Binning.WIDTH, bins=5)
-    assert scores.brier.score == brier_score(forecasts)
-    assert scores.brier.within == 0
+    scores = score_forecasts(forecasts)
+    assert scores.brier.resolution == pytest.approx(scores.brier.uncertainty)
     assert [row.n for row in scores.bins] == [1, 2]
     assert scores.error.value == pytest.approx((0.2 + 2 * 0.25) / 3)
-
-
-@pytest.mark.parametrize("least", [0, -1, 2.5, True])
-def test_the_least_count_is_checked(least):
-    """It is a whole number, 1 or more."""
-    with pytest.raises(ConfigError, match="least = "):
-        calibrate_decisions([], least=least)
 
 
 def test_wire_form():
@@ -199,7 +155,6 @@ def test_wire_form():
     assert json.loads(json.dumps(wire)) == wire
     assert wire["schema"] == 1
     assert wire["excluded"] == {"no_confidence": 1}
-    assert (wire["n"], wire["decisions"], wire["partial"], wire["binning"]) == (60, 61, "half", "width")
+    assert (wire["n"], wire["decisions"], wire["least"]) == (60, 61, 30)
     assert wire["scores"]["bins"][0]["n"] == 60
     assert wire["by_category"][0]["name"] == "tooling"
-    assert wire["drift"]["changed"] is False

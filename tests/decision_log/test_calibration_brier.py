@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ebbtide.decision_log.calibration.brier import Forecast, brier_score, read_brier
-from ebbtide.decision_log.calibration.reliability import Binning, split
+from ebbtide.decision_log.calibration.scores import Forecast, brier_of
 from ebbtide.errors import ConfigError
 
 FORECASTS = st.lists(
@@ -28,7 +27,7 @@ FIVE = [Forecast(0.6, 1), Forecast(0.6, 0), Forecast(0.8, 1), Forecast(0.8, 1), 
 @pytest.mark.clause("Q18")
 def test_by_hand():
     """Every part of five forecasts, as the fraction that it is."""
-    brier = read_brier(split(FIVE, Binning.DISTINCT))
+    brier = brier_of(FIVE)
     tenths = [(6, 1), (6, 0), (8, 1), (8, 1), (9, 0)]
     score = sum((Fraction(tenth, 10) - right) ** 2 for tenth, right in tenths) / 5
     base = Fraction(3, 5)
@@ -42,7 +41,6 @@ def test_by_hand():
         (brier.uncertainty, base * (1 - base)),
         (brier.reliability, reliability),
         (brier.resolution, resolution),
-        (brier.within, Fraction(0)),
         (brier.skill, 1 - score / (base * (1 - base))),
     ):
         assert value == pytest.approx(float(expected), abs=1e-15)
@@ -51,21 +49,18 @@ def test_by_hand():
 
 
 @pytest.mark.clause("Q18")
-@given(FORECASTS, st.sampled_from(Binning), st.integers(1, 12))
-def test_the_parts_make_up_the_score(forecasts, binning, bins):
-    """Reliability - resolution + uncertainty + within is the score, for any bins, partial outcomes too."""
-    brier = read_brier(split(forecasts, binning, bins))
-    total = brier.reliability - brier.resolution + brier.uncertainty + brier.within
+@given(FORECASTS)
+def test_the_parts_make_up_the_score(forecasts):
+    """Reliability - resolution + uncertainty is the score, partial outcomes too."""
+    brier = brier_of(forecasts)
+    total = brier.reliability - brier.resolution + brier.uncertainty
     assert total == pytest.approx(brier.score, abs=1e-12)
-    assert brier.score == pytest.approx(brier_score(forecasts), abs=1e-15)
-    if binning is Binning.DISTINCT:
-        assert brier.within == pytest.approx(0, abs=1e-12)
 
 
 @given(FORECASTS)
 def test_bounds(forecasts):
     """Every part is where it can be, and the base rate itself has no skill."""
-    brier = read_brier(split(forecasts, Binning.DISTINCT))
+    brier = brier_of(forecasts)
     assert 0 <= brier.score <= 1
     assert 0 <= brier.uncertainty <= 0.25 + 1e-12
     assert brier.reliability >= 0
@@ -73,28 +68,28 @@ def test_bounds(forecasts):
     assert (brier.skill is None) is (brier.uncertainty == 0)
     assert brier.skill is None or brier.skill <= 1
     same = [Forecast(brier.base_rate, forecast.outcome) for forecast in forecasts]
-    assert brier_score(same) == pytest.approx(brier.uncertainty, abs=1e-12)
+    assert brier_of(same).score == pytest.approx(brier.uncertainty, abs=1e-12)
 
 
 def test_everything_right():
     """Without a failure the reference is perfect, and there is no skill to speak of."""
-    brier = read_brier([[Forecast(0.75, 1)] * 3])
+    brier = brier_of([Forecast(0.75, 1)] * 3)
     assert (brier.score, brier.uncertainty, brier.skill) == (0.0625, 0, None)
     assert brier.to_dict()["skill"] is None
 
 
 def test_certain_and_wrong():
     """A certain forecast that fails makes the log score infinite: it is not known, and counted."""
-    brier = read_brier([[Forecast(0, 1)], [Forecast(0.5, 1)], [Forecast(1, 0), Forecast(1, 1)]])
+    brier = brier_of([Forecast(0, 1), Forecast(0.5, 1), Forecast(1, 0), Forecast(1, 1)])
     assert (brier.log_score, brier.certain_and_wrong) == (None, 2)
-    right = read_brier([[Forecast(0, 0)], [Forecast(1, 1)]])
+    right = brier_of([Forecast(0, 0), Forecast(1, 1)])
     assert (right.log_score, right.certain_and_wrong, right.skill) == (0, 0, 1)
 
 
 def test_a_partial_outcome_is_between():
     """Half a success costs least where half was said."""
-    assert brier_score([Forecast(0.5, 0.5)]) == 0
-    assert brier_score([Forecast(1, 0.5)]) == brier_score([Forecast(0, 0.5)]) == 0.25
+    assert brier_of([Forecast(0.5, 0.5)]).score == 0
+    assert brier_of([Forecast(1, 0.5)]).score == brier_of([Forecast(0, 0.5)]).score == 0.25
 
 
 @pytest.mark.parametrize(
@@ -110,12 +105,12 @@ def test_a_partial_outcome_is_between():
 def test_what_is_no_forecast_is_refused(rows, message):
     """The offending forecast is named."""
     with pytest.raises(ConfigError, match=message):
-        brier_score(rows)
+        brier_of(rows)
 
 
 def test_wire_form():
     """The score is plain data."""
-    wire = read_brier(split(FIVE, Binning.DISTINCT)).to_dict()
+    wire = brier_of(FIVE).to_dict()
     assert json.loads(json.dumps(wire)) == wire
     assert wire == {
         "n": 5,
@@ -124,7 +119,6 @@ def test_wire_form():
         "uncertainty": 0.24,
         "reliability": 0.182,
         "resolution": 0.14,
-        "within": 0.0,
         "skill": -0.175,
         "log_score": 0.835198,
         "certain_and_wrong": 0,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from ebbtide.decision_log.cleaning import cleanup
-from ebbtide.decision_log.cleaning.cleaning_plan import Plan, Protection
+from ebbtide.decision_log.cleaning.cleanup import Plan, Protection
 from ebbtide.decision_log.log.decision_log import DecisionLog
 from ebbtide.decision_log.record.record import (
     Decision,

@@ -362,7 +362,7 @@ def test_a_write_that_fails_leaves_no_trace_in_the_window(log):
     def fails(tx) -> None:
         scope = log.view.scope(None, "s")
         candidate = Candidate(description=USE_SQLITE)
-        steps.settle_at_once(tx, Decision(scope=scope, candidate=candidate, settled_at=log.clock()))
+        steps.settle(tx, Decision(scope=scope, candidate=candidate, settled_at=log.clock()))
         raise RuntimeError("not this time")
 
     with pytest.raises(RuntimeError, match="not this time"):

@@ -134,7 +134,7 @@ def test_bodies_go_only_where_an_event_says_so():
     events = chain(*bodies, kinds=["opened", "thought", "purged"])
     lost = [replace(events[0], body_json=None), *events[1:]]
     check = check_stream("t", "a", lost)
-    assert (check.faults, check.purged) == ([], 1)
+    assert (check.faults, check.purged) == ((), 1)
     both = [replace(events[0], body_json=None), replace(events[1], body_json=None), events[2]]
     assert [seq for seq, _ in faults(both)] == [2]
     other = [lost[0], events[1], replace(events[2], decision_id="D2")]

@@ -9,8 +9,8 @@ import pytest
 
 from ebbtide.decision_log.exchange.arrivals import Broken
 from ebbtide.decision_log.exchange.folder import NUMBERS, export_folder
-from ebbtide.decision_log.exchange.full import write_full
 from ebbtide.decision_log.exchange.importing import import_decisions, survey
+from ebbtide.decision_log.exchange.json_form import write_document
 from ebbtide.decision_log.exchange.madr import write_madr
 from ebbtide.decision_log.exchange.markdown import sections, split_front_matter
 from ebbtide.decision_log.exchange.reading import FileFormat, read_decisions
@@ -323,7 +323,7 @@ def test_a_copy_of_a_log_is_the_same_log() -> None:
     original = decision(
         reasons=(Reason(text="one writer"),), prediction="No locks", settled_at=1_700_000_060.5
     )
-    content = "".join(write_full([original]))
+    content = "".join(write_document([original]))
     with DecisionLog.open(":memory:", tenant="other") as log:
         assert import_decisions(log, read_decisions(content, "log")).created == (original.id,)
         found = log.get(original.id)

@@ -8,8 +8,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ebbtide.decision_log.exchange.full import write_full
-from ebbtide.decision_log.exchange.jsonl import write_jsonl
+from ebbtide.decision_log.exchange.json_form import write_document, write_jsonl
 from ebbtide.decision_log.exchange.madr import write_madr
 from ebbtide.decision_log.exchange.markdown import (
     block,
@@ -156,7 +155,7 @@ def test_a_page_reads_back_as_it_was(one: Decision) -> None:
 def test_json_reads_back_as_it_was(some: list[Decision]) -> None:
     """So does the complete JSON document."""
     expected = [elsewhere(one) for one in some]
-    assert read("".join(write_full(some))) == expected
+    assert read("".join(write_document(some))) == expected
 
 
 @given(LISTS.filter(bool))

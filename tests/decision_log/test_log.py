@@ -419,7 +419,7 @@ def test_changes_behind_its_back_show(log, change):
             tx.session.run(sql)
 
     log.store.write(edit)
-    verification = log.verify(expected_head=heads["coder"])
+    verification = log.verify(heads={"coder": heads["coder"]})
     assert not verification.ok
     assert verification.to_dict()["faults"]
     if change in {"state", "row"}:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from ebbtide.decision_log.deliberation.deliberation import Deliberation
-from ebbtide.decision_log.exchange import jsonl  # noqa: F401 - as another user its source may be out of reach
+from ebbtide.decision_log.exchange import json_form  # noqa: F401 - as another user its source may be out of reach
 from ebbtide.decision_log.log.decision_log import DecisionLog
 from ebbtide.errors import StoreError
 

@@ -12,12 +12,11 @@ from hypothesis import strategies as st
 
 from ebbtide.decision_log.exchange.arrivals import Broken
 from ebbtide.decision_log.exchange.folder import NUMBERS, export_folder, read_files
-from ebbtide.decision_log.exchange.full import write_full
-from ebbtide.decision_log.exchange.importing import import_decisions
+from ebbtide.decision_log.exchange.importing import import_decisions, linked_records
+from ebbtide.decision_log.exchange.json_form import write_document
 from ebbtide.decision_log.exchange.reading import read_decisions
 from ebbtide.decision_log.exchange.record_edits import edited_record
 from ebbtide.decision_log.exchange.record_fields import RecordLink, record_fields
-from ebbtide.decision_log.exchange.record_links import linked_records
 from ebbtide.decision_log.log.decision_log import DecisionLog
 from ebbtide.decision_log.record.particulars import Particulars, RecordOption, RecordStatus, pack, unpack
 from ebbtide.decision_log.record.record import (
@@ -336,7 +335,7 @@ def test_the_complete_form_has_the_record() -> None:
     """Long ones are packed, and come back."""
     for text in ("# A\r\n\r\n## Decision\r\n\r\nb", "# A\n\n## Decision\n\n" + "word \u00e9\n" * 5000):
         one = record(text)
-        (entry,) = read_decisions("".join(write_full([one])), "log.json")
+        (entry,) = read_decisions("".join(write_document([one])), "log.json")
         assert entry.document == one.document
         assert len(json.dumps(to_wire(one))) < 3000
 

@@ -4,12 +4,10 @@ import json
 
 import pytest
 
-from ebbtide.decision_log.calibration.brier import Forecast
-from ebbtide.decision_log.calibration.calibrate import find_drift
 from ebbtide.decision_log.cleaning.cleanup import audit
 from ebbtide.decision_log.deliberation.deliberation import Deliberation
 from ebbtide.decision_log.exchange.importing import import_decisions
-from ebbtide.decision_log.exchange.jsonl import read_jsonl, write_jsonl
+from ebbtide.decision_log.exchange.json_form import read_jsonl, write_jsonl
 from ebbtide.decision_log.exchange.reading import read_decisions
 from ebbtide.decision_log.exchange.rows import RowFields
 from ebbtide.decision_log.log.decision_log import DecisionLog
@@ -64,11 +62,6 @@ def test_what_has_no_time_meets_no_window(log):
     assert answer.kept
     assert answer.id != undated
     assert audit(log).rows == ()
-
-
-def test_a_drift_is_looked_for_in_dated_forecasts_only():
-    rows = [Forecast(0.8, float(number % 2), float(number)) for number in range(60)]
-    assert find_drift([*rows, *[Forecast(0.8, 0.0) for _ in range(60)]]) == find_drift(rows)
 
 
 @pytest.mark.parametrize(

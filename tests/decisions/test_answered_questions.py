@@ -93,8 +93,8 @@ def test_the_gate_keeps_what_was_chosen() -> None:
     turns = TurnFilter()
     (each,) = turns.answer(4, call("SQLite"))
     assert each.disposition is Disposition.KEPT
-    assert each.candidate().description == "Which store? SQLite"
-    assert each.candidate().options == ("SQLite", "Redis, PostgreSQL")
+    assert each.sentence.candidate().description == "Which store? SQLite"
+    assert each.sentence.candidate().options == ("SQLite", "Redis, PostgreSQL")
     assert (each.turn.speaker, each.sentence.rule) == ("user", "answer.option")
     (again,) = turns.answer(9, call("SQLite"))
     assert again.disposition is Disposition.DUPLICATE

@@ -4,8 +4,7 @@ import pytest
 
 from ebbtide.decisions.repeats.differences import DifferenceKind
 from ebbtide.decisions.repeats.duplicates import Earlier, find_duplicate
-from ebbtide.decisions.repeats.reversals import find_reversal
-from ebbtide.decisions.repeats.subject import find_opposition, read_subject
+from ebbtide.decisions.repeats.subject import find_opposition, find_reversal, read_subject
 from ebbtide.text.normal_form import normal_form
 
 

@@ -27,14 +27,12 @@ class DuplicateRules:
             reverse the earlier one.
         content_tokens: Tokens beside function words that both texts need before similarity counts. Under
             that, only one normal form makes a duplicate.
-        containment_at_least: Share of the smaller text's tokens that the larger one has, from which that is
-            reported. It is advice and refuses nothing; None never reports it.
         compared_at_most: Newest rows of the window whose words are compared; the others are compared by
             normal form alone, and the verdict says so. None compares all.
         rivals_at_most: Decisions that share most of the subject of a text and are read for one that it
             contradicts, of all sessions and whatever their age; 0 reads none.
 
-    Source: decision quality gate, layer 2 (clause Q06). The last six are ours, and off in the SPEC profile.
+    Source: decision quality gate, layer 2 (clause Q06). The last five are ours, and off in the SPEC profile.
     """
 
     SPEC: ClassVar[DuplicateRules]
@@ -46,7 +44,6 @@ class DuplicateRules:
     exact_first: bool = False
     contrast_guard: bool = False
     content_tokens: int = 0
-    containment_at_least: float | None = None
     compared_at_most: int | None = None
     rivals_at_most: int = 0
 
@@ -54,8 +51,6 @@ class DuplicateRules:
         if self.window_s is not None:
             number("window_s", self.window_s, least=0, expected="seconds, 0 or more")
         share("jaccard_above", self.jaccard_above)
-        if self.containment_at_least is not None:
-            share("containment_at_least", self.containment_at_least)
         if self.tokens not in tuple(TokenForm):
             raise ConfigError(f"tokens = {self.tokens!r}: expected one of {', '.join(TokenForm)}")
         object.__setattr__(self, "tokens", TokenForm(self.tokens))
@@ -73,7 +68,6 @@ DuplicateRules.DEFAULT = DuplicateRules(
     exact_first=True,
     contrast_guard=True,
     content_tokens=4,
-    containment_at_least=0.8,
     compared_at_most=1000,
     rivals_at_most=16,
 )

@@ -18,7 +18,7 @@ from ebbtide.decisions.candidate import Candidate, Source
 from ebbtide.decisions.gate.assess import assess
 from ebbtide.decisions.learning.decision_label import DecisionLabel, Draw, LabelKind, read_labels
 from ebbtide.decisions.learning.drawing import OpenQuestion, next_question
-from ebbtide.decisions.learning.features import LabelledCandidate, trust_in
+from ebbtide.decisions.learning.features import LabelledCandidate, RuleReading, trust_in
 from ebbtide.decisions.learning.learned_model import LearnedModel
 from ebbtide.decisions.learning.learned_rule import LEARNED, embedder
 from ebbtide.decisions.learning.logistic import fitted_weights
@@ -51,9 +51,9 @@ rows_of_numbers = arrays(np.float64, (6, 3), elements=st.floats(-2, 2, width=32)
 def candidates(decided: list[str], reported: list[str]) -> list[LabelledCandidate]:
     kinds = [(text, LabelKind.DECISION) for text in decided] + [(text, LabelKind.NONE) for text in reported]
     return [
-        LabelledCandidate.of(
+        LabelledCandidate(
             DecisionLabel(text=text, label=kind, document=f"day-{number % 7}", draw=Draw.RANDOM),
-            assess(Candidate(description=text)),
+            RuleReading.of(assess(Candidate(description=text))),
         )
         for number, (text, kind) in enumerate(kinds)
     ]
@@ -180,7 +180,7 @@ def test_trust_grows_with_the_decisions() -> None:
     assert trust_in(0) == 0.0
     only_noise = trained([], REPORTED)
     vector = embedder().embed([MEALS])
-    assert only_noise.points(vector, -1.0, []) <= 0.0
+    assert only_noise.points(vector, RuleReading(-1.0, (), settled=False)) <= 0.0
 
 
 def test_the_report_judges_each_document_without_its_labels() -> None:
@@ -199,7 +199,10 @@ def test_the_report_judges_each_document_without_its_labels() -> None:
 
 def test_one_document_is_said_to_flatter() -> None:
     """Its folds are texts, and the report says that they are no documents."""
-    labels = [dataclasses.replace(each, document="one") for each in candidates(DECIDED, REPORTED)]
+    labels = [
+        each._replace(label=dataclasses.replace(each.label, document="one"))
+        for each in candidates(DECIDED, REPORTED)
+    ]
     report = training_report(labelled_table(labels, embedder()))
     assert (report.documents, report.by_document) == (1, False)
     assert report.curve[-1].labels > 25

@@ -12,7 +12,8 @@ from ebbtide.cli.declaration import Command
 from ebbtide.cli.result import Result
 from ebbtide.cli.table import Table
 from ebbtide.cli.terminal import Line, plain
-from ebbtide.decision_log.calibration.calibrate import Calibration, GroupScores, Scores, calibrate_decisions
+from ebbtide.decision_log.calibration.calibrate import Calibration, GroupScores, calibrate_decisions
+from ebbtide.decision_log.calibration.scores import Scores
 
 
 @click.command(cls=Command)
@@ -47,15 +48,13 @@ def _reliability(scores: Scores) -> Table:
     """Each bin: what was said, and what turned out right with its 95 % interval."""
     table = _table("confidence", "n", "said", "right", "95% interval")
     for row in scores.bins:
-        span = f"{row.low:.2f}" if row.low == row.high else f"{row.low:.2f} to {row.high:.2f}"
-        low, high = row.interval
-        interval = f"{low:.2f} to {high:.2f}"
+        span, interval = (f"{low:.2f} to {high:.2f}" for low, high in ((row.low, row.high), row.interval))
         table.add(span, str(row.n), f"{row.mean_confidence:.2f}", f"{row.rate:.2f}", interval)
     return table
 
 
 def _summary(result: Calibration, scores: Scores) -> Iterator[str]:
-    brier, error, drift = scores.brier, scores.error, result.drift
+    brier, error = scores.brier, scores.error
     skill = "unknown" if brier.skill is None else f"{brier.skill:.3f}"
     yield f"{result.n} of {result.decisions} decisions"
     yield f"Brier score {brier.score:.4f}, skill {skill}"
@@ -63,8 +62,6 @@ def _summary(result: Calibration, scores: Scores) -> Iterator[str]:
     yield f"reliability {brier.reliability:.4f}, resolution {brier.resolution:.4f}"
     yield f"calibration error {error.value:.3f}"
     yield f"a perfect forecaster: {error.expected:.3f} on average, usually below {error.usual_below:.3f}"
-    if drift is not None and drift.changed:
-        yield f"errors changed: {drift.before:.3f} to {drift.after:.3f} (p = {drift.p_value:.2g})"
 
 
 def _groups(title: str, groups: tuple[GroupScores, ...], least: int) -> Table:

@@ -15,7 +15,7 @@ from ebbtide.cli.declaration import Argument, Command, Option, Output, ProfileNa
 from ebbtide.cli.result import Result
 from ebbtide.cli.terminal import Line, plain
 from ebbtide.decision_log.cleaning import cleanup
-from ebbtide.decision_log.cleaning.cleaning_plan import Plan, PlannedRow
+from ebbtide.decision_log.cleaning.cleanup import Plan, PlannedRow
 from ebbtide.decision_log.record.record import Decision, Status
 from ebbtide.errors import ConfigError, StaleDecisionError
 from ebbtide.profile import Profile

@@ -19,11 +19,9 @@ from ebbtide.cli.result import Result
 from ebbtide.cli.terminal import Line, console, plain, warn
 from ebbtide.decision_log.exchange.arrivals import Arrival, Broken
 from ebbtide.decision_log.exchange.folder import export_folder, read_files
-from ebbtide.decision_log.exchange.full import write_full
-from ebbtide.decision_log.exchange.importing import Imported, import_decisions, survey
-from ebbtide.decision_log.exchange.jsonl import write_jsonl
+from ebbtide.decision_log.exchange.importing import Imported, import_decisions, linked_records, survey
+from ebbtide.decision_log.exchange.json_form import write_document, write_jsonl
 from ebbtide.decision_log.exchange.reading import FileFormat, WriteFormat, read_decisions
-from ebbtide.decision_log.exchange.record_links import linked_records
 from ebbtide.decision_log.exchange.rows import RowFields
 from ebbtide.decision_log.record.record import Decision, Status
 from ebbtide.errors import ConfigError, TranscriptError
@@ -138,7 +136,7 @@ def _export_file(decisions: Sequence[Decision], to: Path | None, kind: WriteForm
     if kind is WriteFormat.JSONL:
         text = "".join(f"{line}\n" for line in write_jsonl(decisions))
     else:
-        text = "".join(write_full(decisions))
+        text = "".join(write_document(decisions))
     if to is None:
         sys.stdout.write(text)
         return

@@ -30,7 +30,6 @@ from ebbtide.decisions.turns.filtered_turns import (
 from ebbtide.decisions.turns.turn_candidates import TurnCandidate
 from ebbtide.decisions.turns.turn_filter import TurnFilter
 from ebbtide.divergence.monitor import tools_of
-from ebbtide.events.effect import Effect
 from ebbtide.events.event import Event, Message, ModelCall, ToolCall
 from ebbtide.profile import Profile
 from ebbtide.report.plurals import count
@@ -101,15 +100,13 @@ def filtered_trace(trace: Trace, rules: Profile, *, everyone: bool) -> FilteredT
     candidates: dict[str, FilteredCandidate] = {}
     turns = 0
     for number, event in enumerate(trace, start=1):
-        if isinstance(event, ToolCall) and event.name in ASKING_TOOLS:
-            answers = turn_filter.answer(turns + 1, event) if everyone and not event.error else ()
-            turns += bool(answers)
-            candidates.update((each.id, each) for each in answers)
-            continue
         if isinstance(event, ToolCall):
-            policy = tools.get(event.name) if turn_filter.awaits_deeds and not event.error else None
-            if policy is not None and policy.effect_of(event.args) is Effect.CHANGE:
-                candidates.update((each.id, each) for each in turn_filter.act(number, event.args))
+            is_asked = event.name in ASKING_TOOLS
+            if event.error or (is_asked and not everyone):
+                continue
+            new = turn_filter.call(turns + 1 if is_asked else number, event, tools)
+            turns += is_asked and bool(new)
+            candidates.update((each.id, each) for each in new)
             continue
         turn = _turn(event, turns + 1)
         if turn is None:
@@ -123,17 +120,13 @@ def filtered_trace(trace: Trace, rules: Profile, *, everyone: bool) -> FilteredT
 
 
 def _turn(event: TraceItem, number: int) -> SpokenTurn | None:
-    """Returns the speaker, the words, the time, and True for a person; None for what is no turn."""
+    """Returns the turn that an item of a trace is; None for what is none."""
     if isinstance(event, ModelCall | Message):
-        by_person = isinstance(event, Message)
-        speaker, text, ts = event.agent or ("user" if by_person else "assistant"), event.text or "", event.ts
-    elif isinstance(event, Event):
+        return SpokenTurn.of(event, number)
+    if isinstance(event, Event):
         return None
-    else:
-        by_person = event.is_by_person
-        speaker, text, ts = event.agent or "agent", event.words, None
-    role = Speaker.PERSON if by_person else Speaker.MODEL
-    return SpokenTurn(number=number, speaker=speaker, text=text, ts=ts, role=role)
+    role = Speaker.PERSON if event.is_by_person else Speaker.MODEL
+    return SpokenTurn(number=number, speaker=event.agent or "agent", text=event.words, role=role)
 
 
 def _save(name: str, place: Place, filtered: FilteredTurns) -> dict[str, int]:
@@ -144,7 +137,7 @@ def _save(name: str, place: Place, filtered: FilteredTurns) -> dict[str, int]:
             scope=DecisionScope(
                 agent=plain(each.turn.speaker, _NAME) or DecisionScope().agent, session=plain(session, _NAME)
             ),
-            candidate=each.candidate(),
+            candidate=each.sentence.candidate(),
             opened_at=each.turn.ts,
             settled_at=each.turn.ts,
             assessment=each.assessment,

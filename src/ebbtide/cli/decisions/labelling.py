@@ -37,7 +37,7 @@ from ebbtide.decisions.learning.drawing import (
     doubt_of_rules,
     next_question,
 )
-from ebbtide.decisions.learning.features import LabelledCandidate
+from ebbtide.decisions.learning.features import LabelledCandidate, RuleReading
 from ebbtide.decisions.turns.filtered_turns import Disposition, FilteredCandidate
 from ebbtide.errors import SemanticError
 from ebbtide.profile import Profile
@@ -274,7 +274,7 @@ class _Labelling:
 def labelled_candidates(labels: Sequence[DecisionLabel], rules: Profile) -> list[LabelledCandidate]:
     """Labels with what the rules make of their texts; skipped ones are left out."""
     return [
-        LabelledCandidate.of(each, assess(Candidate(description=each.text), profile=rules))
+        LabelledCandidate(each, RuleReading.of(assess(Candidate(description=each.text), profile=rules)))
         for each in labels
         if each.label is not LabelKind.SKIPPED
     ]

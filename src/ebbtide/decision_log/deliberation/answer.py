@@ -67,12 +67,5 @@ class DecisionAnswer(Record):
     @property
     def reversals(self) -> tuple[str, ...]:
         """Ids of earlier decisions that it may reverse: does it supersede them?"""
-        duplicate = self.duplicate
-        if (
-            duplicate is None
-            or duplicate.is_duplicate
-            or duplicate.difference is None
-            or duplicate.of is None
-        ):
-            return ()
-        return (duplicate.of,)
+        earlier = None if self.duplicate is None else self.duplicate.may_reverse
+        return () if earlier is None else (earlier,)

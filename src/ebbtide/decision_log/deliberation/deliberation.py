@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
-from typing import Protocol, TypeVar, Unpack
+from typing import TypeVar, Unpack
 
 from ebbtide.decision_log.deliberation import gated_steps
 from ebbtide.decision_log.deliberation.answer import DecisionAnswer, DecisionVerdict
@@ -21,6 +21,7 @@ from ebbtide.decision_log.deliberation.proposal import (
     propose,
 )
 from ebbtide.decision_log.log import steps
+from ebbtide.decision_log.log.counting import verdict_keys
 from ebbtide.decision_log.log.decision_log import DecisionLog
 from ebbtide.decision_log.record.record import Decision, DecisionScope, Mode
 from ebbtide.decision_log.store.transaction import OnSubject, Transaction, checked_time
@@ -35,11 +36,8 @@ _T = TypeVar("_T")
 _REMEMBERED = 4096  # opened decisions of this process that need not be read again
 
 
-class Gate(Protocol):
-    """A judge of candidates; `ebbtide.decisions.gate.assess.assess` is one."""
-
-    def __call__(self, candidate: Candidate, context: TurnContext | None, profile: Profile, /) -> Assessment:
-        """Assesses a candidate."""
+#: A judge of candidates; `ebbtide.decisions.gate.assess.assess` is one.
+Gate = Callable[[Candidate, TurnContext | None, Profile], Assessment]
 
 
 class Deliberation:
@@ -211,7 +209,7 @@ class Deliberation:
         proposal = self._propose(latest, description, words)
         answer = self._write(
             latest.scope.agent,
-            lambda tx: gated_steps.finalize(tx, self._rules, tx.fresh(latest), proposal),
+            lambda tx: gated_steps.finalize(tx, self._rules, proposal, tx.fresh(latest)),
             gated_steps.subjects(self._rules, proposal.taken),
         )
         with self._lock:
@@ -251,7 +249,7 @@ class Deliberation:
         return self._remember_answer(
             self._write(
                 proposal.taken.scope.agent,
-                lambda tx: gated_steps.finalize_at_once(tx, self._rules, proposal),
+                lambda tx: gated_steps.finalize(tx, self._rules, proposal),
                 gated_steps.subjects(self._rules, proposal.taken),
             )
         )
@@ -276,7 +274,7 @@ class Deliberation:
         def work(tx: Transaction) -> tuple[DecisionAnswer, ...]:
             for agent in sorted({each.taken.scope.agent for each in proposals}):
                 tx.lock(self.log.tenant, agent)
-            return tuple(gated_steps.finalize_at_once(tx, self._rules, each) for each in proposals)
+            return tuple(gated_steps.finalize(tx, self._rules, each) for each in proposals)
 
         subjects = [
             subject for each in proposals for subject in gated_steps.subjects(self._rules, each.taken)
@@ -316,13 +314,8 @@ class Deliberation:
             return None, f"{type(error).__name__}: {error}"[:200]
 
     def _count_not_captured(self, scope: DecisionScope, candidate: Candidate) -> DecisionAnswer:
-        verdict = DecisionVerdict.NOT_CAPTURED.value
-
-        def work(tx: Transaction) -> None:
-            for key in steps.verdict_keys(scope, candidate, None, self.mode.value, verdict):
-                tx.count(key)
-
-        self._write(scope.agent, work)
+        keys = verdict_keys(scope, candidate, None, self.mode.value, DecisionVerdict.NOT_CAPTURED.value)
+        self._write(scope.agent, lambda tx: tx.count(keys))
         return DecisionAnswer(verdict=DecisionVerdict.NOT_CAPTURED, mode=self.mode)
 
     def _remember_opened(self, decision: Decision) -> None:

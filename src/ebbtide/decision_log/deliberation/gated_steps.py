@@ -22,10 +22,9 @@ from ebbtide.decision_log.record.record import (
 from ebbtide.decision_log.store.transaction import OnSubject, Transaction
 from ebbtide.decisions.candidate import Candidate
 from ebbtide.decisions.repeats.compared_text import fingerprint
-from ebbtide.decisions.repeats.duplicate_assessment import duplicate_assessment
-from ebbtide.decisions.repeats.duplicate_verdict import DuplicateVerdict
+from ebbtide.decisions.repeats.duplicate_verdict import DuplicateVerdict, duplicate_assessment
 from ebbtide.decisions.repeats.duplicates import find_duplicate
-from ebbtide.decisions.repeats.reversals import find_reversal
+from ebbtide.decisions.repeats.subject import find_reversal
 from ebbtide.errors import LifecycleError
 from ebbtide.profile import Profile
 from ebbtide.profile.duplicates import DuplicateRules
@@ -89,25 +88,22 @@ def start(
     )
 
 
-def finalize(tx: Transaction, rules: StepRules, decision: Decision, proposal: Proposal) -> DecisionAnswer:
-    """Take a decision that was opened, into the log or into quarantine.
+def finalize(
+    tx: Transaction, rules: StepRules, proposal: Proposal, opened: Decision | None = None
+) -> DecisionAnswer:
+    """Take a decision into the log or into quarantine.
+
+    Args:
+        tx: The transaction.
+        rules: What is asked of it.
+        proposal: As it would be taken.
+        opened: As it was opened; None where nobody did.
 
     Raises:
         LifecycleError: It is final already, with another text.
     """
-    if decision.status not in {Status.OPENED, Status.ABANDONED}:
-        return _repeat_answer(decision, proposal, rules)
-    return _judge_and_settle(tx, rules, proposal, decision)
-
-
-def finalize_at_once(tx: Transaction, rules: StepRules, proposal: Proposal) -> DecisionAnswer:
-    """Take a decision that nobody opened, into the log or into quarantine."""
-    return _judge_and_settle(tx, rules, proposal, None)
-
-
-def _judge_and_settle(
-    tx: Transaction, rules: StepRules, proposal: Proposal, opened: Decision | None
-) -> DecisionAnswer:
+    if opened is not None and opened.status not in {Status.OPENED, Status.ABANDONED}:
+        return _repeat_answer(opened, proposal, rules)
     taken = proposal.taken
     scope, candidate, at, assessment = taken.scope, taken.candidate, taken.settled_at or 0.0, taken.assessment
     duplicate = None
@@ -133,10 +129,7 @@ def _judge_and_settle(
             *(link for link in taken.links if link.relation is not Relation.SUPERSEDES and not enforced),
         ),
     )
-    if opened is None:
-        decision = steps.settle_at_once(tx, settled)
-    else:
-        decision = steps.settle_opened(tx, opened, settled)
+    decision = steps.settle(tx, settled, opened)
     if not enforced:
         decision = _superseding(tx, decision, taken)
     verdict = _VERDICTS[decision.status]
@@ -174,8 +167,6 @@ def _links(duplicate: DuplicateVerdict | None) -> tuple[Link, ...]:
         return ()
     if duplicate.is_duplicate:
         return (Link(relation=Relation.DUPLICATE_OF, to=duplicate.of),)
-    if duplicate.difference is None:
-        return ()
     return (Link(relation=Relation.CONTRADICTS, to=duplicate.of, why="possible reversal"),)
 
 

@@ -15,7 +15,7 @@ from ebbtide.decision_log.exchange.record_edits import edited_record
 from ebbtide.decision_log.exchange.record_fields import number_of, record_fields
 from ebbtide.decision_log.exchange.record_page import RecordPage
 from ebbtide.decision_log.record.identifiers import origin_id
-from ebbtide.decision_log.record.record import Decision, page_name
+from ebbtide.decision_log.record.record import Decision, SourceDocument, page_name
 from ebbtide.errors import ConfigError
 
 
@@ -54,7 +54,10 @@ def export_folder(decisions: Iterable[Decision], folder: Path) -> Exported:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         plan = _plan(rows, folder)
-        titles = {entry.id: _title(entry) for entry in rows}
+        titles = {
+            entry.id: record_fields(entry.document.text).title if entry.document else title_of(entry)
+            for entry in rows
+        }
         pages = {
             entry.id: _record(entry, folder, plan.names, titles)
             if entry.document
@@ -68,7 +71,8 @@ def export_folder(decisions: Iterable[Decision], folder: Path) -> Exported:
         # First the numbers: what is interrupted after that goes on with the same ones. Where the records are
         # as they were imported there is nothing to remember.
         if plan.numbers or files:
-            _write(folder / NUMBERS, numbers_text(plan.numbers, files))
+            table = {"schema": 1, "numbers": plan.numbers, **({"files": files} if files else {})}
+            _write(folder / NUMBERS, json.dumps(table, indent=2) + "\n")
         writes = sum(_write(folder / plan.names[entry.id], pages[entry.id]) for entry in rows)
     except OSError as error:
         raise ConfigError(f"{folder}: cannot be written: {error.strerror or error}") from error
@@ -86,7 +90,7 @@ class _Plan:
 
 
 def _plan(rows: Sequence[Decision], folder: Path) -> _Plan:
-    numbers_before, files = read_numbers(folder), read_files(folder)
+    numbers_before, files = _remembered(folder)
     names: dict[str, str] = {}
     for entry in rows:
         if entry.document is None:
@@ -96,13 +100,14 @@ def _plan(rows: Sequence[Decision], folder: Path) -> _Plan:
             name
             and entry.id not in numbers_before
             and name not in names.values()
-            and _is_of(entry, folder / name)
+            and _is_of(entry.document, folder / name)
         ):
             names[entry.id] = name
     used = {number for name in names.values() if (number := number_of(name)) is not None}
     others = [entry for entry in rows if entry.id not in names]
-    numbers = assign_numbers((entry.id for entry in others), numbers_before, numbers_in(folder) | used)
     there = {number_of(path.name): path.name for path in sorted(folder.glob("*.md"))}
+    used |= {int(match[1]) for path in folder.iterdir() if (match := _TAKEN.fullmatch(path.name))}
+    numbers = assign_numbers((entry.id for entry in others), numbers_before, used)
     naming = folder_naming([*there.values(), *names.values()])
     for entry in others:
         number = numbers[entry.id]
@@ -132,9 +137,9 @@ def _not_stated(
             yield entry.id
 
 
-def _is_of(entry: Decision, path: Path) -> bool:
-    """Returns True where no file is there, or the record of this decision, perhaps edited since."""
-    return not path.exists() or RecordPage(_read(path)).title == _heading(entry)
+def _is_of(document: SourceDocument, path: Path) -> bool:
+    """Returns True where no file is there, or this record, perhaps edited since."""
+    return not path.exists() or RecordPage(_read(path)).title == RecordPage(document.text).title
 
 
 def _record(entry: Decision, folder: Path, names: Mapping[str, str], titles: Mapping[str, str]) -> str:
@@ -142,16 +147,6 @@ def _record(entry: Decision, folder: Path, names: Mapping[str, str], titles: Map
     path = folder / names[entry.id]
     text = entry.document.text if entry.document else ""
     return edited_record(entry, _read(path) if path.exists() else text, names, titles)
-
-
-def _heading(entry: Decision) -> str:
-    return RecordPage(entry.document.text).title if entry.document else ""
-
-
-def _title(entry: Decision) -> str:
-    if entry.document is None:
-        return title_of(entry)
-    return record_fields(entry.document.text).title
 
 
 def _read(path: Path) -> str:
@@ -174,41 +169,35 @@ NUMBERS = "numbers.json"  #: the file in the folder that remembers
 _TAKEN = re.compile(r"(\d{1,6})-.*\.md")
 
 
-def read_numbers(folder: Path) -> dict[str, int]:
-    """The number of each id; empty where nothing was exported to this folder yet.
-
-    Raises:
-        ConfigError: The file that remembers is broken.
-    """
-    numbers = _table(folder).get("numbers", {})
-    if not isinstance(numbers, dict) or not all(type(number) is int for number in numbers.values()):
-        raise ConfigError(f"{folder / NUMBERS}: expected an object 'numbers' with a whole number for each id")
-    return numbers
-
-
 def read_files(folder: Path) -> dict[str, str]:
     """The name of the page of each id, of records that were changed since they were imported.
 
     Raises:
         ConfigError: The file that remembers is broken.
     """
-    files = _table(folder).get("files", {})
-    if not isinstance(files, dict) or not all(isinstance(name, str) for name in files.values()):
-        raise ConfigError(f"{folder / NUMBERS}: expected an object 'files' with a name for each id")
-    return {identifier: name for identifier, name in files.items() if page_name(name) == name}
+    return _remembered(folder)[1]
 
 
-def _table(folder: Path) -> Mapping[str, object]:
+def _remembered(folder: Path) -> tuple[dict[str, int], dict[str, str]]:
+    """The number, and the name of the page, of each id; none where nothing was exported to this folder yet.
+
+    Raises:
+        ConfigError: The file that remembers is broken.
+    """
     path = folder / NUMBERS
     try:
         table = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        return {}
+        return {}, {}
     except (OSError, ValueError) as error:
         raise ConfigError(f"{path}: cannot be read: {error}. Without it numbers would change.") from error
-    if not isinstance(table, Mapping) or not {"numbers", "files"} & table.keys():
+    is_ours = isinstance(table, Mapping) and {"numbers", "files"} & table.keys()
+    numbers, files = (table.get("numbers", {}), table.get("files", {})) if is_ours else (None, {})
+    if not isinstance(numbers, dict) or not all(type(number) is int for number in numbers.values()):
         raise ConfigError(f"{path}: expected an object 'numbers' with a whole number for each id")
-    return table
+    if not isinstance(files, dict) or not all(isinstance(name, str) for name in files.values()):
+        raise ConfigError(f"{path}: expected an object 'files' with a name for each id")
+    return numbers, {identifier: name for identifier, name in files.items() if page_name(name) == name}
 
 
 def assign_numbers(
@@ -226,15 +215,3 @@ def assign_numbers(
             last += 1
             numbers[name] = last
     return numbers
-
-
-def numbers_in(folder: Path) -> set[int]:
-    """The numbers of the records that are in a folder, whoever wrote them."""
-    matches = (_TAKEN.fullmatch(path.name) for path in folder.iterdir()) if folder.is_dir() else ()
-    return {int(match[1]) for match in matches if match}
-
-
-def numbers_text(numbers: Mapping[str, int], files: Mapping[str, str] | None = None) -> str:
-    """Returns the content of the file that remembers the numbers."""
-    pages = {"files": dict(files)} if files else {}
-    return json.dumps({"schema": 1, "numbers": dict(numbers), **pages}, indent=2) + "\n"

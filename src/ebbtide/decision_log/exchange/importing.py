@@ -1,19 +1,31 @@
-"""Import of decisions into a log, some hundred a transaction; those that are there stay as they are."""
+"""Import of decisions into a log, some hundred a transaction; those that are there stay as they are.
+
+The records of one folder are linked first: from names of files to decisions.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import ClassVar
 
 from ebbtide.codec import Record
 from ebbtide.decision_log.exchange.arrivals import Arrival, Broken
+from ebbtide.decision_log.exchange.record_fields import RecordFields, record_fields
 from ebbtide.decision_log.log.decision_log import DecisionLog
 from ebbtide.decision_log.record.identifiers import is_id, origin_id
-from ebbtide.decision_log.record.record import Decision
+from ebbtide.decision_log.record.record import Decision, Link, Relation, SourceDocument
 
 _BATCH = 500
+_RELATIONS = {
+    "supersedes": Relation.SUPERSEDES,
+    "replaces": Relation.SUPERSEDES,
+    "depends on": Relation.DEPENDS_ON,
+    "contradicts": Relation.CONTRADICTS,
+}
+_SUPERSEDED = ("superseded by", "replaced by")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +43,51 @@ class Imported(Record):
     created: tuple[str, ...]
     present: int
     broken: tuple[Broken, ...]
+
+
+def linked_records(arrivals: Iterable[Arrival], ids: Mapping[str, str] | None = None) -> list[Arrival]:
+    """The records of one folder, with links to each other.
+
+    A link names the record that it leads to by its origin; the import puts the id in its place. A link that
+    leads out of the folder stays in the text alone.
+
+    Args:
+        arrivals: What was read from the folder.
+        ids: The id of a page, by the name of its file, where the folder remembers it.
+    """
+    parts = list(arrivals)
+    origins: Counter[str | None] = Counter()
+    records: list[tuple[int, Decision, SourceDocument, RecordFields]] = []
+    for at, arrival in enumerate(parts):
+        if isinstance(arrival, Decision) and (document := arrival.document) is not None:
+            origins[arrival.origin] += 1
+            times = origins[arrival.origin]
+            # Two pages of the same words are two records.
+            origin = arrival.origin if times == 1 else f"{arrival.origin}#{times}"
+            record = replace(arrival, origin=origin, id=(ids or {}).get(document.name, ""))
+            records.append((at, record, document, record_fields(document.text, document.name)))
+    by_file = {document.name: record for _, record, document, _ in records}
+    by_number = {fields.number: record for _, record, _, fields in reversed(records)}
+    for at, record, document, fields in records:
+        links: dict[tuple[Relation, str], Link] = {}
+        superseded_by = record.superseded_by
+        for link in fields.links:
+            page = by_file.get(link.file) if link.file else by_number.get(link.number or -1)
+            if page is None or page.origin is None or page.origin == record.origin:
+                continue
+            if link.kind in _SUPERSEDED:
+                superseded_by = page.origin
+                continue
+            relation = _RELATIONS.get(link.kind, Relation.RELATED_TO)
+            why = "" if link.kind in _RELATIONS else link.kind
+            links.setdefault((relation, page.origin), Link(relation=relation, to=page.origin, why=why))
+        parts[at] = replace(
+            record,
+            links=tuple(links.values()),
+            superseded_by=superseded_by,
+            document=replace(document, links=len(links)),
+        )
+    return parts
 
 
 def import_decisions(log: DecisionLog, arrivals: Iterable[Arrival]) -> Imported:

@@ -12,11 +12,10 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
-from functools import partial
 
 from ebbtide.decision_log.exchange.markdown import block, front_matter, inline, item
-from ebbtide.decision_log.record.particulars import Particulars, RecordOption
-from ebbtide.decision_log.record.record import Decision, Link, Relation, Status
+from ebbtide.decision_log.record.particulars import Particulars
+from ebbtide.decision_log.record.record import Decision, Link, Relation, Review, Status
 from ebbtide.decision_log.record.wire import to_wire
 from ebbtide.decisions.candidate import Reason
 
@@ -57,11 +56,6 @@ def title_of(decision: Decision) -> str:
     return line if len(line) <= _TITLE else f"{line[:_TITLE].rsplit(maxsplit=1)[0]}\u2026"
 
 
-def file_name(decision: Decision, number: int, *, digits: int = 4) -> str:
-    """Name of the page: the number and the title, in letters that every file system takes."""
-    return f"{number:0{digits}}-{_slug(decision)}.md"
-
-
 def folder_naming(names: Iterable[str]) -> Callable[[Decision, int], str]:
     """Returns the naming of the pages of a folder: by a number of so many digits, or by the day.
 
@@ -82,12 +76,16 @@ def folder_naming(names: Iterable[str]) -> Callable[[Decision, int], str]:
     """
     lengths = Counter(len(match[1]) for name in names if (match := _NUMBERED.match(name)))
     digits = lengths.most_common(1)[0][0] if lengths else 4
-    if digits != _DAY:
-        return partial(file_name, digits=digits)
-    return lambda decision, _: f"{day(decision.opened_at).replace('-', '')}-{_slug(decision)}.md"
+
+    def naming(decision: Decision, number: int) -> str:
+        head = f"{number:0{digits}}" if digits != _DAY else day(decision.opened_at).replace("-", "")
+        return f"{head}-{_slug(decision)}.md"
+
+    return naming
 
 
 def _slug(decision: Decision) -> str:
+    """The title in letters that every file system takes."""
     words = re.findall(r"[a-z0-9]+", title_of(decision).lower())
     return "-".join(words)[:_SLUG].strip("-") or "decision"
 
@@ -174,14 +172,13 @@ def _page(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
             yield f"* {EXPECTED}{item(decision.prediction)[2:]}"
     if decision.reviews:
         yield f"\n### {CONFIRMATION}\n"
-        for review in decision.reviews:
-            by, evidence = inline(review.by), inline(review.evidence)
-            yield f"* {day(review.ts)}: {review.outcome}, says {by}{f': {evidence}' if evidence else ''}"
+        yield from (f"* {review_line(review)}" for review in decision.reviews)
     if beside.options:
         yield f"\n## {ARGUMENTS}"
         for option in beside.options:
             yield f"\n### {inline(option.title)}\n"
-            yield from argument_items(option)
+            for side, words in SIDES.items():
+                yield from (f"* {words}{item(text)[2:]}" for text in getattr(option, side))
     if candidate.assumptions:
         yield f"\n## {ASSUMPTIONS}\n"
         yield from map(item, candidate.assumptions)
@@ -193,10 +190,10 @@ def _page(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
         yield f"\n## {MORE}\n\n{'; '.join(facts)}."
 
 
-def argument_items(option: RecordOption) -> Iterator[str]:
-    """Yields the arguments for and against an option as items of a list."""
-    for side, words in SIDES.items():
-        yield from (f"* {words}{item(text)[2:]}" for text in getattr(option, side))
+def review_line(review: Review) -> str:
+    """A review on one line."""
+    by, evidence = inline(review.by), inline(review.evidence)
+    return f"{day(review.ts)}: {review.outcome}, says {by}{f': {evidence}' if evidence else ''}"
 
 
 def _reason(reason: Reason) -> str:

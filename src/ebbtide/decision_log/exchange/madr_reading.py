@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import takewhile
@@ -11,7 +11,7 @@ from typing import Any
 
 from ebbtide.decision_log.exchange import madr
 from ebbtide.decision_log.exchange.arrivals import Origins
-from ebbtide.decision_log.exchange.full import read_full
+from ebbtide.decision_log.exchange.json_form import read_full
 from ebbtide.decision_log.exchange.markdown import Section, items, sections, split_front_matter, unescape
 from ebbtide.decision_log.exchange.record_fields import (
     CHOSEN,
@@ -19,9 +19,9 @@ from ebbtide.decision_log.exchange.record_fields import (
     CONTEXT,
     DECISION,
     DRIVERS,
-    NUMBER,
     OPTIONS,
     SUPERSEDED,
+    RecordFields,
     particulars_of,
     plain,
     record_fields,
@@ -34,7 +34,6 @@ _KIND = re.compile(rf"\*\*({'|'.join(ReasonKind)}):\*\* ")
 _ARGUMENTS_LEVEL = 2
 _NUMBERED = re.compile(r"\d{1,8}[-_ ]")
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
-_OLD_STYLE = re.compile(r"[*-]?\s*\**(date)\**\s*:\s*\**\s*(.+?)\s*", re.IGNORECASE)
 _HEADINGS = {
     "context": CONTEXT,
     "drivers": DRIVERS,
@@ -66,11 +65,12 @@ def read_record(page: str, source: str, origins: Origins) -> Decision:
         return _own(own, values, sections(body))
     name = page_name(source)
     parts = sections(_COMMENT.sub("", body))
-    entry = _foreign(values, parts, body, origins, numbered=bool(_NUMBERED.match(name)))
     fields = record_fields(page, name)
+    entry = _foreign(fields, parts, numbered=bool(_NUMBERED.match(name)))
     status = Status.SUPERSEDED if fields.status == SUPERSEDED else Status.KEPT
     document = SourceDocument(name=name, text=page, status=status)
-    return replace(entry, document=document, status=status, particulars=particulars_of(fields))
+    origin = origins.of({"page": body, **values})
+    return replace(entry, origin=origin, document=document, status=status, particulars=particulars_of(fields))
 
 
 def _own(own: Mapping[str, Any], values: Mapping[str, Any], parts: Sequence[Section]) -> Decision:
@@ -161,15 +161,11 @@ def _reason(text: str) -> dict[str, str]:
     return {"text": unescape(text[kind.end() :]), "kind": kind[1]} if kind else {"text": unescape(text)}
 
 
-def _foreign(
-    values: Mapping[str, Any], parts: Sequence[Section], body: str, origins: Origins, *, numbered: bool
-) -> Decision:
-    headed = next((part for part in parts if part.level and part.title.strip()), None)
-    if headed is None:
+def _foreign(fields: RecordFields, parts: Sequence[Section], *, numbered: bool) -> Decision:
+    if not fields.title:
         raise TranscriptError("there is no heading", hint="A record starts with '# ' and what was decided.")
-    title = plain(NUMBER.sub("", headed.title, count=1))
+    title = plain(fields.title)
     parts_of = _by_kind(parts)
-    old = _old_style([*parts[0].lines, *headed.lines])
     below = parts_of.get("decision", ())[1:]
     decision = "\n".join(part.text for part in parts_of.get("decision", ())).strip()
     # A numbered page may only point to where the decision is written down.
@@ -182,7 +178,7 @@ def _foreign(
         first, more = "", decision
     choice = CHOSEN.fullmatch(first.strip())
     outcome = plain(choice[1] if choice else first)
-    at = _moment(values.get("date") or old.get("date"))
+    at = _moment(fields.date)
     reasons = [*_list_items(parts_of, "drivers"), *([plain(choice[2])] if choice and choice[2] else [])]
     # What is not the choice itself stays as it is.
     thoughts = [more.strip()] if choice else [part.text for part in below]
@@ -198,7 +194,6 @@ def _foreign(
         opened_at=at,
         settled_at=at,
         thoughts=tuple(text for text in thoughts if text),
-        origin=origins.of({"page": body, **values}),
     )
 
 
@@ -223,12 +218,8 @@ def _list_items(by_kind: Mapping[str, Sequence[Section]], kind: str) -> list[str
     return [text for text in texts if text] or [plain(part.text) for part in parts if part.text]
 
 
-def _old_style(lines: Iterable[str]) -> dict[str, str]:
-    return {match[1].lower(): match[2] for line in lines if (match := _OLD_STYLE.fullmatch(line))}
-
-
-def _moment(value: object) -> float | None:
-    match = re.search(r"\d{4}-\d\d-\d\d", str(value or ""))
+def _moment(date: str | None) -> float | None:
+    match = re.search(r"\d{4}-\d\d-\d\d", date or "")
     try:
         return datetime.fromisoformat(match[0]).replace(tzinfo=UTC).timestamp() if match else None
     except ValueError:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from enum import StrEnum
-from typing import Any
 
-from ebbtide.decision_log.exchange.arrivals import Arrival, Broken, Origins, tables
-from ebbtide.decision_log.exchange.full import KIND, is_full, read_document, read_full
-from ebbtide.decision_log.exchange.jsonl import json_object, read_jsonl
+from ebbtide.decision_log.exchange.arrivals import Arrival, Broken, Origins
+from ebbtide.decision_log.exchange.json_form import KIND, json_object, parsed, read_document, read_jsonl
 from ebbtide.decision_log.exchange.madr_reading import read_record
-from ebbtide.decision_log.exchange.rows import RowFields, decision_of_row, read_csv
+from ebbtide.decision_log.exchange.rows import RowFields, read_csv
 from ebbtide.errors import ConfigError, TranscriptError
 
 
@@ -36,10 +34,9 @@ def read_decisions(
         return read_csv(content, source, keys)
     if kind is FileFormat.MADR:
         return iter([_page(page, source)])
-    lines = content.split("\n")
     if kind is FileFormat.JSONL:
-        return read_jsonl(lines, source, keys)
-    return _document(content, source, keys)
+        return read_jsonl(content.split("\n"), source, keys)
+    return read_document(content, source, keys)
 
 
 def _kind_of(content: str, source: str) -> FileFormat:
@@ -50,47 +47,13 @@ def _kind_of(content: str, source: str) -> FileFormat:
     first = start.split("\n", 1)
     try:
         row = json_object(first[0])
-    except TranscriptError:
-        # A document over several lines; or lines of which the first is broken.
-        return FileFormat.JSON if _is_document(content) else FileFormat.JSONL
-    return FileFormat.JSON if row.get("kind") == KIND else FileFormat.JSONL
-
-
-def _is_document(content: str) -> bool:
-    try:
-        _parsed(content)
-    except TranscriptError:
-        return False
-    return True
-
-
-def _parsed(content: str) -> Mapping[str, Any]:
-    if content.lstrip().startswith("["):
-        return {"decisions": json_object(f'{{"rows": {content}}}')["rows"]}
-    return json_object(content)
-
-
-def _document(content: str, source: str, keys: RowFields | None) -> Iterator[Arrival]:
-    try:
-        document = _parsed(content)
-    except TranscriptError as error:
-        raise error.located(source=source) from None
-    if document.get("kind") == KIND:
-        return read_document(document, source)
-    if isinstance(document.get("decisions"), list):
-        return _rows(document, source, keys or RowFields())
-    if is_full(document):
-        return read_document({"schema": 1, "decisions": [document]}, source)
-    return _rows({"decisions": [document]}, source, keys or RowFields())
-
-
-def _rows(document: Mapping[str, Any], source: str, keys: RowFields) -> Iterator[Arrival]:
-    origins = Origins("json")
-    for place, row in tables(document, "decisions"):
+    except TranscriptError:  # a document over several lines; or lines of which the first is broken
         try:
-            yield read_full(row) if is_full(row) else decision_of_row(row, keys, origins)
-        except (TranscriptError, ConfigError) as error:
-            yield Broken(what=f"{place}: {Broken.of(error, source).what}", source=source)
+            parsed(content)
+        except TranscriptError:
+            return FileFormat.JSONL
+        return FileFormat.JSON
+    return FileFormat.JSON if row.get("kind") == KIND else FileFormat.JSONL
 
 
 def _page(content: str, source: str) -> Arrival:

@@ -133,18 +133,13 @@ def record_fields(text: str, name: str = "") -> RecordFields:
 def particulars_of(fields: RecordFields) -> Particulars:
     """Returns the particulars that a record states."""
     return Particulars(
-        standing=standing_of(fields.status or ""),
+        standing=_STANDINGS.get(fields.status or ""),
         context=fields.context or None,
         choice=fields.choice or None,
         options=fields.options,
         consequences=fields.consequences,
         deciders=fields.deciders,
     )
-
-
-def standing_of(word: str) -> RecordStatus | None:
-    """Returns the standing that a word names; None for any other word."""
-    return _STANDINGS.get(word)
 
 
 def status_text(page: RecordPage) -> str:

@@ -5,26 +5,28 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Self, TypeVar
 
 from ebbtide.clock import Clock, system_clock
-from ebbtide.decision_log.log import steps, upkeep
+from ebbtide.decision_log.log import replay, steps
 from ebbtide.decision_log.log.reading import ReadableLog, Statuses, statuses_of
 from ebbtide.decision_log.record.events import EventKind
 from ebbtide.decision_log.record.particulars import Particulars
 from ebbtide.decision_log.record.record import Decision, Link, Relation, Review, Status
 from ebbtide.decision_log.record.results import Added, Change
 from ebbtide.decision_log.record.view import View
-from ebbtide.decision_log.record.wire import to_wire
 from ebbtide.decision_log.store import questions
 from ebbtide.decision_log.store.connection import Store
+from ebbtide.decision_log.store.questions import Filter
 from ebbtide.decision_log.store.transaction import Transaction, checked_time
 from ebbtide.decisions.assessment import Assessment
 from ebbtide.decisions.candidate import Candidate
-from ebbtide.errors import LifecycleError, StaleDecisionError, expect
+from ebbtide.errors import ConfigError, StaleDecisionError, UnknownDecisionError, expect
 
 _T = TypeVar("_T")
+_AT_ONCE = 200  # decisions that are given up or purged in one transaction
 
 
 class DecisionLog(ReadableLog):
@@ -133,7 +135,7 @@ class DecisionLog(ReadableLog):
             prediction=prediction,
             review_by=due,
         )
-        return self._write(scope.agent, lambda tx: steps.settle_at_once(tx, taken))
+        return self._write(scope.agent, lambda tx: steps.settle(tx, taken))
 
     def add_batch(self, decisions: Iterable[Decision]) -> tuple[Added, ...]:
         """Bring in decisions from somewhere else: all of them, or none.
@@ -191,7 +193,7 @@ class DecisionLog(ReadableLog):
         expect("change", change, Particulars)
         return self._step(
             decision_id,
-            lambda tx, decision, at: amend(tx, decision, change, at, why=why, version=version),
+            lambda tx, decision, at: steps.amend(tx, decision, change, at, why=why, version=version),
         )
 
     def supersede(self, decision_id: str, *, by: str, why: str = "") -> Decision:
@@ -271,7 +273,7 @@ class DecisionLog(ReadableLog):
     def sweep(self, now: float | None = None) -> tuple[str, ...]:
         """Give up the open decisions whose time is over; their ids."""
         at = self._time(now)
-        return upkeep.sweep(self.store, self.view, at, at - self.open_ttl_s)
+        return self._each_before(at - self.open_ttl_s, (Status.OPENED,), partial(steps.abandon, at=at))
 
     def purge(
         self,
@@ -284,15 +286,29 @@ class DecisionLog(ReadableLog):
         """Take out the texts of decisions that were opened before a time; tombstones stay. Their ids."""
         at, end = self._time(None), checked_time(before, "before")
         states = statuses_of(status, (Status.QUARANTINED, Status.ABANDONED))
-        return upkeep.purge(self.store, self.view, at, end, states, by=by, why=why)
+        if Status.PURGED in states:
+            raise ConfigError("status = purged: what is purged has no text to take out")
+        erase = partial(steps.erase, at=at, kind=EventKind.PURGED, by=by, why=why)
+        ids = self._each_before(end, states, erase)
+        # Also where nothing is left to purge: the time before, the files may not have been free for it.
+        self.store.erase()
+        return ids
 
     def redact(self, decision_id: str, *, by: str, why: str = "") -> Decision:
         """Take out the text of one decision, also where it stands with its original; a tombstone stays."""
-        return upkeep.redact(self.store, self.view, self._time(None), decision_id, by=by, why=why)
+
+        def step(tx: Transaction, decision: Decision, at: float) -> Decision:
+            if decision.status is Status.PURGED:
+                return decision
+            return steps.erase(tx, decision, at, kind=EventKind.REDACTED, by=by, why=why)
+
+        redacted = self._step(decision_id, step)
+        self.store.erase()
+        return redacted
 
     def rebuild(self) -> int:
         """Make the decisions and counts of the view anew from their events; how many decisions."""
-        return upkeep.rebuild(self.store, self.view)
+        return replay.rebuild(self.store, self.view)
 
     def _step(self, decision_id: str, step: Callable[[Transaction, Decision, float], Decision]) -> Decision:
         def work(tx: Transaction) -> Decision:
@@ -301,57 +317,43 @@ class DecisionLog(ReadableLog):
         return self._write(self.view.agent or "", work)
 
     def _load(self, tx: Transaction, ids: Iterable[str]) -> list[Decision]:
-        return upkeep.load_decisions(tx, self.view, ids)
+        """Decisions of the view that are to be changed, in the order of `ids`.
+
+        Raises:
+            UnknownDecisionError: The view has no such decision.
+        """
+        view, wanted_ids = self.view, list(ids)
+        if view.agent is None:
+            # The streams of several agents are locked in one order everywhere.
+            agents = {tx.agent_of(view.tenant, identifier) for identifier in wanted_ids}
+            for agent in sorted(agents):
+                tx.lock(view.tenant, agent)
+        decisions = [tx.load(view.tenant, view.agent, identifier) for identifier in wanted_ids]
+        for decision in decisions:
+            if view.session is not None and decision.scope.session != view.session:
+                raise UnknownDecisionError(decision.id, view.where)
+        return decisions
+
+    def _each_before(
+        self, end: float, status: tuple[Status, ...], step: Callable[[Transaction, Decision], object]
+    ) -> tuple[str, ...]:
+        """Changes the decisions with a status that were opened before a time, some at once; their ids."""
+        criteria = Filter(status=status, until=end)
+
+        def work(tx: Transaction) -> list[str]:
+            decisions = questions.listed(tx.session, self.view, criteria, limit=_AT_ONCE)
+            for agent in sorted({each.scope.agent for each in decisions}):
+                tx.lock(self.tenant, agent)
+            fresh = [tx.load(self.tenant, each.scope.agent, each.id) for each in decisions]
+            changed = [each for each in fresh if each.status in status]
+            for each in changed:
+                step(tx, each)
+            return [each.id for each in changed]
+
+        ids: list[str] = []
+        while some := self._write(self.agent or "", work):
+            ids += some
+        return tuple(ids)
 
     def _write(self, agent: str, work: Callable[[Transaction], _T]) -> _T:
         return self.store.write(work, order=(self.tenant, agent))
-
-
-_AMENDABLE = frozenset({Status.OPENED, Status.KEPT, Status.SUPERSEDED})
-
-
-def amend(
-    tx: Transaction,
-    decision: Decision,
-    change: Particulars,
-    at: float,
-    *,
-    why: str = "",
-    version: int | None = None,
-) -> Decision:
-    """Change the particulars of a decision; saying the same again changes nothing.
-
-    Args:
-        tx: The transaction.
-        decision: As it is now.
-        change: Texts that take the place of those that are there, and lists that are added to them.
-        at: When, in seconds since the epoch.
-        version: Only if the decision has this version still.
-
-    Raises:
-        LifecycleError: It has another version, is neither kept nor open nor superseded, or is superseded and
-            would get a standing.
-    """
-    if decision.status not in _AMENDABLE:
-        raise LifecycleError(f"decision {decision.id} is {decision.status.value}: it cannot be amended")
-    if change.standing is not None and decision.status is Status.SUPERSEDED:
-        raise LifecycleError(
-            f"decision {decision.id} is superseded: it cannot be {change.standing.value} too"
-        )
-    if version not in (None, decision.version):
-        raise LifecycleError(
-            f"decision {decision.id} has version {decision.version} now, not {version}: somebody changed it; "
-            "look at it again"
-        )
-    before = decision.particulars or Particulars()
-    after = before.amended_by(change)
-    names = before.differences(after)
-    if not names:
-        return decision
-    body: dict[str, Any] = {
-        side: {name: value for name, value in to_wire(particulars).items() if name in names}
-        for side, particulars in (("before", before), ("after", after))
-    }
-    decision = tx.happen(decision, EventKind.AMENDED, at, {**body, "why": why} if why else body)
-    tx.save(decision)
-    return decision

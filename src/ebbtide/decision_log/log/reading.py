@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from math import inf
 
 from ebbtide.clock import Clock, system_clock
-from ebbtide.decision_log.log import upkeep
-from ebbtide.decision_log.record.counters import Counters, Sample, counters_of
+from ebbtide.database.session import Session
+from ebbtide.decision_log.log import replay
+from ebbtide.decision_log.record.counters import Counters, Sample
 from ebbtide.decision_log.record.events import LogEvent, Verification
 from ebbtide.decision_log.record.record import Decision, Status, page_name
 from ebbtide.decision_log.record.results import Page, SearchHit
@@ -148,7 +150,7 @@ class ReadableLog:
         view = self._narrow(agent, None)
         criteria = self._filter(None if status is None else statuses_of(status, ()), since=since, until=until)
         after: str | None = None
-        while decisions := self._oldest(view, criteria, _at_least_one(page), after):
+        while decisions := self._listed(view, criteria, _at_least_one(page), after):
             yield from decisions
             after = decisions[-1].id
 
@@ -203,38 +205,43 @@ class ReadableLog:
         Raises:
             UnknownDecisionError: This view has none of that id.
         """
-        return self.store.read(lambda s: upkeep.events_of(s, self.view, decision_id))
+
+        def ask(session: Session) -> tuple[LogEvent, ...]:
+            decision = questions.get(session, self.view, decision_id)
+            return tuple(questions.events_of(session, self.view, decision.id))
+
+        return self.store.read(ask)
 
     def counts(self) -> Counters:
         """Counts what the gate kept and refused so far, by rule, source, frame, mode and layer."""
-        return self.store.read(
-            lambda s: counters_of(questions.counts(s, self.view), questions.by_status(s, self.view))
-        )
+        return self.store.read(lambda s: questions.counters(s, self.view))
 
     def sample(self, size: int = 50) -> Sample:
         """At most `size` kept and `size` refused decisions for people to look at; see `Sample`."""
         most = _at_least_one(size)
-        return self.store.read(lambda s: upkeep.sample(s, self.view, most))
+        return self.store.read(lambda s: questions.sample(s, self.view, most))
 
     def heads(self) -> dict[str, str]:
         """The last event of each agent's stream, ``seq:hash``: note it where nobody can change it."""
         return self.store.read(lambda s: questions.heads(s, self.view))
 
-    def verify(
-        self, *, expected_head: str | None = None, heads: dict[str, str] | None = None
-    ) -> Verification:
+    def verify(self, *, heads: Mapping[str, str] | None = None) -> Verification:
         """Follow every stream of the view, and say where it is not what was written.
 
         Args:
-            expected_head: A head that was noted before, for a view of one agent.
             heads: Heads that were noted before, by agent. Without them, a tail that was cut off together with
                 the store's own note of it cannot be seen.
 
         Raises:
-            ConfigError: `expected_head` needs a view of one agent, or a head is not ``seq:hash``.
+            ConfigError: A head is not ``seq:hash``.
         """
-        noted_heads = upkeep.checked_heads(self.view, expected_head, heads)
-        return self.store.read(lambda s: upkeep.verify(s, self.view, noted_heads))
+        for agent, head in (heads or {}).items():
+            number, _, digest = head.partition(":")
+            if not number.isdecimal() or (len(digest) != 64 and number != "0"):
+                raise ConfigError(
+                    f"head of {agent!r:.60} = {head!r:.90}: expected number:hash, as heads() gives it"
+                )
+        return self.store.read(lambda s: replay.verify(s, self.view, heads or {}))
 
     def _time(self, at: float | None) -> float:
         return checked_time(self.clock() if at is None else at)
@@ -264,20 +271,28 @@ class ReadableLog:
         )
 
     def _page(self, view: View, criteria: Filter, limit: int, cursor: str | None) -> Page:
-        most, now = _at_least_one(limit), self.clock()
-        decisions = self.store.read(
-            lambda s: questions.newest(s, view, criteria, limit=most + 1, before=cursor)
-        )
+        most = _at_least_one(limit)
+        decisions = self._listed(view, criteria, most + 1, cursor, newest_first=True)
         more = decisions[most - 1].id if len(decisions) > most else None
-        return Page(decisions=tuple(self._with_expiry(each, now) for each in decisions[:most]), cursor=more)
+        return Page(decisions=tuple(decisions[:most]), cursor=more)
 
-    def _oldest(self, view: View, criteria: Filter, limit: int, after: str | None) -> Sequence[Decision]:
+    def _listed(
+        self, view: View, criteria: Filter, limit: int, cursor: str | None, *, newest_first: bool = False
+    ) -> Sequence[Decision]:
         now = self.clock()
-        decisions = self.store.read(lambda s: questions.oldest(s, view, criteria, limit=limit, after=after))
+        decisions = self.store.read(
+            lambda s: questions.listed(
+                s, view, criteria, limit=limit, cursor=cursor, newest_first=newest_first
+            )
+        )
         return [self._with_expiry(each, now) for each in decisions]
 
     def _with_expiry(self, decision: Decision, now: float) -> Decision:
-        return upkeep.with_expiry(decision, now, self.open_ttl_s)
+        """A decision as it reads now: an open one whose time is over is abandoned, noted or not."""
+        opened_at, ttl_s = decision.opened_at, self.open_ttl_s
+        if decision.status is not Status.OPENED or opened_at is None or now - opened_at <= ttl_s:
+            return decision
+        return replace(decision, status=Status.ABANDONED, settled_at=opened_at + ttl_s)
 
 
 def statuses_of(status: Statuses, default: tuple[Status, ...]) -> tuple[Status, ...]:

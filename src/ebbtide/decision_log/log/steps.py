@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from ebbtide.decision_log.record.counters import FLAGGED
-from ebbtide.decision_log.record.events import EventKind
-from ebbtide.decision_log.record.folding import opening_body, settled, taken_body
+from ebbtide.decision_log.log.counting import count_body, count_keys, verdict_keys
+from ebbtide.decision_log.record.events import EventKind, LogEvent
+from ebbtide.decision_log.record.folding import (
+    opening_body,
+    settled,
+    taken_body,
+    tombstone,
+    without_occurrence,
+)
 from ebbtide.decision_log.record.identifiers import is_id, origin_id
+from ebbtide.decision_log.record.particulars import Particulars
 from ebbtide.decision_log.record.record import (
     Decision,
     DecisionScope,
@@ -19,12 +28,13 @@ from ebbtide.decision_log.record.record import (
     Review,
     Status,
 )
+from ebbtide.decision_log.record.view import View
 from ebbtide.decision_log.record.wire import to_wire
-from ebbtide.decision_log.store.rows import column_text
+from ebbtide.decision_log.store import questions, statements
 from ebbtide.decision_log.store.transaction import CountKey, Transaction
 from ebbtide.decisions.assessment import Assessment
 from ebbtide.decisions.candidate import Candidate
-from ebbtide.errors import LifecycleError
+from ebbtide.errors import LifecycleError, UnknownDecisionError
 
 _UNSETTLED = (Status.OPENED, Status.ABANDONED)
 
@@ -41,9 +51,8 @@ def open_decision(
     body = opening_body(candidate, scope.session)
     if objection is not None:
         assessment, mode = objection
-        body["counted"] = _count_body(candidate, assessment, mode)
-        for key in verdict_keys(scope, candidate, assessment, mode.value, "opened")[1:]:
-            tx.count(key)
+        body["counted"] = count_body(candidate, assessment, mode)
+        tx.count(verdict_keys(scope, candidate, assessment, mode.value, "opened")[1:])
     decision = _append_first(tx, scope, EventKind.OPENED, at, body, candidate=candidate)
     tx.save(decision, new=True)
     return decision
@@ -56,39 +65,42 @@ def add_thought(tx: Transaction, decision: Decision, text: str, at: float) -> De
         LifecycleError: It is final already.
     """
     _require_status(decision, _UNSETTLED, "thought about")
-    decision = tx.happen(decision, EventKind.THOUGHT, at, {"text": text})
-    tx.save(decision)
-    return decision
+    return tx.happen(decision, EventKind.THOUGHT, at, {"text": text})
 
 
-def settle_opened(tx: Transaction, decision: Decision, taken: Decision) -> Decision:
-    """Takes a decision that was opened: it is kept, or goes into quarantine.
+def settle(tx: Transaction, taken: Decision, opened: Decision | None = None) -> Decision:
+    """Takes a decision: it is kept, or goes into quarantine.
+
+    The result is what `folding.apply` makes of the events. This is what most calls do, and to read the events
+    back would cost a fifth of it; a test compares the two.
 
     Args:
         tx: The transaction.
-        decision: As it is now.
         taken: As it is taken; what it does not state stays.
+        opened: As it is now; None where nobody opened it.
 
     Raises:
         LifecycleError: It is final already.
     """
-    _require_status(decision, _UNSETTLED, "finalized")
-    stream, at = (decision.scope.tenant, decision.scope.agent), taken.settled_at or 0.0
-    event = tx.append(stream, EventKind.FINALIZED, decision.id, at, taken_body(taken))
-    decision = _settle(tx, decision, taken, event.seq)
-    tx.save(decision)
-    return decision
-
-
-def settle_at_once(tx: Transaction, taken: Decision) -> Decision:
-    """Takes a decision in one step."""
-    body, scope = taken_body(taken), taken.scope
-    if scope.session is not None:
-        body["session"] = scope.session
-    at = taken.settled_at or 0.0
-    decision = _append_first(tx, scope, EventKind.FINALIZED, at, body, candidate=taken.candidate)
-    decision = _settle(tx, decision, taken, decision.version)
-    tx.save(decision, new=True)
+    body, at = taken_body(taken), taken.settled_at or 0.0
+    if opened is None:
+        if taken.scope.session is not None:
+            body["session"] = taken.scope.session
+        decision = _append_first(tx, taken.scope, EventKind.FINALIZED, at, body, candidate=taken.candidate)
+        version = decision.version
+    else:
+        _require_status(opened, _UNSETTLED, "finalized")
+        decision = opened
+        stream = (opened.scope.tenant, opened.scope.agent)
+        version = tx.append(stream, EventKind.FINALIZED, opened.id, at, body).seq
+    scope = decision.scope
+    for link in taken.links:
+        link_event = tx.append((scope.tenant, scope.agent), EventKind.LINKED, decision.id, at, to_wire(link))
+        version = link_event.seq
+    decision = replace(settled(decision, taken, version), links=(*decision.links, *taken.links))
+    mode = "none" if taken.mode is None else taken.mode.value
+    tx.count(verdict_keys(scope, decision.candidate, taken.assessment, mode, taken.status.value))
+    tx.save(decision, new=opened is None)
     return decision
 
 
@@ -103,8 +115,7 @@ def quarantine(
     _require_status(decision, (Status.KEPT, Status.SUPERSEDED), "put into quarantine")
     body = {"status": Status.QUARANTINED.value, "assessment": assessment.to_dict(), "by": by, "why": why}
     decision = tx.happen(decision, EventKind.ASSESSED, at, body)
-    count_verdict(tx, decision, assessment, "cleanup", "quarantined")
-    tx.save(decision)
+    tx.count(verdict_keys(decision.scope, decision.candidate, assessment, "cleanup", "quarantined"))
     return decision
 
 
@@ -123,15 +134,12 @@ def restore(
     decision = tx.happen(decision, EventKind.RESTORED, at, body)
     if decision.superseded_by is not None:
         decision = tx.happen(decision, EventKind.SUPERSEDED, at, {"by": decision.superseded_by, "why": why})
-    tx.save(decision)
     return decision
 
 
 def abandon(tx: Transaction, decision: Decision, at: float) -> Decision:
     """A decision that was opened and never taken is given up."""
-    decision = tx.happen(decision, EventKind.ABANDONED, at, {"opened_at": decision.opened_at})
-    tx.save(decision)
-    return decision
+    return tx.happen(decision, EventKind.ABANDONED, at, {"opened_at": decision.opened_at})
 
 
 def add_link(tx: Transaction, decision: Decision, link: Link, at: float) -> Decision:
@@ -139,9 +147,7 @@ def add_link(tx: Transaction, decision: Decision, link: Link, at: float) -> Deci
     _require_status(decision, tuple(set(Status) - {Status.PURGED}), "linked")
     if any((each.relation, each.to) == (link.relation, link.to) for each in decision.links):
         return decision
-    decision = tx.happen(decision, EventKind.LINKED, at, to_wire(link))
-    tx.save(decision)
-    return decision
+    return tx.happen(decision, EventKind.LINKED, at, to_wire(link))
 
 
 def supersede(tx: Transaction, old: Decision, new: Decision, at: float, *, why: str) -> Decision:
@@ -157,17 +163,13 @@ def supersede(tx: Transaction, old: Decision, new: Decision, at: float, *, why: 
     _require_status(new, (Status.KEPT,), "made to supersede another one")
     _require_status(old, (Status.KEPT,), "superseded")
     add_link(tx, new, Link(relation=Relation.SUPERSEDES, to=old.id, why=why), at)
-    old = tx.happen(old, EventKind.SUPERSEDED, at, {"by": new.id, "why": why})
-    tx.save(old)
-    return old
+    return tx.happen(old, EventKind.SUPERSEDED, at, {"by": new.id, "why": why})
 
 
 def add_review(tx: Transaction, decision: Decision, review: Review, at: float) -> Decision:
     """Somebody says how it turned out."""
     _require_status(decision, tuple(set(Status) - {Status.OPENED, Status.PURGED}), "reviewed")
-    decision = tx.happen(decision, EventKind.REVIEWED, at, to_wire(review))
-    tx.save(decision)
-    return decision
+    return tx.happen(decision, EventKind.REVIEWED, at, to_wire(review))
 
 
 def add_occurrence(
@@ -191,12 +193,9 @@ def add_occurrence(
     body: dict[str, Any] = to_wire(occurrence)
     if to_count is not None:
         candidate, assessment, mode = to_count
-        body["counted"] = _count_body(candidate, assessment, mode)
-        for key in verdict_keys(original.scope, candidate, assessment, mode.value, "duplicate"):
-            tx.count(key)
-    original = tx.happen(original, EventKind.OCCURRED_AGAIN, at, body)
-    tx.save(original)
-    return original
+        body["counted"] = count_body(candidate, assessment, mode)
+        tx.count(verdict_keys(original.scope, candidate, assessment, mode.value, "duplicate"))
+    return tx.happen(original, EventKind.OCCURRED_AGAIN, at, body)
 
 
 def add_imported(tx: Transaction, arrival: Decision, now: float) -> tuple[str, bool]:
@@ -225,34 +224,115 @@ def add_imported(tx: Transaction, arrival: Decision, now: float) -> tuple[str, b
     decision = replace(
         arrival, id=identifier, opened_at=opened_at, settled_at=settled_at, origin=origin, version=0
     )
-    tx.save(tx.happen(decision, EventKind.IMPORTED, now, {"state": to_wire(decision)}), new=True)
+    tx.happen(decision, EventKind.IMPORTED, now, {"state": to_wire(decision)}, new=True)
     return identifier, True
 
 
-def count_verdict(
-    tx: Transaction, decision: Decision, assessment: Assessment | None, mode: str, verdict: str
-) -> None:
-    """Count what became of a candidate: once by itself, and once by each rule that fired against it."""
-    for key in verdict_keys(decision.scope, decision.candidate, assessment, mode, verdict):
-        tx.count(key)
+def amend(
+    tx: Transaction,
+    decision: Decision,
+    change: Particulars,
+    at: float,
+    *,
+    why: str,
+    version: int | None,
+) -> Decision:
+    """Change the particulars of a decision; saying the same again changes nothing.
 
+    Args:
+        tx: The transaction.
+        decision: As it is now.
+        change: Texts that take the place of those that are there, and lists that are added to them.
+        at: When, in seconds since the epoch.
+        version: Only if the decision has this version still.
 
-def verdict_keys(
-    scope: DecisionScope, candidate: Candidate, assessment: Assessment | None, mode: str, verdict: str
-) -> list[CountKey]:
-    """Under what a verdict is counted; the empty rule is the verdict itself."""
-    first = CountKey(
-        scope.tenant, scope.agent, candidate.source.value, column_text(candidate.frame), mode, "", "", verdict
-    )
-    if assessment is None or assessment.keep:
-        return [first]
-    # Under FLAGGED it counts once, however many rules fired.
-    fired = {("", FLAGGED)} | {
-        (rule.layer.value, column_text(rule.id)) for rule in assessment.rules if rule.weight > 0
+    Raises:
+        LifecycleError: It has another version, is neither kept nor open nor superseded, or is superseded and
+            would get a standing.
+    """
+    _require_status(decision, (Status.OPENED, Status.KEPT, Status.SUPERSEDED), "amended")
+    if change.standing is not None and decision.status is Status.SUPERSEDED:
+        raise LifecycleError(
+            f"decision {decision.id} is superseded: it cannot be {change.standing.value} too"
+        )
+    if version not in (None, decision.version):
+        raise LifecycleError(
+            f"decision {decision.id} has version {decision.version} now, not {version}: somebody changed it; "
+            "look at it again"
+        )
+    before = decision.particulars or Particulars()
+    after = before.amended_by(change)
+    names = before.differences(after)
+    if not names:
+        return decision
+    body: dict[str, Any] = {
+        side: {name: value for name, value in to_wire(particulars).items() if name in names}
+        for side, particulars in (("before", before), ("after", after))
     }
-    if assessment.primary is not None:
-        fired.add((assessment.primary.layer.value, column_text(assessment.primary.id)))
-    return [first, *(first._replace(layer=layer, rule=rule) for layer, rule in sorted(fired))]
+    return tx.happen(decision, EventKind.AMENDED, at, {**body, "why": why} if why else body)
+
+
+def erase(tx: Transaction, decision: Decision, at: float, *, kind: EventKind, by: str, why: str) -> Decision:
+    """Every text of a decision goes, the fact that it was there stays: its tombstone has the rest."""
+    events = questions.events_of(tx.session, _view(decision.scope), decision.id)
+    facts = {"by": by, "why": why, "text_hash": next((event.body_hash for event in events), "")}
+    tx.forget_subject(decision)
+    counted = count_keys(events)
+    remainder = _without_bodies(tx, tombstone(decision), events, counted, kind=kind, at=at, **facts)
+    if kind is EventKind.REDACTED:
+        for link in decision.links:
+            if link.relation is Relation.DUPLICATE_OF:
+                _erase_occurrence(tx, decision, link.to, at, by=by, why=why)
+    return remainder
+
+
+def _erase_occurrence(
+    tx: Transaction, duplicate: Decision, original_id: str, at: float, *, by: str, why: str
+) -> None:
+    """The words of a duplicate go from its original, where they stand too."""
+    try:
+        original = tx.load(duplicate.scope.tenant, None, original_id)
+    except UnknownDecisionError:
+        return
+    if original.status is Status.PURGED:
+        return
+    events = [
+        event
+        for event in questions.events_of(tx.session, _view(original.scope), original.id)
+        if event.body is not None
+        and (
+            (event.kind is EventKind.OCCURRED_AGAIN and event.body.get("of_id") == duplicate.id)
+            or "state" in event.body
+        )
+    ]
+    facts = {"by": by, "why": why, "of": duplicate.id}
+    remainder, counted = without_occurrence(original, duplicate.id), count_keys(events, original)
+    _without_bodies(tx, remainder, events, counted, kind=EventKind.REDACTED, at=at, **facts)
+
+
+def _without_bodies(
+    tx: Transaction,
+    remainder: Decision,
+    events: Sequence[LogEvent],
+    counted: Counter[CountKey],
+    *,
+    kind: EventKind,
+    at: float,
+    **facts: str,
+) -> Decision:
+    """An event says what is left, and what the others counted; then their bodies go."""
+    numbers = [event.seq for event in events if event.body is not None]
+    counts = [[*key[2:], times] for key, times in sorted(counted.items())]
+    body = {**facts, "events": numbers, "counted": counts, "state": to_wire(remainder)}
+    remainder = tx.happen(remainder, kind, at, body)
+    scope = remainder.scope
+    values = [(scope.tenant, scope.agent, remainder.id, seq) for seq in numbers]
+    tx.session.run_many(statements.ERASE_BODIES, values)
+    return remainder
+
+
+def _view(scope: DecisionScope) -> View:
+    return View(tenant=scope.tenant, agent=scope.agent)
 
 
 def _append_first(
@@ -275,26 +355,6 @@ def _append_first(
         question=candidate.description if kind is EventKind.OPENED else None,
         version=event.seq,
     )
-
-
-def _settle(tx: Transaction, decision: Decision, taken: Decision, version: int) -> Decision:
-    """The decision that was taken, as `folding.apply` makes it of its events.
-
-    This is what most calls do. The events are not read back for it; a test compares the two.
-    """
-    stream, at = (decision.scope.tenant, decision.scope.agent), taken.settled_at or 0.0
-    for link in taken.links:
-        version = tx.append(stream, EventKind.LINKED, decision.id, at, to_wire(link)).seq
-    decision = replace(settled(decision, taken, version), links=(*decision.links, *taken.links))
-    mode = "none" if taken.mode is None else taken.mode.value
-    count_verdict(tx, decision, taken.assessment, mode, taken.status.value)
-    return decision
-
-
-def _count_body(candidate: Candidate, assessment: Assessment, mode: Mode) -> dict[str, Any]:
-    """The body from which `ebbtide.decision_log.log.erasing.count_keys` counts."""
-    about = {"source": candidate.source.value, "frame": candidate.frame}
-    return {"candidate": about, "assessment": assessment.to_dict(), "mode": mode.value}
 
 
 def _require_status(decision: Decision, allowed: tuple[Status, ...], what: str) -> None:

@@ -6,7 +6,7 @@ Source: decision quality gate, phases 3 and 4, success criteria (clause Q14).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Annotated, Any, ClassVar
 
 from ebbtide.codec import As, Record
@@ -150,19 +150,9 @@ FLAGGED = "*"
 
 def counters_of(rows: Sequence[Sequence[Any]], by_status: dict[str, int]) -> Counters:
     """Counters of rows of source, frame, mode, layer, rule, verdict, times."""
-    counts = tuple(
-        Count(
-            source=row[0],
-            frame=row[1],
-            mode=row[2],
-            layer=row[3],
-            rule=row[4],
-            verdict=row[5],
-            times=int(row[6]),
-        )
-        for row in rows
-    )
-    return Counters(counts=counts, by_status=by_status)
+    names = [field.name for field in fields(Count)]
+    counts = (Count(**dict(zip(names, (*row[:-1], int(row[-1])), strict=True))) for row in rows)
+    return Counters(counts=tuple(counts), by_status=by_status)
 
 
 def _sample(name: str, count: Count, *, rule: bool) -> str:

@@ -93,7 +93,7 @@ def canonical_json(value: Any) -> str:
 
 
 def body_digest(body_json: str) -> str:
-    """Hash of a body in canonical JSON."""
+    """Hash of a body in canonical JSON, which is ASCII."""
     return hashlib.sha256(body_json.encode("ascii")).hexdigest()
 
 
@@ -163,88 +163,6 @@ class Verification(Record):
         return not self.faults
 
 
-class StreamCheck:
-    """Follows the chain of one stream, event by event, in order of their numbers."""
-
-    def __init__(self, tenant: str, agent: str, noted_head: str | None = None) -> None:
-        self._tenant = tenant
-        self._agent = agent
-        self._previous = GENESIS
-        self._next = 1
-        self._latest = float("-inf")
-        self._missing: dict[int, str] = {}
-        self._noted = noted_head
-        self._noted_seq = int(noted_head.split(":", 1)[0]) if noted_head else 0
-        self._seen_noted = not noted_head or self._noted_seq == 0
-        self.faults: list[Fault] = []
-        self.events = 0
-        self.purged = 0
-
-    @property
-    def head(self) -> str:
-        """The last event, ``seq:hash``."""
-        return f"{self._next - 1}:{self._previous}"
-
-    def take(self, event: StoredEvent) -> None:
-        """Look at the next event."""
-        self.events += 1
-        if event.seq != self._next:
-            problem = f"events {self._next} to {event.seq - 1} were removed"
-            self._fault(self._next, problem if event.seq > self._next else "numbered twice")
-        expected = chain_digest(
-            self._previous,
-            (self._tenant, self._agent, event.seq),
-            (event.kind, event.decision_id, event.ts, event.body_hash),
-        )
-        if expected != event.hash:
-            self._fault(event.seq, "its hash does not follow: it, or one before it, was changed or moved")
-        if event.ts < self._latest:
-            self._fault(event.seq, "its time is before that of the event before it")
-        self._body(event)
-        if event.seq == self._noted_seq:
-            self._seen_noted = True
-            if f"{event.seq}:{event.hash}" != self._noted:
-                self._fault(event.seq, "it is not the head that was noted")
-        # From here on the stored hash is followed, so that one change is one fault.
-        self._previous, self._next, self._latest = event.hash, event.seq + 1, event.ts
-
-    def _body(self, event: StoredEvent) -> None:
-        if event.body_json is None:
-            self._missing[event.seq] = event.decision_id
-            return
-        if body_digest_or_none(event.body_json) != event.body_hash:
-            self._fault(event.seq, "its body was changed")
-            return
-        if event.kind in ERASING:
-            body = json.loads(event.body_json)
-            for seq in body.get("events", ()):
-                if self._missing.get(seq) == event.decision_id:
-                    del self._missing[seq]
-                    self.purged += 1
-
-    def finish(self, head: str | None) -> None:
-        """The stream has ended.
-
-        Args:
-            head: What the store says the last event is, ``seq:hash``; None where it does not say.
-        """
-        for seq in self._missing:
-            self._fault(seq, "its body is missing, and no event says that it was purged")
-        if head is not None and head != self.head:
-            self._fault(self._next - 1, f"the store says that {head.split(':', 1)[0]} is the last event")
-        if not self._seen_noted:
-            self._fault(self._noted_seq, "the stream ends before the head that was noted")
-        self.faults.sort(key=lambda fault: fault.seq)
-
-    def _fault(self, seq: int, what: str) -> None:
-        self.faults.append(Fault(agent=self._agent, seq=seq, what=what))
-
-
-def body_digest_or_none(body_json: str) -> str | None:
-    """Hash of a stored body; None where it is no ASCII, which nothing of ours ever is."""
-    return body_digest(body_json) if body_json.isascii() else None
-
-
 def check_stream(
     tenant: str,
     agent: str,
@@ -252,18 +170,57 @@ def check_stream(
     *,
     head: str | None = None,
     noted_head: str | None = None,
-) -> StreamCheck:
-    """Follow a whole stream, in order of its numbers.
+) -> Verification:
+    """Follows the chain of one stream, event by event.
 
     Args:
         tenant: Whose stream.
         agent: Whose stream.
-        events: All of it.
-        head: What the store says the last event is.
+        events: All of it, in order of their numbers.
+        head: What the store says the last event is, ``seq:hash``; None where it does not say.
         noted_head: A head that was noted before.
     """
-    check = StreamCheck(tenant, agent, noted_head)
+    faults: list[Fault] = []
+
+    def fault(seq: int, what: str) -> None:
+        faults.append(Fault(agent=agent, seq=seq, what=what))
+
+    previous, last, latest = GENESIS, 0, float("-inf")
+    bodiless: dict[int, str] = {}
+    noted_seq = int(noted_head.split(":", 1)[0]) if noted_head else 0
+    is_noted_seen = noted_seq == 0
+    total = purged = 0
     for event in events:
-        check.take(event)
-    check.finish(head)
-    return check
+        total += 1
+        if event.seq != last + 1:
+            removed = f"events {last + 1} to {event.seq - 1} were removed"
+            fault(last + 1, removed if event.seq > last else "numbered twice")
+        facts = (event.kind, event.decision_id, event.ts, event.body_hash)
+        if chain_digest(previous, (tenant, agent, event.seq), facts) != event.hash:
+            fault(event.seq, "its hash does not follow: it, or one before it, was changed or moved")
+        if event.ts < latest:
+            fault(event.seq, "its time is before that of the event before it")
+        if event.body_json is None:
+            bodiless[event.seq] = event.decision_id
+        elif not event.body_json.isascii() or body_digest(event.body_json) != event.body_hash:
+            fault(event.seq, "its body was changed")
+        elif event.kind in ERASING:
+            for seq in json.loads(event.body_json).get("events", ()):
+                if bodiless.get(seq) == event.decision_id:
+                    del bodiless[seq]
+                    purged += 1
+        if event.seq == noted_seq:
+            is_noted_seen = True
+            if f"{event.seq}:{event.hash}" != noted_head:
+                fault(event.seq, "it is not the head that was noted")
+        # From here on the stored hash is followed, so that one change is one fault.
+        previous, last, latest = event.hash, event.seq, event.ts
+    for seq in bodiless:
+        fault(seq, "its body is missing, and no event says that it was purged")
+    own_head = f"{last}:{previous}"
+    if head is not None and head != own_head:
+        fault(last, f"the store says that {head.split(':', 1)[0]} is the last event")
+    if not is_noted_seen:
+        fault(noted_seq, "the stream ends before the head that was noted")
+    faults.sort(key=lambda each: each.seq)
+    return Verification(faults=tuple(faults), events=total, heads={agent: own_head}, purged=purged)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import base64
 import zlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from typing import Self
@@ -22,6 +22,9 @@ class RecordStatus(StrEnum):
     ACCEPTED = "accepted"
     REJECTED = "rejected"
     DEPRECATED = "deprecated"
+
+
+_Combine = Callable[[Iterable[str], Iterable[str]], tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,22 +43,13 @@ class RecordOption:
     cons: tuple[str, ...] = ()
     neutral: tuple[str, ...] = ()
 
-    def and_also(self, other: RecordOption) -> RecordOption:
-        """With the arguments of another one that it does not have."""
+    def combined(self, other: RecordOption, combine: _Combine) -> RecordOption:
+        """With each list of arguments combined with that of another one."""
         return replace(
             self,
-            pros=_joined(self.pros, other.pros),
-            cons=_joined(self.cons, other.cons),
-            neutral=_joined(self.neutral, other.neutral),
-        )
-
-    def beyond(self, before: RecordOption) -> RecordOption:
-        """With the arguments only that another one does not have."""
-        return replace(
-            self,
-            pros=_new(self.pros, before.pros),
-            cons=_new(self.cons, before.cons),
-            neutral=_new(self.neutral, before.neutral),
+            pros=combine(self.pros, other.pros),
+            cons=combine(self.cons, other.cons),
+            neutral=combine(self.neutral, other.neutral),
         )
 
 
@@ -92,7 +86,7 @@ class Particulars:
         options = {option.title: option for option in self.options}
         for option in change.options:
             before = options.get(option.title)
-            options[option.title] = option if before is None else before.and_also(option)
+            options[option.title] = option if before is None else before.combined(option, _joined)
         return replace(
             self,
             standing=change.standing or self.standing,
@@ -109,7 +103,7 @@ class Particulars:
         return replace(
             self,
             options=tuple(
-                option.beyond(options.get(option.title, _NO_OPTION))
+                option.combined(options.get(option.title, _NO_OPTION), _new)
                 for option in self.options
                 if option != options.get(option.title)
             ),

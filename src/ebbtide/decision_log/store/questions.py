@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ebbtide.database.session import Session
-from ebbtide.decision_log.record.events import StoredEvent
+from ebbtide.decision_log.record.counters import Counters, Sample, counters_of
+from ebbtide.decision_log.record.events import EventKind, LogEvent, StoredEvent
 from ebbtide.decision_log.record.identifiers import time_prefix
 from ebbtide.decision_log.record.record import Decision, Status
 from ebbtide.decision_log.record.results import SearchHit
@@ -109,30 +110,25 @@ def get(session: Session, view: View, identifier: str) -> Decision:
     return decision
 
 
-def newest(
-    session: Session, view: View, criteria: Filter, *, limit: int, before: str | None = None
+def listed(
+    session: Session,
+    view: View,
+    criteria: Filter,
+    *,
+    limit: int,
+    cursor: str | None = None,
+    newest_first: bool = False,
 ) -> list[Decision]:
-    """Decisions, newest first."""
+    """Decisions in the order of their ids; `cursor` is the last one of those before."""
     condition, values = where(view, criteria)
-    if before is not None:
-        condition += " AND id < ?"
-        values.append(before)
-    if criteria.since is not None:
+    if cursor is not None:
+        condition += f" AND id {'<' if newest_first else '>'} ?"
+        values.append(cursor)
+    if newest_first and criteria.since is not None:
         condition += " AND id >= ?"
         values.append(time_prefix(criteria.since))
-    sql = f"{statements.SELECT_DECISIONS}{condition} ORDER BY id DESC LIMIT ?"
-    return [decision_of(row) for row in session.rows(sql, [*values, limit])]
-
-
-def oldest(
-    session: Session, view: View, criteria: Filter, *, limit: int, after: str | None = None
-) -> list[Decision]:
-    """Decisions, oldest first."""
-    condition, values = where(view, criteria)
-    if after is not None:
-        condition += " AND id > ?"
-        values.append(after)
-    sql = f"{statements.SELECT_DECISIONS}{condition} ORDER BY id LIMIT ?"
+    order = "ORDER BY id DESC" if newest_first else "ORDER BY id"
+    sql = f"{statements.SELECT_DECISIONS}{condition} {order} LIMIT ?"
     return [decision_of(row) for row in session.rows(sql, [*values, limit])]
 
 
@@ -206,48 +202,51 @@ def ids_that_begin(session: Session, view: View, prefix: str) -> list[str]:
     return [str(row[0]) for row in session.rows(f"{sql} ORDER BY id LIMIT 2", values)]
 
 
-def sample(session: Session, view: View, *, refused: bool, size: int) -> list[Decision]:
+def sample(session: Session, view: View, size: int) -> Sample:
     """The decisions whose ids have the smallest hashes: a sample that is the same for everybody."""
     condition, values = where(view, Filter(status=_REVIEWABLE))
-    for drawing in (" AND sample_key < 144115188075855872", ""):
-        sql = f"{statements.SELECT_DECISIONS}{condition} AND refused = ?{drawing} ORDER BY sample_key LIMIT ?"
-        rows = session.rows(sql, [*values, int(refused), size])
-        if len(rows) == size:
-            break
-    return [decision_of(row) for row in rows]
+
+    def draw(*, refused: bool) -> tuple[tuple[Decision, ...], int]:
+        drawing = f"{statements.SELECT_DECISIONS}{condition} AND refused = ?"
+        for few in (" AND sample_key < 144115188075855872", ""):  # 1 in 64 is enough of a large log
+            sql = f"{drawing}{few} ORDER BY sample_key LIMIT ?"
+            rows = session.rows(sql, [*values, int(refused), size])
+            if len(rows) == size:
+                break
+        sql = f"SELECT count(*) FROM decisions WHERE tenant = ?{condition} AND refused = ?"  # noqa: S608 - no values
+        drawn_from = int(session.rows(sql, [*values, int(refused)])[0][0])
+        return tuple(map(decision_of, rows)), drawn_from
+
+    kept, kept_of = draw(refused=False)
+    refusals, refused_of = draw(refused=True)
+    return Sample(kept_decisions=kept, refused_decisions=refusals, kept_of=kept_of, refused_of=refused_of)
 
 
 _REVIEWABLE = (Status.KEPT, Status.SUPERSEDED, Status.QUARANTINED)
 
 
-def sampled_of(session: Session, view: View, *, refused: bool) -> int:
-    """Counts the decisions that the sample is drawn from."""
-    condition, values = where(view, Filter(status=_REVIEWABLE))
-    sql = f"SELECT count(*) FROM decisions WHERE tenant = ?{condition} AND refused = ?"  # noqa: S608 - no values
-    return int(session.rows(sql, [*values, int(refused)])[0][0])
-
-
-def counts(session: Session, view: View) -> list[tuple[Any, ...]]:
-    """Rows of source, frame, mode, layer, rule, verdict, times."""
+def counters(session: Session, view: View) -> Counters:
+    """Counts of verdicts, and of decisions by status."""
     sql, values = statements.COUNTS, [view.tenant]
     if view.agent is not None:
         sql, values = f"{sql} AND agent = ?", [*values, view.agent]
-    return session.rows(sql + statements.COUNTS_GROUP, values)
-
-
-def by_status(session: Session, view: View) -> dict[str, int]:
-    """Counts decisions by status."""
+    counts = session.rows(sql + statements.COUNTS_GROUP, values)
     condition, values = where(view, Filter())
     rows = session.rows(f"{statements.BY_STATUS}{condition} GROUP BY status ORDER BY status", values)
-    return {str(status): int(times) for status, times in rows}
+    return counters_of(counts, {str(status): int(times) for status, times in rows})
 
 
-def events_of(session: Session, view: View, identifier: str) -> list[tuple[str, StoredEvent]]:
-    """The events of a decision, each with its agent, in order."""
+def events_of(session: Session, view: View, identifier: str) -> list[LogEvent]:
+    """The events of a decision, in order.
+
+    Raises:
+        StoreError: One is damaged.
+    """
     sql, values = statements.EVENTS_OF, [view.tenant, identifier]
     if view.agent is not None:
         sql, values = statements.EVENTS_OF_AGENT, [*values, view.agent]
-    return [(str(row[0]), stored_event(row)) for row in session.rows(sql, values)]
+    rows = session.rows(sql, values)
+    return [read_event(view.tenant, str(row[0]), stored_event(row)) for row in rows]
 
 
 def stream(session: Session, tenant: str, agent: str) -> Iterator[StoredEvent]:
@@ -263,6 +262,28 @@ def stored_event(row: Sequence[Any]) -> StoredEvent:
     _agent, seq, kind, decision_id, ts, body, body_hash, digest = row
     return StoredEvent(
         seq=seq, kind=kind, decision_id=decision_id, ts=ts, body_json=body, body_hash=body_hash, hash=digest
+    )
+
+
+def read_event(tenant: str, agent: str, stored: StoredEvent) -> LogEvent:
+    """A stored event, taken at its word.
+
+    Raises:
+        StoreError: It is damaged.
+    """
+    with DamagedRow():
+        kind = EventKind(stored.kind)
+        body: dict[str, Any] | None = None if stored.body_json is None else json.loads(stored.body_json)
+    return LogEvent(
+        tenant=tenant,
+        agent=agent,
+        seq=stored.seq,
+        kind=kind,
+        decision_id=stored.decision_id,
+        ts=stored.ts,
+        body=body,
+        body_hash=stored.body_hash,
+        hash=stored.hash,
     )
 
 

@@ -16,8 +16,7 @@ from ebbtide.decision_log.record.review import outcome_of
 from ebbtide.decision_log.record.wire import from_wire, to_wire
 from ebbtide.decision_log.store.search_words import search_words
 from ebbtide.decisions.repeats.compared_text import fingerprint
-from ebbtide.decisions.repeats.subject import LONGEST_SUBJECT
-from ebbtide.decisions.repeats.subject_keys import subject_keys
+from ebbtide.decisions.repeats.subject import LONGEST_SUBJECT, subject_keys
 from ebbtide.errors import StoreError
 
 _UNSEARCHED = frozenset({Status.OPENED, Status.ABANDONED, Status.PURGED})

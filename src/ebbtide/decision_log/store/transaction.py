@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -150,10 +150,15 @@ class Transaction:
             hash=digest,
         )
 
-    def happen(self, decision: Decision, kind: EventKind, at: float, body: dict[str, Any]) -> Decision:
-        """Append an event of a decision, and what the decision is after it; `save` stores that."""
+    def happen(
+        self, decision: Decision, kind: EventKind, at: float, body: dict[str, Any], *, new: bool = False
+    ) -> Decision:
+        """Append an event of a decision, and store what the decision is after it."""
         scope = decision.scope
-        return apply(decision, self.append((scope.tenant, scope.agent), kind, decision.id, at, body))
+        event = self.append((scope.tenant, scope.agent), kind, decision.id, at, body)
+        decision = apply(decision, event)
+        self.save(decision, new=new)
+        return decision
 
     def fresh(self, before: Decision) -> Decision:
         """A decision that was read before, or as it is now where it changed since.
@@ -170,6 +175,17 @@ class Transaction:
                 return before
         return self.load(scope.tenant, scope.agent, before.id)
 
+    def agent_of(self, tenant: str, identifier: str) -> str:
+        """The agent in whose stream a decision is.
+
+        Raises:
+            UnknownDecisionError: There is none of this tenant.
+        """
+        rows = self.session.rows(statements.AGENT_OF, (tenant, identifier))
+        if not rows:
+            raise UnknownDecisionError(identifier, f"tenant {tenant!r}")
+        return str(rows[0][0])
+
     def load(self, tenant: str, agent: str | None, identifier: str) -> Decision:
         """A decision to be changed; nobody else changes it until the commit.
 
@@ -177,10 +193,7 @@ class Transaction:
             UnknownDecisionError: There is none of this tenant, and agent where one is named.
         """
         if agent is None:
-            agents = self.session.rows(statements.AGENT_OF, (tenant, identifier))
-            if not agents:
-                raise UnknownDecisionError(identifier, f"tenant {tenant!r}")
-            agent = str(agents[0][0])
+            agent = self.agent_of(tenant, identifier)
         self._stream(tenant, agent)
         saved = self._saved.get((tenant, identifier))
         if saved is not None and saved[0].scope.agent == agent:
@@ -283,9 +296,9 @@ class Transaction:
             for subject in subject_hashes(scope.tenant, scope.agent, decision.candidate.description):
                 self._on_subject.setdefault(subject, []).append(decision.id)
 
-    def count(self, key: CountKey, times: int = 1) -> None:
-        """Count something."""
-        self._counts[key] += times
+    def count(self, keys: Iterable[CountKey] | Counter[CountKey]) -> None:
+        """Counts each of some keys once, or as often as a counter says."""
+        self._counts.update(keys)
 
     def clear(self, tenant: str, agent: str) -> None:
         """Take out the decisions and counts of a stream, to be made anew from its events."""

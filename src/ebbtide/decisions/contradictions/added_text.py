@@ -91,7 +91,7 @@ def edits_in(args: Mapping[str, object]) -> Iterator[EditText]:
     >>> [edit.adds(RejectedName("Redis", False)) for edit in edits_in(args)]
     [True]
     """
-    path = next((value for key in _PATHS if isinstance(value := args.get(key), str)), None)
+    path = next((value for key in PATHS if isinstance(value := args.get(key), str)), None)
     if path is None:
         return
     content = args.get("content")
@@ -107,7 +107,8 @@ def edits_in(args: Mapping[str, object]) -> Iterator[EditText]:
                 yield EditText(path, new, old if isinstance(old, str) else "")
 
 
-_PATHS: Final = ("file_path", "notebook_path", "path")
+#: Arguments by which the editing tools of coding agents name a file.
+PATHS: Final = ("file_path", "notebook_path", "path")
 _NEW: Final = ("new_string", "new_source")
 
 

@@ -14,23 +14,12 @@ from dataclasses import replace
 
 from ebbtide.decisions.assessment import Assessment, RuleFired
 from ebbtide.decisions.candidate import Candidate, Source, TurnContext
-from ebbtide.decisions.gate.evidence import LETS, WEAK_CHOICE, choice_of, evidence_in, total
+from ebbtide.decisions.gate.evidence import LETS, WEAK_CHOICE, choice_of, evidence_in, score
 from ebbtide.decisions.gate.informational import LONG, NO_CHOICE, QUOTED, SAYS_MUCH, informational
-from ebbtide.decisions.gate.quality import letter, weighed
+from ebbtide.decisions.gate.quality import strict_rules, weighted_rules
 from ebbtide.decisions.gate.wording import Wording
 from ebbtide.errors import expect
 from ebbtide.profile import Profile
-
-
-def captures(frame: str, profile: Profile = Profile.DEFAULT) -> bool:
-    """Returns True if turns of that frame are taken for decisions without anybody recording them.
-
-    Source: decision quality gate, 1c (clause Q04).
-
-    >>> captures("decision"), captures("debug"), captures("task")
-    (True, True, False)
-    """
-    return frame in profile.decisions.frames
 
 
 def assess(
@@ -65,7 +54,7 @@ def assess(
     if not rules.weighs:
         text = candidate.description if turn is None else turn.text
         first = informational(text, turn, rules) if from_turn else ()
-        return _by_letter((*first, *letter(candidate, rules)), profile)
+        return _by_letter((*first, *strict_rules(candidate, rules)), profile)
     record = Wording.of(candidate.description)
     evidence = [evidence_in(record)]
     is_quoted = turn is not None and _is_quoted(candidate, turn)
@@ -75,8 +64,8 @@ def assess(
     choice = choice_of(candidate, evidence)
     if turn is not None and turn.tool_results:
         choice = tuple(rule for rule in choice if rule.id != LETS)
-    third = weighed(candidate, record, noise, choice, rules)
-    for_it = total(choice)
+    third = weighted_rules(candidate, record, noise, choice, rules)
+    for_it = score(choice)
     if not from_turn:
         return _assessment((), choice, for_it, third, profile)
     first = () if turn is None or is_quoted else informational(candidate.description, turn, rules)
@@ -124,7 +113,7 @@ def _assessment(
     profile: Profile,
 ) -> Assessment:
     threshold = profile.decisions.refuse_at
-    against = total(noise)
+    against = score(noise)
     weighs_enough = against - for_it >= threshold
     refusing = (*(noise if weighs_enough else ()), *third)
     return Assessment(

@@ -67,7 +67,7 @@ def choice_of(candidate: Candidate, evidence: Sequence[GateEvidence]) -> tuple[R
     return tuple(fired.values())
 
 
-def total(evidence: Sequence[RuleFired]) -> float:
+def score(evidence: Sequence[RuleFired]) -> float:
     """Sums up the evidence: 0 or more.
 
     Words for a choice that are all weak come to next to nothing, however many there are. What stands beside

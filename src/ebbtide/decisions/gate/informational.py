@@ -1,9 +1,9 @@
-"""Turns that say something and decide nothing: chat, transitions, status, lists.
+"""Turns that say something and decide nothing: chat, transitions, status, lists, reports of what tools did.
 
 What the turn alone can show, whether tools were used and how long it was, is asked only where a turn is
 known. A candidate without one is its own turn as far as words go.
 
-Source: decision quality gate, 1a, and 006.2 and 007.3 as its clauses read them (Q01, Q03).
+Source: decision quality gate, 1a and 1b, and 006.2 and 007.3 as its clauses read them (Q01 to Q03).
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ from collections.abc import Iterator
 
 from ebbtide.decisions.assessment import Layer, RuleFired
 from ebbtide.decisions.candidate import TurnContext
-from ebbtide.decisions.gate.action_report import action_report
-from ebbtide.decisions.gate.spec_rules import FRAGMENTS, PREDECESSORS
+from ebbtide.decisions.gate.spec_rules import FRAGMENTS, PREDECESSORS, REPORT_MARKERS, REPORT_WORDS
 from ebbtide.profile.decisions import GateRules
 from ebbtide.text.phrase_table import PhraseTable
 from ebbtide.text.phrases import folded
@@ -72,8 +71,7 @@ def informational(text: str, turn: TurnContext | None, rules: GateRules) -> tupl
     """
     fired = [] if rules.weighs else list(_phrases(text))
     if turn is not None:
-        if (report := action_report(turn, rules)) is not None:
-            fired.append(report)
+        fired.extend(_action_report(turn, rules))
         fired.extend(_shapes(turn, rules))
     return tuple(fired)
 
@@ -91,6 +89,23 @@ def _sentences(text: str) -> Iterator[tuple[int, int, str]]:
         word = _WORD.search(text, start, end)
         if word is not None:
             yield word.start(), end, word[1]
+
+
+def _action_report(turn: TurnContext, rules: GateRules) -> Iterator[RuleFired]:
+    """The rule of reports, where tools were used and enough of the beginning says that something is done.
+
+    Markers count once each. By the spec they count inside other words too; where evidence is
+    weighed they are whole words, and neither "unresolved" nor "not done" is one.
+    """
+    if not turn.tool_results:
+        return
+    beginning = turn.text[: rules.report_characters].lower()
+    markers = [marker for marker in REPORT_MARKERS if marker in beginning]
+    if rules.weighs and len(markers) >= rules.report_markers:
+        markers = list(dict.fromkeys(match.group().lower() for match in REPORT_WORDS.finditer(beginning)))
+    if len(markers) >= rules.report_markers:
+        reason = "It used tools and reports what they did"
+        yield _fired("report.action", reason, ", ".join(markers), 1.0, decides=not rules.weighs)
 
 
 def _shapes(turn: TurnContext, rules: GateRules) -> Iterator[RuleFired]:

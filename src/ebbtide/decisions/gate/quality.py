@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Protocol
 
 from ebbtide.decisions.assessment import Layer, RuleFired
 from ebbtide.decisions.candidate import Candidate, ConfidenceSource, Stakes
-from ebbtide.decisions.gate.evidence import total
+from ebbtide.decisions.gate.evidence import score
 from ebbtide.decisions.gate.spec_rules import (
     CHAT_PATTERN,
     CHAT_START,
@@ -39,34 +38,14 @@ _ABOUT_ERRORS = re.compile(
 )
 
 
-class Described(Protocol):
-    """Anything that can be validated: a candidate, or an object with its four fields."""
-
-    @property
-    def description(self) -> str:
-        """The text of the decision."""
-
-    @property
-    def confidence(self) -> float | None:
-        """The confidence in the decision, 0 to 1."""
-
-    @property
-    def confidence_source(self) -> ConfidenceSource | None:
-        """The origin of the confidence."""
-
-    @property
-    def stakes(self) -> Stakes | None:
-        """The cost of being wrong."""
-
-
-def validate_decision_quality(decision: Described) -> tuple[bool, str | None]:
+def validate_decision_quality(decision: Candidate) -> tuple[bool, str | None]:
     """Checks by the spec's own rules that a decision is fit to be kept, and returns the reason if it is not.
 
     The first of the four rules that fires gives the reason. `ebbtide.decisions.gate.assess.assess`
     reports all of them, and has another profile.
 
     Args:
-        decision: A `Candidate`, or anything with its description, confidence, confidence source and stakes.
+        decision: Its description, confidence, confidence source and stakes are read.
 
     Source: decision quality gate, layer 3 (clause Q12).
 
@@ -75,11 +54,11 @@ def validate_decision_quality(decision: Described) -> tuple[bool, str | None]:
     >>> validate_decision_quality(Candidate(description="Use PostgreSQL for the job queue"))
     (True, None)
     """
-    fired = letter(decision, Profile.SPEC.decisions)
+    fired = strict_rules(decision, Profile.SPEC.decisions)
     return (False, fired[0].reason) if fired else (True, None)
 
 
-def letter(decision: Described, rules: GateRules) -> tuple[RuleFired, ...]:
+def strict_rules(decision: Candidate, rules: GateRules) -> tuple[RuleFired, ...]:
     """The rules that fire, each of which refuses the record."""
     description = decision.description
     fired = []
@@ -94,7 +73,7 @@ def letter(decision: Described, rules: GateRules) -> tuple[RuleFired, ...]:
     return tuple(fired)
 
 
-def weighed(
+def weighted_rules(
     candidate: Candidate,
     wording: Wording,
     noise: Sequence[RuleFired],
@@ -115,14 +94,14 @@ def weighed(
         rules: The thresholds.
     """
     fired = []
-    if _is_too_short(candidate, wording, rules) and total(choice) < rules.refuse_at:
+    if _is_too_short(candidate, wording, rules) and score(choice) < rules.refuse_at:
         fired.append(_fired("quality.too-short", TOO_SHORT))
     if _is_default(candidate, rules, derived=False):
         fired.append(_fired("quality.default-confidence", DEFAULT_CONFIDENCE))
     start = CHAT_START.match(wording.text)
     if start is not None:
         rest = wording.content - len(start.group().split())
-        if total(noise) - total(choice) >= rules.refuse_at or (
+        if score(noise) - score(choice) >= rules.refuse_at or (
             not choice and rest < (rules.short_words or 2)
         ):
             fired.append(_fired("quality.chat-start", CHAT_PATTERN, start.group().strip()))
@@ -156,11 +135,11 @@ def _is_chat(
     besides = wording.beside(SOCIAL)
     if not besides:
         return True
-    chat = total([rule for rule in noise if rule.id.startswith("chat.")])
+    chat = score([rule for rule in noise if rule.id.startswith("chat.")])
     return not choice and besides <= _ASIDE and chat >= rules.refuse_at
 
 
-def _is_default(decision: Described, rules: GateRules, *, derived: bool) -> bool:
+def _is_default(decision: Candidate, rules: GateRules, *, derived: bool) -> bool:
     if decision.confidence != rules.default_confidence or decision.stakes not in _HIGH:
         return False
     source = decision.confidence_source

@@ -12,7 +12,7 @@ from math import inf
 
 from ebbtide.decisions.assessment import Assessment
 from ebbtide.decisions.learning.decision_label import Draw
-from ebbtide.decisions.learning.features import LOGITS_A_POINT, READ, bounded_points, points_of
+from ebbtide.decisions.learning.features import READ, RuleReading
 from ebbtide.decisions.learning.training import LabelledTable
 from ebbtide.text.embedding.vectors import Embedder
 
@@ -48,9 +48,8 @@ Doubt = Callable[[Sequence[OpenQuestion]], Sequence[float]]
 
 def doubt_of_rules(questions: Sequence[OpenQuestion]) -> list[float]:
     """Returns how far each question is from the threshold of the rules; infinite if a rule settles it."""
-    far = [abs(points_of(each.assessment)) for each in questions]
-    settled = [any(rule.decides for rule in each.assessment.rules) for each in questions]
-    return [inf if is_settled else away for away, is_settled in zip(far, settled, strict=True)]
+    readings = [RuleReading.of(each.assessment) for each in questions]
+    return [inf if reading.settled else abs(reading.points) for reading in readings]
 
 
 def doubt_of_labels(table: LabelledTable, embedder: Embedder) -> Doubt:
@@ -65,15 +64,10 @@ def doubt_of_labels(table: LabelledTable, embedder: Embedder) -> Doubt:
     fit = table.fit(np.arange(len(table.candidates)))
 
     def doubt(questions: Sequence[OpenQuestion]) -> list[float]:
-        points = [points_of(each.assessment) for each in questions]
-        fired = [[rule.id for rule in each.assessment.rules] for each in questions]
-        rows = table.features.rows(embedder.embed([each.text[:READ] for each in questions]), points, fired)
-        offsets = np.array([LOGITS_A_POINT * bounded_points(each) for each in points])
-        settled = [any(rule.decides for rule in each.assessment.rules) for each in questions]
-        return [
-            inf if is_settled else abs(float(n))
-            for n, is_settled in zip(fit.logits(offsets, rows), settled, strict=True)
-        ]
+        readings = [RuleReading.of(each.assessment) for each in questions]
+        rows = table.features.rows(embedder.embed([each.text[:READ] for each in questions]), readings)
+        logits = fit.logits(np.array([each.offset for each in readings]), rows)
+        return [inf if each.settled else abs(float(n)) for each, n in zip(readings, logits, strict=True)]
 
     return doubt
 

@@ -8,12 +8,11 @@ ask, and the prior holds it back. How much each kind of feature may move was cho
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 from ebbtide.decisions.assessment import Assessment
-from ebbtide.decisions.learning.decision_label import DecisionLabel, Draw, LabelKind
+from ebbtide.decisions.learning.decision_label import DecisionLabel, LabelKind
 from ebbtide.decisions.learning.logistic import Numbers
 from ebbtide.text.embedding.vectors import Vectors
 
@@ -29,40 +28,44 @@ _FURTHEST = 3.0  # points from the threshold beyond which the rules are not more
 _MEANING, _RULE, _SCORE, _SHIFT = sqrt(5.0), 1.0, sqrt(0.3), 1.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LabelledCandidate:
-    """A label, and what the rules make of its text today.
+class RuleReading(NamedTuple):
+    """The verdict of the rules on a candidate, as the model reads it.
 
     Args:
-        text: The words.
-        is_decision: What somebody said.
-        document: Where it stands.
-        draw: How it came to be labelled.
         points: Noise less choice, less the threshold: the rules refuse from 0 on.
         rules: Ids of those that fired.
         settled: Whether a rule alone refuses it, which no label changes.
     """
 
-    text: str
-    is_decision: bool
-    document: str
-    draw: Draw
     points: float
     rules: tuple[str, ...]
     settled: bool
 
     @classmethod
-    def of(cls, label: DecisionLabel, assessment: Assessment) -> LabelledCandidate:
-        """A label with an assessment by the rules alone."""
+    def of(cls, assessment: Assessment) -> RuleReading:
+        """The reading of an assessment by the rules alone."""
         return cls(
-            text=label.text,
-            is_decision=label.label == LabelKind.DECISION,
-            document=label.document,
-            draw=label.draw,
-            points=points_of(assessment),
+            points=assessment.noise - assessment.choice - assessment.threshold,
             rules=tuple(rule.id for rule in assessment.rules),
             settled=any(rule.decides for rule in assessment.rules),
         )
+
+    @property
+    def offset(self) -> float:
+        """The logit of "no decision" before anything is learned."""
+        return LOGITS_A_POINT * bounded_points(self.points)
+
+
+class LabelledCandidate(NamedTuple):
+    """A label, and what the rules make of its text today."""
+
+    label: DecisionLabel
+    reading: RuleReading
+
+    @property
+    def is_decision(self) -> bool:
+        """True if somebody said that it is a decision."""
+        return self.label.label == LabelKind.DECISION
 
 
 class LearnedWeights(NamedTuple):
@@ -102,11 +105,6 @@ def trust_in(decisions: int) -> float:
     return decisions / (decisions + _HALF_TRUST)
 
 
-def points_of(assessment: Assessment) -> float:
-    """Returns the points of a candidate over the threshold of the rules; below 0 they keep it."""
-    return assessment.noise - assessment.choice - assessment.threshold
-
-
 def bounded_points(points: float) -> float:
     """Points, as far as they say more.
 
@@ -127,22 +125,21 @@ class FeatureTable:
         self.rules = tuple(rules)
         self._columns = {name: number for number, name in enumerate(self.rules)}
 
-    def rows(self, vectors: Vectors, points: Sequence[float], fired: Sequence[Sequence[str]]) -> Numbers:
+    def rows(self, vectors: Vectors, readings: Sequence[RuleReading]) -> Numbers:
         """Rows x features: meaning, a column a rule, points, and a constant.
 
         Args:
             vectors: The meaning of each candidate.
-            points: How far each is over the threshold of the rules.
-            fired: Ids of the rules that fired for each; those without a column are left out.
+            readings: What the rules say of each; rules without a column are left out.
         """
         import numpy as np
 
         marks: np.ndarray[tuple[int, int], np.dtype[np.float64]]
-        marks = np.zeros((len(points), len(self.rules)))
-        for number, names in enumerate(fired):
-            for name in names:
+        marks = np.zeros((len(readings), len(self.rules)))
+        for number, reading in enumerate(readings):
+            for name in reading.rules:
                 if name in self._columns:
                     marks[number, self._columns[name]] = _RULE
-        scores = np.array([_SCORE * bounded_points(each) for each in points]).reshape(-1, 1)
-        parts = (_MEANING * vectors.astype(np.float64), marks, scores, np.full((len(points), 1), _SHIFT))
+        scores = np.array([_SCORE * bounded_points(each.points) for each in readings]).reshape(-1, 1)
+        parts = (_MEANING * vectors.astype(np.float64), marks, scores, np.full((len(readings), 1), _SHIFT))
         return np.hstack(parts)

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ebbtide.codec import WireError, from_wire, to_wire
 from ebbtide.decisions.learning.decision_label import write_whole
-from ebbtide.decisions.learning.features import LOGITS_A_POINT, FeatureTable, LearnedWeights, bounded_points
+from ebbtide.decisions.learning.features import (
+    LOGITS_A_POINT,
+    FeatureTable,
+    LearnedWeights,
+    RuleReading,
+    bounded_points,
+)
 from ebbtide.errors import ConfigError
 from ebbtide.settings_file import read_text
 from ebbtide.text.embedding.vectors import Vectors
@@ -72,21 +77,20 @@ class LearnedModel:
     examples: tuple[ModelExample, ...]
     vectors: Vectors
 
-    def points(self, vector: Vectors, points: float, fired: Sequence[str]) -> float:
+    def points(self, vector: Vectors, reading: RuleReading) -> float:
         """Returns the points that the labels add to those of the rules: above 0 towards refusing.
 
         Added to the points, it refuses exactly where the logit reaches the threshold.
 
         Args:
             vector: The meaning of the candidate: one row.
-            points: How far the rules are over their threshold.
-            fired: Ids of the rules that fired.
+            reading: What the rules say of it.
         """
         import numpy as np
 
-        rows = FeatureTable(self.rules).rows(vector, [points], [fired])
-        offsets = np.array([LOGITS_A_POINT * bounded_points(points)])
-        (logit,) = self.fit.logits(offsets, rows).tolist()
+        rows = FeatureTable(self.rules).rows(vector, [reading])
+        (logit,) = self.fit.logits(np.array([reading.offset]), rows).tolist()
+        points = reading.points
         sum_of_points = float((logit - self.threshold) / LOGITS_A_POINT)
         # Where both agree, what the rules have beyond their bound stays theirs.
         return sum_of_points - (bounded_points(points) if sum_of_points * points > 0 else points)

@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from ebbtide.decisions.assessment import Assessment, Layer, RuleFired
-from ebbtide.decisions.learning.features import READ, points_of
+from ebbtide.decisions.learning.features import READ, RuleReading
 from ebbtide.decisions.learning.learned_model import LearnedModel, ModelExample
 from ebbtide.errors import ConfigError
 from ebbtide.text.embedding.cache import CachedEmbedder
@@ -44,9 +44,7 @@ def with_labels(text: str, assessment: Assessment, path: str) -> Assessment:
     if not model.examples:
         return assessment
     vector = embedder().embed([text[:READ]])
-    points = points_of(assessment)
-    fired = [rule.id for rule in assessment.rules]
-    weight = round(model.points(vector, points, fired), _DIGITS)
+    weight = round(model.points(vector, RuleReading.of(assessment)), _DIGITS)
     learned = RuleFired(
         id=LEARNED, layer=Layer.INFORMATIONAL, reason=_explained(model, vector), weight=weight
     )

@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING
 from ebbtide.codec import Record
 from ebbtide.decisions.learning.decision_label import Draw
 from ebbtide.decisions.learning.features import (
-    LOGITS_A_POINT,
     READ,
     FeatureTable,
     LabelledCandidate,
     LearnedWeights,
-    bounded_points,
     trust_in,
 )
 from ebbtide.decisions.learning.learned_model import LearnedModel, ModelExample
@@ -88,22 +86,22 @@ class LabelledTable:
 
         self.candidates = tuple(candidates)
         self.vectors = vectors
-        self.features = FeatureTable(sorted({name for each in candidates for name in each.rules}))
-        points = [each.points for each in candidates]
-        self.rows = self.features.rows(vectors, points, [each.rules for each in candidates])
-        self.offsets: Numbers = np.array([LOGITS_A_POINT * bounded_points(each) for each in points])
+        readings = [each.reading for each in candidates]
+        self.features = FeatureTable(sorted({name for reading in readings for name in reading.rules}))
+        self.rows = self.features.rows(vectors, readings)
+        self.offsets: Numbers = np.array([reading.offset for reading in readings])
         self.targets: Numbers = np.array([0.0 if each.is_decision else 1.0 for each in candidates])
-        self.settled = np.array([each.settled for each in candidates], dtype=bool)
+        self.settled = np.array([reading.settled for reading in readings], dtype=bool)
         self.counts: Numbers = np.array(
-            [_UNCERTAIN_COUNTS if each.draw is Draw.UNCERTAIN else 1.0 for each in candidates]
+            [_UNCERTAIN_COUNTS if each.label.draw is Draw.UNCERTAIN else 1.0 for each in candidates]
         )
-        documents = {each.document for each in candidates}
+        documents = {each.label.document for each in candidates}
         self.by_document = len(documents) > 1
         self.documents = len(documents)
-        groups = [each.document if self.by_document else each.text for each in candidates]
+        groups = [each.label.document if self.by_document else each.label.text for each in candidates]
         order = {name: n for n, name in enumerate(sorted(set(groups), key=_lot))}
         self.groups = np.array([order[name] for name in groups])
-        self.lots = np.array(sorted(range(len(groups)), key=lambda n: _lot(candidates[n].text)))
+        self.lots = np.array(sorted(range(len(groups)), key=lambda n: _lot(candidates[n].label.text)))
 
     def fit(self, part: npt.NDArray[np.int_]) -> LearnedWeights:
         """Fits weights to some of the rows; both kinds of labels weigh the same in sum."""
@@ -169,14 +167,16 @@ def model_of(table: LabelledTable, *, embedding: str, refuse_at: float, made_by:
         threshold=threshold,
         rules=table.features.rules,
         fit=fit,
-        examples=tuple(ModelExample(text=each.text, is_decision=each.is_decision) for each in candidates),
+        examples=tuple(
+            ModelExample(text=each.label.text, is_decision=each.is_decision) for each in candidates
+        ),
         vectors=table.vectors,
     )
 
 
 def labelled_table(candidates: Sequence[LabelledCandidate], embedder: Embedder) -> LabelledTable:
     """Labelled candidates with their meanings."""
-    return LabelledTable(candidates, embedder.embed([each.text[:READ] for each in candidates]))
+    return LabelledTable(candidates, embedder.embed([each.label.text[:READ] for each in candidates]))
 
 
 def training_report(table: LabelledTable) -> TrainingReport:
@@ -197,7 +197,9 @@ def training_report(table: LabelledTable) -> TrainingReport:
             rest = table.lots[~np.isin(table.lots, test)]
             verdicts[test] = table.refused(test, np.sort(rest[:size]))
         curve.append(_point(table, size, everything, verdicts))
-    drawn_by_lot = np.array([n for n in everything if table.candidates[n].draw is Draw.RANDOM], dtype=int)
+    drawn_by_lot = np.array(
+        [n for n in everything if table.candidates[n].label.draw is Draw.RANDOM], dtype=int
+    )
     return TrainingReport(
         decisions=int(np.sum(table.targets == 0.0)),
         others=int(np.sum(table.targets == 1.0)),

@@ -43,16 +43,6 @@ def fingerprint(text: str) -> str:
     return (_remembered_form if len(text) <= _LONGEST else _form)(text)[1]
 
 
-def decision_tokens(text: str, tokens: TokenForm) -> frozenset[str]:
-    """Returns the tokens by which decisions are compared; a text without stems keeps its words.
-
-    Args:
-        text: What is decided.
-        tokens: Words or stems; see `DuplicateRules`.
-    """
-    return read_text(text, tokens).tokens
-
-
 def read_text(text: str, tokens: TokenForm) -> ComparedText:
     """A text as it is compared; short ones are read once."""
     # The longer a text, the fewer are remembered: they would fill the memory.

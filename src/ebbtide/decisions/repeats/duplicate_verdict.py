@@ -5,12 +5,14 @@ Source: decision quality gate, layer 2 (clauses Q06, Q07).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import ClassVar
 
 from ebbtide.codec import Record, Rounded
+from ebbtide.decisions.assessment import Assessment, Layer, RuleFired
 from ebbtide.decisions.repeats.differences import Difference
+from ebbtide.profile import Profile
 
 
 class Repeat(StrEnum):
@@ -38,19 +40,6 @@ class Sureness(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Contained(Record):
-    """Advice: most of the words of the smaller of two texts stand in the larger one.
-
-    Args:
-        of: The earlier decision.
-        share: Of the smaller text's tokens, 0 to 1.
-    """
-
-    of: str
-    share: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class DuplicateVerdict(Record):
     """The relation of a text to the decisions before it, and the reason.
 
@@ -62,14 +51,13 @@ class DuplicateVerdict(Record):
         union: Tokens in either.
         sure: How sure that is; None for a new one.
         difference: Why it is no duplicate, where it is alike.
-        contained: Advice, where most of a text stands in another one.
         window_s: Seconds that were looked back; None for ever.
         compared: Earlier decisions of the window that it was compared with.
         truncated: Whether some of these were compared by their normal form alone.
     """
 
     _WIRE: ClassVar = """
-        repeat of measure score fraction=_fraction sure difference contradicts contained window_s
+        repeat of measure score fraction=_fraction sure difference contradicts window_s
         compared truncated
     """
     _SCHEMA: ClassVar = 1
@@ -81,7 +69,6 @@ class DuplicateVerdict(Record):
     union: int | None = None
     sure: Sureness | None = None
     difference: Difference | None = None
-    contained: Contained | None = None
     window_s: float | None = None
     compared: int = 0
     truncated: bool = False
@@ -90,6 +77,11 @@ class DuplicateVerdict(Record):
     def is_duplicate(self) -> bool:
         """The spec's answer: true or false."""
         return self.repeat is Repeat.DUPLICATE
+
+    @property
+    def may_reverse(self) -> str | None:
+        """The id of the decision that it may reverse: does it take the other's place?"""
+        return self.of if self.repeat is Repeat.POSSIBLE_REVERSAL else None
 
     @property
     def contradicts(self) -> bool:
@@ -110,3 +102,29 @@ class DuplicateVerdict(Record):
         if self.measure is Measure.FINGERPRINT:
             return 1.0
         return None if self.shared is None or not self.union else self.shared / self.union
+
+
+def duplicate_assessment(
+    duplicate: DuplicateVerdict, assessment: Assessment | None, profile: Profile
+) -> Assessment:
+    """The assessment of a duplicate: what the gate said, and that it was decided already."""
+    score = "" if duplicate.score is None else f" ({duplicate.score:.2f})"
+    name = "similarity" if duplicate.measure is None else duplicate.measure.value
+    window = "" if duplicate.window_s is None else f" in the last {duplicate.window_s:g} s"
+    rule = RuleFired(
+        id=f"duplicate.{name}",
+        layer=Layer.DUPLICATE,
+        reason=f"Decided already as {duplicate.of}{window}, by {name}{score}",
+        decides=True,
+    )
+    if assessment is None:
+        return Assessment(
+            keep=False,
+            primary=rule,
+            rules=(rule,),
+            noise=0.0,
+            choice=0.0,
+            threshold=0.0,
+            profile=profile.name,
+        )
+    return replace(assessment, keep=False, primary=rule, rules=(rule, *assessment.rules))

@@ -20,7 +20,7 @@ from ebbtide.decisions.repeats.differences import (
     find_contrast,
     find_difference,
 )
-from ebbtide.decisions.repeats.duplicate_verdict import Contained, DuplicateVerdict, Measure, Repeat, Sureness
+from ebbtide.decisions.repeats.duplicate_verdict import DuplicateVerdict, Measure, Repeat, Sureness
 from ebbtide.decisions.repeats.subject import find_opposition
 from ebbtide.profile.duplicates import DuplicateRules
 from ebbtide.text.stems import stem_tokens
@@ -77,13 +77,9 @@ def find_duplicate(
     here = read_text(text, rules.tokens)
     most = len(rows) if rules.compared_at_most is None else rules.compared_at_most
     first = max(len(rows) - most, 0)  # rows before it are compared by form alone
-    same: _Found | None = None
-    opposed: list[_Found] = []
-    contained: Contained | None = None
     tokens, many = here.tokens, len(here.tokens)
     # No measure is above the share of the smaller text that the other has: few rows are near.
-    containing = 1.0 if rules.containment_at_least is None else rules.containment_at_least
-    least = min(rules.jaccard_above, _ALIKE, containing) - 1e-9
+    least = min(rules.jaccard_above, _ALIKE) - 1e-9
     equal = here.fingerprint if rules.exact_first else None
     readings = [read_text(row.text, rules.tokens) for row in rows]
     near = [
@@ -93,54 +89,32 @@ def find_duplicate(
         or (place >= first and 0 < len(tokens & there.tokens) >= least * min(many, len(there.tokens)))
     ]
     close = near if len(near) <= _READ_CLOSELY else _closest(here, near)
-    is_cut = first > 0 or len(close) < len(near)
-    only_alike: list[tuple[float, int]] = []  # scores and places of what can be a reversal at most
+    same: _Found | None = None
+    opposed: list[_Found] = []
     for place, there in close:
         of = rows[place].id
         if there.fingerprint == equal:
             same = _Found(of, place, Measure.FINGERPRINT, 1.0, Sureness.CERTAIN)
-            continue
-        shared = len(tokens & there.tokens)
-        score = shared / (many + len(there.tokens) - shared)
-        share = shared / min(many, len(there.tokens))
-        if score <= rules.jaccard_above and (rules.containment_at_least is None or share < containing):
-            only_alike.append((score, place))
             continue
         alike = _alike(here, there, of, place, rules)
         if alike is not None and alike.difference is not None:
             opposed.append(alike)
         elif alike is not None and (same is None or same.rank <= alike.rank):
             same = alike
-        elif alike is None and rules.containment_at_least is not None:
-            contained = _contained(here, there, of, rules, contained)
-    best = max(_since(same, opposed), key=_order, default=None)
-    for score, place in sorted(only_alike, reverse=True):
-        if best is not None and _order(best) >= ((False, True, score), place):
-            break  # what follows is no more alike
-        alike = _alike(here, readings[place], rows[place].id, place, rules)
-        if alike is not None:
-            others = () if best is None else (best,)
-            best = max(_since(same, (*others, alike)), key=_order, default=None)
-    verdict = best or same
-    if verdict is None:
-        return DuplicateVerdict(
-            repeat=Repeat.NEW,
-            contained=contained,
-            window_s=window_s,
-            compared=len(rows),
-            truncated=is_cut,
-        )
+    compared, is_cut = len(rows), first > 0 or len(close) < len(near)
+    found = max(_since(same, opposed), key=_order, default=same)
+    if found is None:
+        return DuplicateVerdict(repeat=Repeat.NEW, window_s=window_s, compared=compared, truncated=is_cut)
     return DuplicateVerdict(
-        repeat=Repeat.DUPLICATE if verdict.difference is None else Repeat.POSSIBLE_REVERSAL,
-        of=verdict.of,
-        measure=verdict.measure,
-        shared=verdict.shared,
-        union=verdict.union,
-        sure=verdict.sure,
-        difference=verdict.difference,
-        contained=contained,
+        repeat=Repeat.DUPLICATE if found.difference is None else Repeat.POSSIBLE_REVERSAL,
+        of=found.of,
+        measure=found.measure,
+        shared=found.shared,
+        union=found.union,
+        sure=found.sure,
+        difference=found.difference,
         window_s=window_s,
-        compared=len(rows),
+        compared=compared,
         truncated=is_cut,
     )
 
@@ -234,14 +208,3 @@ def _rest(here: ComparedText, there: ComparedText, difference: Difference) -> fl
     mine, theirs = here.tokens - apart, there.tokens - apart
     union = len(mine | theirs)
     return len(mine & theirs) / union if union else 1.0
-
-
-def _contained(
-    here: ComparedText, there: ComparedText, of: str, rules: DuplicateRules, best: Contained | None
-) -> Contained | None:
-    if min(here.content, there.content) < rules.content_tokens:
-        return best
-    share = len(here.tokens & there.tokens) / min(len(here.tokens), len(there.tokens))
-    if share < (rules.containment_at_least or 0.0) or (best is not None and share < best.share):
-        return best
-    return Contained(of=of, share=share)

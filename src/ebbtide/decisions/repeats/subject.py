@@ -2,17 +2,23 @@
 
 "Set the client timeout to 30 s" and "Raise the client timeout to 60 s because uploads are slow" share few
 words of all that they have. They are about one thing, and only one of them can hold. So the reasons and
-asides are left out, and the words that contradict each other, and the rest is compared.
+asides are left out, and the words that contradict each other, and the rest is compared. `subject_keys` are
+for an index of all that stand, and `find_reversal` reads what it gives.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
+from itertools import combinations
 from typing import NamedTuple
 
+from ebbtide.decisions.repeats.compared_text import fingerprint
 from ebbtide.decisions.repeats.differences import EMPTY, Difference, DifferenceKind, find_contrast
+from ebbtide.decisions.repeats.duplicate_verdict import DuplicateVerdict, Measure, Repeat, Sureness
 from ebbtide.text.contrast.statement import stems_in_order
+from ebbtide.text.normal_form import normal_form
 from ebbtide.text.stems import stem, stem_tokens
 
 LONGEST_SUBJECT = 2000  #: characters of a text that is remembered, and beyond which it is no single decision
@@ -35,6 +41,8 @@ _GENERIC = EMPTY | frozenset(
 )
 _FEW = 2  # words that one side may have beyond the single one that both share
 _SHARE = 0.6  # of the words of the shorter side that the other one has
+_KEY_WORDS = 4  # of a subject, the first ones
+_SHORT = 2  # words of a subject of which each is a key
 
 
 class Subject(NamedTuple):
@@ -82,6 +90,59 @@ def find_opposition(here: str, there: str) -> Difference | None:
     if difference is None or not _is_one_subject(set(one.topic), set(other.topic), difference):
         return None
     return difference
+
+
+def subject_keys(text: str) -> tuple[tuple[str, ...], ...]:
+    """The keys by which an index finds decisions on one subject: at most six, of one or two stems each.
+
+    Two that contradict each other share two words of their subject, or all of a short one. So the pairs of
+    the first words are the keys, and for a short subject its words as well. A text that is too long to be
+    compared by its subject has none. Stores keep hashes of these keys: whoever changes what they are also has
+    to migrate the stores.
+
+    >>> subject_keys("Keep the nightly backup of the database")
+    (('backup', 'databas'), ('backup', 'nightly'), ('databas', 'nightly'))
+    >>> subject_keys("Use Redis")
+    (('redis',),)
+    """
+    form = normal_form(text)
+    if len(form) > LONGEST_SUBJECT:
+        return ()
+    words = read_subject(form).topic[:_KEY_WORDS]
+    alone = ((word,) for word in words) if len(words) <= _SHORT else ()
+    return tuple(sorted({*(tuple(sorted(pair)) for pair in combinations(words, 2)), *alone}))
+
+
+def find_reversal(text: str, standing: Iterable[tuple[str, str]]) -> DuplicateVerdict | None:
+    """The newest decision on the subject of `text`, where the two contradict each other; else None.
+
+    Where a newer one says the same as `text`, what contradicts them was taken back already.
+
+    Args:
+        text: What is to be decided.
+        standing: Ids and texts of the decisions that stand, the newest first.
+
+    >>> standing = [("d1", "Set the client timeout to 30 s")]
+    >>> find_reversal("Raise the client timeout to 60 s, uploads are slow", standing).of
+    'd1'
+    >>> find_reversal("Set the query timeout to 60 s", standing) is None
+    True
+    """
+    form, print_of_text = normal_form(text), fingerprint(text)
+    for number, (identifier, earlier) in enumerate(standing, start=1):
+        if fingerprint(earlier) == print_of_text:
+            return None
+        difference = find_opposition(form, normal_form(earlier))
+        if difference is not None:
+            return DuplicateVerdict(
+                repeat=Repeat.POSSIBLE_REVERSAL,
+                of=identifier,
+                measure=Measure.SUBJECT,
+                sure=Sureness.LIKELY,
+                difference=difference,
+                compared=number,
+            )
+    return None
 
 
 def _is_one_subject(mine: set[str], theirs: set[str], difference: Difference) -> bool:

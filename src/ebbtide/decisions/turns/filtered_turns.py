@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from ebbtide.codec import Record
 from ebbtide.decisions.assessment import Assessment
-from ebbtide.decisions.candidate import Candidate, Reason, Source
 from ebbtide.decisions.repeats.duplicate_verdict import DuplicateVerdict
 from ebbtide.decisions.turns.turn_candidates import TurnCandidate
+from ebbtide.events.event import Message, ModelCall
 from ebbtide.text.extraction.turn import Speaker
+
+#: A person who has no name.
+PERSON = "user"
 
 
 class Disposition(StrEnum):
@@ -41,6 +44,18 @@ class SpokenTurn:
     text: str
     ts: float | None = None
     role: Speaker = Speaker.MODEL
+
+    @classmethod
+    def of(cls, event: Message | ModelCall, number: int) -> Self:
+        """Returns the turn that an event is."""
+        is_person = isinstance(event, Message)
+        return cls(
+            number=number,
+            speaker=event.agent or (PERSON if is_person else "assistant"),
+            text=event.text or "",
+            ts=event.ts,
+            role=Speaker.PERSON if is_person else Speaker.MODEL,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,10 +102,6 @@ class FilteredCandidate(Record):
         """
         verdict = self.duplicate
         return verdict.of if verdict is not None and verdict.contradicts else None
-
-    def candidate(self) -> Candidate:
-        """Returns the candidate that would be recorded."""
-        return candidate_of(self.sentence)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,13 +150,3 @@ def turn_of(name: str) -> int:
     12
     """
     return int(name.split("-")[1])
-
-
-def candidate_of(sentence: TurnCandidate) -> Candidate:
-    """Makes the candidate of a sentence, which the gate judges and which would be recorded."""
-    return Candidate(
-        description=sentence.text if sentence.approves is None else f"Approved: {sentence.approves}",
-        options=(sentence.choice or sentence.text, sentence.over) if sentence.over else (),
-        reasons=(Reason(text=sentence.why),) if sentence.why else (),
-        source=Source.AUTO,
-    )

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
+from ebbtide.decisions.candidate import Candidate, Reason, Source
 from ebbtide.decisions.turns.person_signs import PersonSigns, signs_of
 from ebbtide.decisions.turns.turn_rules import (
     CHOICES,
@@ -72,6 +73,15 @@ class TurnCandidate:
     def is_proposal(self) -> bool:
         """True if it only puts a choice forward."""
         return self.rule.startswith("proposal.")
+
+    def candidate(self) -> Candidate:
+        """Makes the candidate which the gate judges, and which would be recorded."""
+        return Candidate(
+            description=self.text if self.approves is None else f"Approved: {self.approves}",
+            options=(self.choice or self.text, self.over) if self.over else (),
+            reasons=(Reason(text=self.why),) if self.why else (),
+            source=Source.AUTO,
+        )
 
 
 def candidates_of(

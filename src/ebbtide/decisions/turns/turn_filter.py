@@ -12,21 +12,23 @@ from dataclasses import dataclass, replace
 from ebbtide.bounded import Bounded
 from ebbtide.decisions.assessment import Assessment, Layer, RuleFired
 from ebbtide.decisions.gate.assess import assess
-from ebbtide.decisions.repeats.duplicate_assessment import duplicate_assessment
+from ebbtide.decisions.repeats.duplicate_verdict import duplicate_assessment
 from ebbtide.decisions.repeats.duplicates import Earlier, find_duplicate
-from ebbtide.decisions.turns.answered_questions import answered_questions
+from ebbtide.decisions.turns.answered_questions import ASKING_TOOLS, answered_questions
 from ebbtide.decisions.turns.filtered_turns import (
+    PERSON,
     Disposition,
     FilteredCandidate,
     FilteredTurns,
     SpokenTurn,
-    candidate_of,
 )
 from ebbtide.decisions.turns.turn_candidates import TurnCandidate, candidates_of
 from ebbtide.decisions.turns.turn_deeds import carries_out, names_in, words_of_call
 from ebbtide.decisions.turns.turn_rules import ACCEPTANCES
 from ebbtide.decisions.turns.turn_signs import may_state_choice
+from ebbtide.events.effect import Effect
 from ebbtide.events.event import ToolCall
+from ebbtide.events.tool_policy import ToolPolicies
 from ebbtide.profile import Profile
 from ebbtide.text.extraction.turn import Speaker
 from ebbtide.text.phrases import folded
@@ -79,11 +81,6 @@ class TurnFilter:
         self._answered: SpokenTurn | None = None  # the latest turn of somebody else
         self._open: Bounded[str, _Open] = Bounded(_OPEN)
 
-    @property
-    def awaits_deeds(self) -> bool:
-        """True if a later call may carry out a decision."""
-        return bool(self._open)
-
     def take(self, turn: SpokenTurn) -> tuple[FilteredCandidate, ...]:
         """Take one more turn; what it states of choices, in order, and what becomes of each."""
         self.turns += 1
@@ -121,6 +118,20 @@ class TurnFilter:
         )
         return () if latest is None else (self._follow(replace(latest, accepted=turn.number)),)
 
+    def call(self, number: int, call: ToolCall, tools: ToolPolicies) -> tuple[FilteredCandidate, ...]:
+        """Take note of a call without a fault: it may have asked a person, or carry out a decision.
+
+        Args:
+            number: That of the call.
+            call: The call, with its answer.
+            tools: What is declared of tools.
+        """
+        if call.name in ASKING_TOOLS:
+            return self.answer(number, call)
+        policy = tools.get(call.name) if self._open else None
+        is_change = policy is not None and policy.effect_of(call.args) is Effect.CHANGE
+        return self.act(number, call.args) if is_change else ()
+
     def act(self, event: int, args: object) -> tuple[FilteredCandidate, ...]:
         """Take note of a call that changed something: it may carry out what was decided or put forward.
 
@@ -128,8 +139,6 @@ class TurnFilter:
             event: Its number.
             args: Its arguments.
         """
-        if not self._open:
-            return ()
         words = words_of_call(args)
         followed = []
         for name, each in list(self._open.items()):
@@ -141,13 +150,12 @@ class TurnFilter:
                 del self._open[name]
         return tuple(followed)
 
-    def answer(self, number: int, call: ToolCall, speaker: str = "user") -> tuple[FilteredCandidate, ...]:
+    def answer(self, number: int, call: ToolCall) -> tuple[FilteredCandidate, ...]:
         """Take note of a call that may have asked a person: what they chose of its options is a decision.
 
         Args:
             number: That of the turn which the answer is.
             call: The call, with its answer.
-            speaker: The name or role of who answered.
         """
         questions = [each for each in answered_questions(call.name, call.args, call.result) if each.decides]
         if not questions:
@@ -155,7 +163,7 @@ class TurnFilter:
         self.turns += 1
         filtered = []
         for count, each in enumerate(questions, start=1):
-            turn = SpokenTurn(number=number, speaker=speaker, text=each.text, ts=call.ts, role=Speaker.PERSON)
+            turn = SpokenTurn(number=number, speaker=PERSON, text=each.text, ts=call.ts, role=Speaker.PERSON)
             sentence = TurnCandidate(
                 text=each.text,
                 rule=_ANSWERED,
@@ -173,7 +181,7 @@ class TurnFilter:
         if candidate.disposition is not Disposition.PROPOSED:
             return candidate
         settled = self._settled(
-            candidate, _weighed(assess(candidate.candidate(), profile=self._profile), _FOLLOWED)
+            candidate, _weighed(assess(candidate.sentence.candidate(), profile=self._profile), _FOLLOWED)
         )
         waiting = self._open.get(candidate.id)
         if waiting is not None:
@@ -242,7 +250,7 @@ class TurnFilter:
         ts = candidate.turn.ts
         at = float(self.turns) if ts is None else ts
         rules = self._untimed if ts is None else self._rules
-        words = candidate.candidate().description
+        words = candidate.sentence.candidate().description
         verdict = find_duplicate(words, tuple(self._earlier), rules, ts=at)
         disposition = Disposition.KEPT
         if verdict.is_duplicate:
@@ -288,7 +296,7 @@ def _weighed(assessment: Assessment, more: float) -> Assessment:
 
 
 def _assessed(sentence: TurnCandidate, profile: Profile) -> Assessment:
-    assessment = assess(candidate_of(sentence), profile=profile)
+    assessment = assess(sentence.candidate(), profile=profile)
     if sentence.against is None:
         return assessment
     reason = _AGAINST[sentence.against.partition(".")[0]]

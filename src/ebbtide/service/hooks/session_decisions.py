@@ -10,14 +10,13 @@ from typing import Final
 from ebbtide.bounded import Bounded
 from ebbtide.decisions.assessment import Assessment
 from ebbtide.decisions.candidate import Candidate
+from ebbtide.decisions.contradictions.added_text import PATHS
 from ebbtide.decisions.repeats.compared_text import fingerprint
-from ebbtide.decisions.repeats.reversals import find_reversal
-from ebbtide.decisions.turns.answered_questions import ASKING_TOOLS
+from ebbtide.decisions.repeats.subject import find_reversal
 from ebbtide.decisions.turns.filtered_turns import Disposition, FilteredCandidate, SpokenTurn
 from ebbtide.decisions.turns.turn_deeds import names_in
 from ebbtide.decisions.turns.turn_filter import TurnFilter
 from ebbtide.divergence.monitor import tools_of
-from ebbtide.events.effect import Effect
 from ebbtide.events.event import Event, Message, ModelCall, ToolCall
 from ebbtide.profile import Profile
 from ebbtide.text.extraction.turn import Speaker
@@ -25,7 +24,6 @@ from ebbtide.text.extraction.turn import Speaker
 _MOST: Final = 1_000  # decisions of people that are remembered, and of agents; the oldest go
 _COMPARED: Final = 256  # standing ones that a new one may take back
 _IN_SIGHT: Final = 24  # calls whose files count as in sight
-_FILES: Final = ("file_path", "notebook_path", "path")  # arguments that name one
 
 
 @dataclass(slots=True, kw_only=True)
@@ -115,28 +113,16 @@ class SessionDecisions:
         return tuple(each for each in self._in_order() if not each.is_proposal)
 
     def _turn(self, event: Message | ModelCall) -> None:
-        by_person = isinstance(event, Message)
-        turn = SpokenTurn(
-            number=self.events,
-            speaker=event.agent or ("user" if by_person else "assistant"),
-            text=event.text or "",
-            ts=event.ts,
-            role=Speaker.PERSON if by_person else Speaker.MODEL,
-        )
-        self._add(self._filter.take(turn))
-        if by_person:
+        self._add(self._filter.take(SpokenTurn.of(event, self.events)))
+        if isinstance(event, Message):
             self._heard = self.events
 
     def _call(self, call: ToolCall) -> None:
         if isinstance(call.args, Mapping):
-            paths = (call.args.get(name) for name in _FILES)
+            paths = (call.args.get(name) for name in PATHS)
             self._files.extend(_base(path) for path in paths if isinstance(path, str) and path)
-        if call.name in ASKING_TOOLS and not call.error:
-            self._add(self._filter.answer(self.events, call))
-            return
-        policy = self._tools.get(call.name) if self._filter.awaits_deeds and not call.error else None
-        if policy is not None and policy.effect_of(call.args) is Effect.CHANGE:
-            self._add(self._filter.act(self.events, call.args))
+        if not call.error:
+            self._add(self._filter.call(self.events, call, self._tools))
 
     def _add(self, candidates: Iterable[FilteredCandidate]) -> None:
         for each in candidates:
@@ -195,7 +181,7 @@ def _decision(each: FilteredCandidate) -> SessionDecision:
         ts=turn.ts,
         speaker=turn.speaker,
         by_person=turn.role is Speaker.PERSON,
-        candidate=each.candidate(),
+        candidate=sentence.candidate(),
         assessment=each.assessment,
         names=names_in(turn.text[sentence.start : sentence.end]),
         is_proposal=each.disposition is Disposition.PROPOSED,

@@ -222,7 +222,7 @@ class RunRecorder:
             self._timeline.add(event, number, cost_usd=usd(total.cost), tokens=total.tokens)
         if isinstance(event, ToolCall):
             if self._decisions is not None and not event.error:
-                self._decisions.call(event, self._policies.get(event.name), number)
+                self._decisions.call(event, self._policies, number)
         elif isinstance(event, ModelCall | Message) and event.text:
             self._say(event.text, event.agent, number, event.ts, by_person=isinstance(event, Message))
 

@@ -5,20 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from ebbtide.decisions.turns.answered_questions import ASKING_TOOLS
-from ebbtide.decisions.turns.filtered_turns import Disposition, FilteredCandidate, SpokenTurn, turn_of
+from ebbtide.decisions.turns.filtered_turns import PERSON, Disposition, FilteredCandidate, SpokenTurn, turn_of
 from ebbtide.decisions.turns.turn_filter import TurnFilter
 from ebbtide.errors import ConfigError, SemanticError
-from ebbtide.events.effect import Effect
 from ebbtide.events.event import ToolCall
-from ebbtide.events.tool_policy import ToolPolicy
+from ebbtide.events.tool_policy import ToolPolicies
 from ebbtide.profile import Profile
 from ebbtide.supervision.summary.run_summary import RunDecision
 from ebbtide.text.extraction.turn import Speaker
 
 _LISTED = 2_000  # decisions that are listed; the others are counted
 _NOBODY = "agent"
-_PERSON = "user"
 
 
 class RunDecisions:
@@ -61,25 +58,20 @@ class RunDecisions:
                 nothing in the run.
         """
         role = Speaker.PERSON if by_person else Speaker.MODEL
-        speaker = agent or (_PERSON if by_person else _NOBODY)
+        speaker = agent or (PERSON if by_person else _NOBODY)
         self._is_under_way = self._is_under_way or not by_person
         if self._is_under_way:
             self._add(self._take(SpokenTurn(number=event, speaker=speaker, text=text, ts=ts, role=role)))
 
-    def call(self, call: ToolCall, policy: ToolPolicy | None, event: int) -> None:
+    def call(self, call: ToolCall, tools: ToolPolicies, event: int) -> None:
         """Take a call without a fault: it may have asked a person, or carry out a decision.
 
         Args:
             call: The call.
-            policy: What is declared about its tool; None where nothing is.
+            tools: What is declared of tools.
             event: Number of the event in the run.
         """
-        if call.name in ASKING_TOOLS:
-            self._add(self._filter.answer(event, call, _PERSON))
-        elif (
-            policy is not None and self._filter.awaits_deeds and policy.effect_of(call.args) is Effect.CHANGE
-        ):
-            self._add(self._filter.act(event, call.args))
+        self._add(self._filter.call(event, call, tools))
 
     def _add(self, candidates: Iterable[FilteredCandidate]) -> None:
         for each in candidates:
@@ -123,7 +115,7 @@ def _decision(each: FilteredCandidate) -> RunDecision:
     reason = each.assessment.reason if earlier is None else f"It was decided at event {earlier}."
     return RunDecision(
         event=each.turn.number,
-        agent=None if each.turn.speaker in (_NOBODY, _PERSON) else each.turn.speaker,
+        agent=None if each.turn.speaker in (_NOBODY, PERSON) else each.turn.speaker,
         text=each.sentence.text,
         kept=is_kept,
         by_person=each.turn.role is Speaker.PERSON,
