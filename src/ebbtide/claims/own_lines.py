@@ -12,8 +12,6 @@ _FENCE: Final = re.compile(r"^ {0,3}(?:```|~~~)")
 _HEADING: Final = re.compile(r"\s{0,3}(?:#{1,6}\s|\*\*[^*\n]{1,80}\*\*:?\s*$)")
 _QUOTED: Final = re.compile(r"[\"\u201c][^\"\u201c\u201d\n]{3,300}[\"\u201d]")
 _OPEN_TASK: Final = re.compile(r"\s*[-*+]\s*\[ \]")
-_CHANGES: Final = re.compile(CHANGES)
-_NO_CHANGES: Final = re.compile(NO_CHANGES)
 _INTRODUCTION: Final = 200  # characters of a line that may say what the lines under it are
 
 
@@ -67,4 +65,4 @@ def own_lines(report: str) -> Iterator[OwnLine]:
 
 def _is_of_changes(words: str) -> bool:
     words = words[-_INTRODUCTION:]
-    return _CHANGES.search(words) is not None and _NO_CHANGES.search(words) is None
+    return CHANGES.search(words) is not None and NO_CHANGES.search(words) is None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import Final, NamedTuple
 
 from ebbtide.claims.claim_rules import CHANGED_FILE, GONE_FILE
 from ebbtide.claims.own_lines import OwnLine
@@ -20,11 +20,9 @@ _FILE: Final = re.compile(
 )
 _SEPARATOR: Final = re.compile(r"\s{0,3}(?:$|[:|,(\u2192\u2013\u2014-]|and |now |gains? )")
 _SIGNS: Final = " :|,(\u2192\u2013\u2014-*`_"
-_CHANGED: Final = re.compile(CHANGED_FILE)
-_GONE: Final = re.compile(GONE_FILE)
 
 
-class ListedFile:
+class ListedFile(NamedTuple):
     """One file of such a list.
 
     Args:
@@ -33,10 +31,9 @@ class ListedFile:
         is_gone: True if the list says that it was deleted.
     """
 
-    __slots__ = ("is_gone", "path", "start")
-
-    def __init__(self, path: str, start: int, *, is_gone: bool) -> None:
-        self.path, self.start, self.is_gone = path, start, is_gone
+    path: str
+    start: int
+    is_gone: bool
 
 
 def listed_file(line: OwnLine) -> ListedFile | None:
@@ -50,7 +47,7 @@ def listed_file(line: OwnLine) -> ListedFile | None:
     if _SEPARATOR.match(rest) is None:
         return None
     said = rest.strip(_SIGNS)
-    is_gone = _GONE.match(said) is not None
-    if not is_gone and not line.is_of_changes and _CHANGED.match(said) is None:
+    is_gone = GONE_FILE.match(said) is not None
+    if not is_gone and not line.is_of_changes and CHANGED_FILE.match(said) is None:
         return None
-    return ListedFile(match[1], line.start + match.start(1), is_gone=is_gone)
+    return ListedFile(match[1], line.start + match.start(1), is_gone)

@@ -29,11 +29,11 @@ class LatePattern:
         return re.compile(self.pattern, self.flags)
 
     @cached_property
-    def search(self) -> Callable[[str], re.Match[str] | None]:
+    def search(self) -> Callable[..., re.Match[str] | None]:
         """As `re.Pattern.search`."""
         return self.compiled.search
 
     @cached_property
-    def match(self) -> Callable[[str], re.Match[str] | None]:
+    def match(self) -> Callable[..., re.Match[str] | None]:
         """As `re.Pattern.match`."""
         return self.compiled.match
