@@ -1,6 +1,6 @@
 """Effect of a round on what was said before it: it changes it, accepts it, or says it again.
 
-Source: rubric, section 5 (clause B04). This is the cheap rule, for every round; `llm_agreement` asks a model.
+Source: rubric, section 5 (clause B04). This is the cheap rule, for every round; `llm_rounds` asks a model.
 """
 
 from __future__ import annotations

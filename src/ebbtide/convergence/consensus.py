@@ -21,7 +21,7 @@ from ebbtide.convergence.semantic import cosine_at_least
 from ebbtide.convergence.voices import Voice, answered_as, voices_in
 from ebbtide.events.transcript import Round
 from ebbtide.profile.convergence import ConsensusRules, NoveltyRules
-from ebbtide.text.contrast.guard import contradicts
+from ebbtide.text.contrast.guard import contrast
 from ebbtide.text.embedding.vectors import Embedder
 from ebbtide.text.jaccard_index import jaccard
 
@@ -299,7 +299,7 @@ class ConsensusMeter(State):
         if min(map(len, tokens)) < _FEW_TOKENS:
             return False
         alike = jaccard(*tokens) >= self._alike.jaccard_at_least or self._means_the_same(one, other)
-        return alike and not contradicts(one.form, other.form)
+        return alike and contrast(one.form, other.form) is None
 
     def _means_the_same(self, one: Answer, other: Answer) -> bool:
         if self._embedder is None:

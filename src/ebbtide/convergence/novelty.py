@@ -14,10 +14,10 @@ from enum import StrEnum
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
-from ebbtide.codec import State
+from ebbtide.codec import Record, Rounded, State
 from ebbtide.convergence.semantic import SemanticIndex, SemanticReading, cosine_at_least
 from ebbtide.profile.convergence import LowBy, NoveltyRules, TokenForm
-from ebbtide.text.contrast.guard import Contrast, contradicts, contrast
+from ebbtide.text.contrast.guard import Contrast, contrast
 from ebbtide.text.embedding.vectors import Embedder
 from ebbtide.text.jaccard_index import JaccardIndex
 from ebbtide.text.normal_form import normal_form
@@ -42,7 +42,7 @@ class Novelty(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Nearest:
+class Nearest(Record):
     """Seen claim that is most like a claim.
 
     Args:
@@ -52,11 +52,7 @@ class Nearest:
 
     text: str
     round: int
-    similarity: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """Returns the seen claim in the wire form."""
-        return {"text": self.text, "round": self.round, "similarity": round(self.similarity, 6)}
+    similarity: Rounded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -333,7 +329,8 @@ class NoveltyMeter(State):
         crowded = self._index.crowded
         matches = self._index.add(tokens)
         self._crowded += self._index.crowded > crowded or len(matches) > _MOST_CONTRASTS
-        self._remember(form, number)
+        self._numbers[form] = len(self._claims)
+        self._claims.append((form, number))
         words = self._verdict(
             form,
             ((match.number, match.similarity) for match in matches),
@@ -359,18 +356,11 @@ class NoveltyMeter(State):
         reversal: tuple[Nearest, Contrast] | None = None
         for match in islice(matches, _MOST_CONTRASTS):
             other = self._claims[match[0]][0]
-            if not self._rules.contrast_guard or (reversal is not None and not contradicts(form, other)):
+            opposed = contrast(form, other) if self._rules.contrast_guard else None
+            if opposed is None:
                 return _Verdict(is_new=False, nearest=self._nearest(match), reversal=None)
-            if reversal is None:
-                opposed = contrast(form, other)
-                if opposed is None:
-                    return _Verdict(is_new=False, nearest=self._nearest(match), reversal=None)
-                reversal = self._nearest(match), opposed
+            reversal = reversal or (self._nearest(match), opposed)
         return _Verdict(is_new=True, nearest=self._nearest(closest) if closest else None, reversal=reversal)
-
-    def _remember(self, form: str, number: int) -> None:
-        self._numbers[form] = len(self._claims)
-        self._claims.append((form, number))
 
     def _nearest(self, match: tuple[int, float]) -> Nearest:
         form, number = self._claims[match[0]]

@@ -22,14 +22,17 @@ from ebbtide.convergence.calibration.curves import (
     threshold_curve,
 )
 from ebbtide.convergence.calibration.labelled import LabelledPair
-from ebbtide.convergence.calibration.similarity import contradicts, cosine_similarities, jaccard_similarities
 from ebbtide.convergence.calibration.threshold_fit import Fit, fit_threshold, too_little_to_fit
+from ebbtide.convergence.novelty import claim_tokens
 from ebbtide.convergence.semantic import cosine_at_least
 from ebbtide.errors import ConfigError
 from ebbtide.profile import Profile
 from ebbtide.profile.convergence import NoveltyRules, TokenForm
 from ebbtide.rate import Rate
+from ebbtide.text.contrast.guard import contrast
 from ebbtide.text.embedding.vectors import Embedder
+from ebbtide.text.jaccard_index import jaccard
+from ebbtide.text.normal_form import normal_form
 
 _NEVER = 0.0  # the similarity of a pair that the guard keeps apart: below every threshold
 _GROUP_PAIRS = 10  # called the same in a group, from which its precision says something
@@ -188,7 +191,7 @@ def _measures(
     pairs: Sequence[LabelledPair], rules: NoveltyRules, embedder: Embedder | None
 ) -> Iterator[_Measure]:
     texts = [(pair.a, pair.b) for pair in pairs]
-    apart = [rules.contrast_guard and contradicts(a, b) for a, b in texts]
+    apart = [rules.contrast_guard and _is_contrasted(a, b) for a, b in texts]
 
     def guarded(scores: Sequence[float]) -> list[float]:
         return [_NEVER if is_apart else score for score, is_apart in zip(scores, apart, strict=True)]
@@ -266,3 +269,28 @@ def _short(confusion: Confusion) -> dict[str, float | None]:
 
 def _rounded(value: float | None) -> float | None:
     return None if value is None else round(value, 4)
+
+
+def jaccard_similarities(pairs: Sequence[tuple[str, str]], tokens: TokenForm) -> list[float]:
+    """The Jaccard similarity of each pair, 0 to 1; equal normal forms are 1."""
+    return [_jaccard(normal_form(a), normal_form(b), tokens) for a, b in pairs]
+
+
+def cosine_similarities(pairs: Sequence[tuple[str, str]], embedder: Embedder) -> list[float]:
+    """The cosine of each pair, -1 to 1.
+
+    Raises:
+        SemanticError: The texts cannot be embedded.
+    """
+    left = embedder.embed([normal_form(a) for a, _ in pairs])
+    right = embedder.embed([normal_form(b) for _, b in pairs])
+    return [float(cosine) for cosine in (left * right).sum(axis=1)]
+
+
+def _is_contrasted(a: str, b: str) -> bool:
+    """Returns True if the contrast guard keeps the two apart."""
+    return contrast(normal_form(a), normal_form(b)) is not None
+
+
+def _jaccard(a: str, b: str, tokens: TokenForm) -> float:
+    return 1.0 if a == b else jaccard(claim_tokens(a, tokens), claim_tokens(b, tokens))

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ebbtide.codec import Record
-from ebbtide.convergence.calibration.folds import fold_numbers
 from ebbtide.convergence.calibration.labelled import LabelledTranscript
-from ebbtide.convergence.calibration.threshold_fit import LEAST_LABELS
+from ebbtide.convergence.calibration.threshold_fit import LEAST_LABELS, fold_numbers
 from ebbtide.convergence.meter import ConvergenceMeter
 from ebbtide.convergence.signal import Signal
 from ebbtide.errors import ConfigError
