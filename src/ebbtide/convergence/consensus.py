@@ -18,9 +18,9 @@ from ebbtide.codec import As, Record, State, from_wire, to_wire
 from ebbtide.convergence.answers import CONCLUSION_RULES, Answer, AnswerKind
 from ebbtide.convergence.novelty import claim_tokens
 from ebbtide.convergence.semantic import cosine_at_least
-from ebbtide.convergence.voices import Voice, answered_as, voices_in
+from ebbtide.convergence.voices import Voice, voices_in
 from ebbtide.events.transcript import Round
-from ebbtide.profile.convergence import ConsensusRules, NoveltyRules
+from ebbtide.profile.convergence import NoveltyRules
 from ebbtide.text.contrast.guard import contrast
 from ebbtide.text.embedding.vectors import Embedder
 from ebbtide.text.jaccard_index import jaccard
@@ -100,11 +100,10 @@ class ConsensusMeter(State):
     """Comparison of the answers of agents, circle by circle.
 
     Args:
-        rules: Kept for those who ask; the reading itself needs none.
         alike: Similarity from which two answers in words are one.
         embedder: Compares them by meaning too.
 
-    >>> meter = ConsensusMeter(ConsensusRules())
+    >>> meter = ConsensusMeter()
     >>> reading = meter.update(Round(number=1, claims=("80", "80", "75")))
     >>> reading.majority, [(position.answer, position.agents) for position in reading.positions]
     (0.666667, [('80', ('1', '2')), ('75', ('3',))])
@@ -120,10 +119,7 @@ class ConsensusMeter(State):
     _circle: int
     latest: ConsensusReading | None
 
-    def __init__(
-        self, rules: ConsensusRules, *, alike: NoveltyRules | None = None, embedder: Embedder | None = None
-    ) -> None:
-        self.rules = rules
+    def __init__(self, *, alike: NoveltyRules | None = None, embedder: Embedder | None = None) -> None:
         self._alike = alike or NoveltyRules()
         self._embedder = embedder
         self._speakers = {}
@@ -186,7 +182,8 @@ class ConsensusMeter(State):
         speaker = self._speakers.get(voice.agent, _Party())
         if voice.endorses is not None:
             endorsed = self._answer_of(voice.endorses, besides=voice.agent)
-            voice = answered_as(voice, endorsed) if endorsed is not None else voice
+            if endorsed is not None:  # who agrees takes the answer over
+                voice = replace(voice, answer=replace(endorsed, rule="answer.endorsed"))
         if voice.agent not in self._in_circle:
             self._in_circle.append(voice.agent)
         self._answered = self._answered or voice.answer is not None

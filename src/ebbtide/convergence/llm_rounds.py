@@ -20,7 +20,7 @@ from ebbtide.events.transcript import Round
 from ebbtide.text.excerpt import excerpt
 from ebbtide.text.extraction.turn import Extraction, ItemKind
 from ebbtide.text.llm.chat_endpoint import ChatModel, ChatUsage
-from ebbtide.text.llm.concurrent_questions import AT_ONCE, ask_all
+from ebbtide.text.llm.concurrent_questions import ask_all
 from ebbtide.text.llm.extraction import LlmExtraction, extract_with_llm
 from ebbtide.text.llm.prompt_contract import Contract, Failure
 
@@ -164,7 +164,6 @@ def judge_rounds(
     model: ChatModel,
     *,
     agreements: bool = True,
-    at_once: int = AT_ONCE,
     advance: Callable[[], object] | None = None,
 ) -> tuple[JudgedRound, ...]:
     """Asks a model about each round of a conversation.
@@ -173,7 +172,6 @@ def judge_rounds(
         rounds: Rounds in their order.
         model: A model, such as `ChatEndpoint`, which threads may share.
         agreements: True to ask what each round does with the one before, too.
-        at_once: Rounds that are asked about at a time, 1 or more.
         advance: Called after each round.
 
     Raises:
@@ -181,7 +179,7 @@ def judge_rounds(
     """
     befores = [None, *rounds] if agreements else [None] * len(rounds)
     questions = [partial(_judge, item, before, model) for item, before in zip(rounds, befores, strict=False)]
-    return tuple(ask_all(questions, at_once=at_once, advance=advance))
+    return tuple(ask_all(questions, advance=advance))
 
 
 def agreement_by_llm(before: Round, after: Round, model: ChatModel) -> LlmAgreement:

@@ -103,9 +103,7 @@ class ConvergenceMeter(EngineState):
         self._claims = NoveltyMeter(profile.novelty, explain=explain, embedder=embedder)
         self._question_novelty = NoveltyMeter(profile.novelty)
         self._consensus = (
-            ConsensusMeter(profile.consensus, alike=profile.novelty, embedder=embedder)
-            if profile.consensus.counts
-            else None
+            ConsensusMeter(alike=profile.novelty, embedder=embedder) if profile.consensus.counts else None
         )
         self._stability = StabilityMeter(embedder) if embedder else None
         self._deferrals = Deferrals(embedder) if embedder else None

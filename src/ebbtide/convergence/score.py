@@ -76,11 +76,10 @@ class RoundSummary:
         stability: Stability | None,
     ) -> RoundSummary:
         """Returns the numbers of a round that was assessed."""
-        counts = novelty.to_dict()
-        del counts["new_claims"]  # follows from those of the levels
+        numbers: dict[str, Any] = {**novelty.to_dict(), **readiness.detail()}
+        del numbers["new_claims"]  # follows from those of the levels
         return cls(
-            **counts,
-            **readiness.detail(),
+            **numbers,
             round=item.number,
             agent=item.agent,
             total_claims=novelty.total_claims,

@@ -79,6 +79,11 @@ def at_start(name: str, pattern: str) -> PhraseRule:
     return PhraseRule(id=name, pattern=pattern, anchor=Anchor.TEXT)
 
 
+def at_clause(name: str, pattern: str) -> PhraseRule:
+    """Returns a rule of that name for the start of a clause."""
+    return PhraseRule(id=name, pattern=pattern, anchor=Anchor.CLAUSE)
+
+
 def anywhere(name: str, pattern: str) -> PhraseRule:
     """Returns a rule of that name for any place in a text."""
     return PhraseRule(id=name, pattern=pattern)
