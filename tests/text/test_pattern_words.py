@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 
 from ebbtide.convergence import agreement, readiness_rules
 from ebbtide.decisions.turns import turn_rules
-from ebbtide.text.extraction import order_rules, person_rules, question_rules, rules
+from ebbtide.text.extraction import rules
 from ebbtide.text.pattern_words import first_words, needed_words, words_in
 from ebbtide.text.phrase_table import PhraseTable
 from ebbtide.text.phrases import Anchor, PhraseRule
 
 TABLES = [
     table
-    for module in (agreement, readiness_rules, rules, question_rules, order_rules, person_rules, turn_rules)
+    for module in (agreement, readiness_rules, rules, turn_rules)
     for value in vars(module).values()
     if (table := value.rules if isinstance(value, PhraseTable) else value)
     and isinstance(table, tuple)

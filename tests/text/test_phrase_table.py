@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from ebbtide.convergence import agreement, readiness_rules
 from ebbtide.decisions.gate.evidence import WORDINGS
 from ebbtide.decisions.turns import turn_rules
-from ebbtide.text.extraction import order_rules, person_rules, question_rules, rules
+from ebbtide.text.extraction import rules
 from ebbtide.text.extraction.reading import words_of
 from ebbtide.text.pattern_words import words_in
 from ebbtide.text.phrase_table import Openings, PhraseTable
@@ -88,7 +88,7 @@ def in_pairs(text: str) -> list[tuple[int, int, str]]:
 #: The tables of extraction, of the gate, of turns and of rounds.
 OF_EXTRACTION = [
     table
-    for module in (rules, question_rules, order_rules, person_rules)
+    for module in (rules,)
     for table in vars(module).values()
     if isinstance(table, tuple) and isinstance(table[0], PhraseRule)
 ]

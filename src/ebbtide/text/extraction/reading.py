@@ -6,7 +6,7 @@ import re
 from functools import cache
 from typing import NamedTuple
 
-from ebbtide.text.extraction import order_rules, person_rules, question_rules, rules
+from ebbtide.text.extraction import rules
 from ebbtide.text.extraction.orders import base_of, is_order, is_titled
 from ebbtide.text.extraction.words import FILLER, FINITE, NO_DEEDS, OBJECTS, PARTICLES
 from ebbtide.text.imperatives import IMPERATIVE_VERBS, NOUNS_TOO
@@ -32,16 +32,16 @@ _LABELS = _table(rules.LABELS, after=r"(?=\s*:|\s+[-\u2013\u2014]\s)")
 _OPENINGS = _table(rules.OPENINGS, after=_CLAUSE_END)
 _CODE = _table(rules.CODE, after="")
 _NARRATION = _table(rules.NARRATION)
-_COURTESY = _table(question_rules.COURTESY)
-_REQUESTS = _table(question_rules.REQUESTS)
-_TAGS = _table(question_rules.TAGS, behind="", after=r"\Z")
-_QUESTIONS = _table(question_rules.QUESTIONS)
+_COURTESY = _table(rules.COURTESY)
+_REQUESTS = _table(rules.REQUESTS)
+_TAGS = _table(rules.TAGS, behind="", after=r"\Z")
+_QUESTIONS = _table(rules.QUESTIONS)
 # What stands in quotes is the title of something: "I'll Keep the Light".
 _DECISIONS = _table(rules.DECISIONS, behind=r"(?<![\w\"\u201c])")
-_ACTIONS = _table(order_rules.ACTIONS)
-_PROMISES = _table(order_rules.PROMISES)
+_ACTIONS = _table(rules.ACTIONS)
+_PROMISES = _table(rules.PROMISES)
 
-_OF_PERSONS = _table((*person_rules.APPROVALS, *person_rules.REQUESTS))
+_OF_PERSONS = _table((*rules.APPROVALS, *rules.PERSON_REQUESTS))
 
 _LINES = Openings(_SECTIONS)
 _LEADING = (_CHECKBOXES, _LABELS, _OPENINGS, _NOTHING, _CODE, _COURTESY)
@@ -51,7 +51,7 @@ _MAIN_CLAUSES = Openings(_PROMISES)
 _NO_KEYS: frozenset[str] = frozenset()
 
 # "It is unclear whether it scales" states something, "How does it scale" does not.
-_STATING = frozenset(rule.id for rule in question_rules.QUESTIONS if rule.anchor is Anchor.ANYWHERE)
+_STATING = frozenset(rule.id for rule in rules.QUESTIONS if rule.anchor is Anchor.ANYWHERE)
 
 # What comes next, said to nobody in particular, and a nod: neither says anything about the subject.
 _TELLING = frozenset("break describe list outline present report share show summarise summarize tell".split())
