@@ -16,7 +16,7 @@ from typing import Any
 
 from ebbtide.codec import Record
 from ebbtide.convergence.agreement import Agreement
-from ebbtide.events.transcript import Round
+from ebbtide.events.transcript import LISTS, Round
 from ebbtide.text.excerpt import excerpt
 from ebbtide.text.extraction.turn import Extraction, ItemKind
 from ebbtide.text.llm.chat_endpoint import ChatModel, ChatUsage
@@ -236,12 +236,7 @@ def _judge(item: Round, before: Round | None, model: ChatModel) -> JudgedRound:
 
 
 def _lists(extraction: Extraction) -> dict[str, list[str]]:
-    return {
-        "claims": list(extraction.claims),
-        "decisions": list(extraction.decisions),
-        "open_questions": list(extraction.open_questions),
-        "next_actions": list(extraction.next_actions),
-    }
+    return {name: list(getattr(extraction, name)) for name in LISTS}
 
 
 def _unmatched(some: Extraction, others: Extraction, kind: ItemKind) -> tuple[str, ...]:

@@ -27,7 +27,7 @@ from ebbtide.convergence.stability import Stability, StabilityMeter
 from ebbtide.convergence.witness import WorkOutcome
 from ebbtide.engine_state import EngineState
 from ebbtide.errors import ConfigError, TranscriptError, expect, shown
-from ebbtide.events.transcript import Round, Transcript
+from ebbtide.events.transcript import LISTS, Round, Transcript
 from ebbtide.profile import Profile
 from ebbtide.text.embedding.vectors import Embedder
 
@@ -313,7 +313,7 @@ def _check(item: Round) -> None:
         value = getattr(item, name)
         if value is not None and not isinstance(value, str):
             raise TranscriptError(f"{shown(value)}: expected a text or None", path=name)
-    for name in ("claims", "decisions", "open_questions", "next_actions"):
+    for name in LISTS:
         texts = getattr(item, name)
         if not isinstance(texts, tuple | list) or not all(isinstance(text, str) for text in texts):
             raise TranscriptError(f"{shown(texts)}: expected texts", path=name)
