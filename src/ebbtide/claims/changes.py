@@ -12,26 +12,8 @@ from typing import Final
 from ebbtide.claims.check_tools import CODE
 from ebbtide.events.shell_words import SimpleCommand
 
-_PATHS: Final = (
-    "file_path",
-    "path",
-    "filePath",
-    "notebook_path",
-    "filename",
-    "target_file",
-    "file",
-    "absolute_path",
-)
-_TEXTS: Final = (
-    "content",
-    "new_string",
-    "new_str",
-    "file_text",
-    "newString",
-    "new_source",
-    "insert_text",
-    "edits",
-)
+_PATHS: Final = tuple("file_path path filePath notebook_path filename target_file file absolute_path".split())
+_TEXTS: Final = tuple("content new_string new_str file_text newString new_source insert_text edits".split())
 _OLD: Final = ("old_string", "old_str", "oldString")
 _PATCHES: Final = ("patch", "input", "patchText", "diff")
 _TELLING: Final = frozenset((*_TEXTS, *_PATCHES))

@@ -36,8 +36,7 @@ from ebbtide.claims.claim_rules import (
     WHOLES,
 )
 from ebbtide.claims.listed_numbers import NUMBERS, listed_numbers
-from ebbtide.claims.own_lines import OwnLine, own_lines
-from ebbtide.claims.report_files import listed_file
+from ebbtide.claims.own_lines import OwnLine, listed_file, own_lines
 from ebbtide.text.excerpt import excerpt, one_line
 from ebbtide.text.phrases import PhraseMatch, folded
 from ebbtide.text.sentence_ends import spans
