@@ -90,13 +90,11 @@ class ActFact:
 
     Args:
         event: Number of its event.
-        act: Kind of it.
         ok: True if it was done; None where the record does not show it.
         line: The line that says so.
         subject: The hash of a commit, the number of a pull request, or a path.
         files: Number of files in a commit; None where it is not printed.
         is_amended: True if it took the place of the commit before it.
-        commits: Commits that git printed.
     """
 
     event: int
@@ -115,7 +113,6 @@ class FileEdit:
 
     Args:
         event: Number of its event.
-        path: The file.
         is_deletion: True if it is gone after it.
         is_cosmetic: True if nothing but comments or white space changed.
         texts: Sums of the replaced and of the new text; None where they are not told.

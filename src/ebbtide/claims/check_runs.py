@@ -107,7 +107,6 @@ class CheckRun:
     Args:
         event: Number of its event.
         tool: Name of the tool, or the words that ran it.
-        family: Family of the check.
         ok: True if it passed; None where the record does not show it.
         line: The line that says so, or the command.
         passed: Number of tests that passed; None where it is not printed.
@@ -225,10 +224,7 @@ def check_runs(
     """Returns the runs of checks that a call of a shell made.
 
     Args:
-        text: The command line.
-        commands: Its parts.
         result: Its output; None where it was not recorded.
-        event: Number of the event.
         has_failed: True if the call is recorded as failed.
     """
     asks = _asks(text, commands)
@@ -355,7 +351,6 @@ def shown_runs(
 
     Args:
         lines: Those of its lines that sum a check up.
-        event: Number of the event.
         is_firsthand: True if the program that printed it ran them itself.
         asked: Names of tools whose runs are known, and whose lines are theirs alone.
     """

@@ -52,8 +52,6 @@ class CheckTool:
     """One tool.
 
     Args:
-        name: Name of it.
-        family: Family of its checks.
         commands: Beginnings of its commands, in words.
         sums: Pattern of the lines that sum up a run, at the start of a line; empty where it prints none.
         parts: Pattern in such lines of those that sum up a part of the run, beside one of the whole.

@@ -81,11 +81,7 @@ class _Found(NamedTuple):
 
 
 class Judge:
-    """Holds the claims of a report against the facts of a record.
-
-    Args:
-        record: The facts.
-    """
+    """Holds the claims of a report against the facts of a record."""
 
     def __init__(self, record: RecordFacts) -> None:
         self._record = record

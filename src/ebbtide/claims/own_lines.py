@@ -34,7 +34,6 @@ class OwnLine(NamedTuple):
     """One line, with its quotations masked.
 
     Args:
-        text: The line.
         start: Place of it in the report.
         is_heading: True if it is a heading, which asserts nothing.
         is_of_changes: True if what stands above it says that it is about what was changed.
@@ -87,7 +86,6 @@ class ListedFile(NamedTuple):
     """One file that a list, a table or a heading names as changed: "- `src/a.py`: clamps the tide".
 
     Args:
-        path: The file.
         start: Place of its name in the report.
         is_gone: True if the list says that it was deleted.
     """

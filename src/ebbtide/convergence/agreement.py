@@ -62,7 +62,6 @@ class AgreementReading:
     """Effect of a round, and the rule that read it so.
 
     Args:
-        rule: The rule that decided.
         new_share: New claims over all claims of the round; None where it has none.
     """
 
@@ -76,7 +75,6 @@ def read_agreement(item: Round, novelty: RoundNovelty) -> AgreementReading:
 
     Args:
         item: A round that is not the first.
-        novelty: Novelty of the round.
     """
     text = item.text or ". ".join((*item.claims, *item.decisions, item.summary or ""))
     share = novelty.new_claims / novelty.claims if novelty.claims else None

@@ -41,7 +41,6 @@ class Position:
         answer: The answer in its normal form.
         agents: The agents that hold it, in the order in which they first spoke.
         claim: The best that is said for it; None where nothing is said but the answer.
-        rule: The rule that read the answer.
     """
 
     answer: str
@@ -64,7 +63,6 @@ class ConsensusReading(Record):
         unanimous_rounds: Circles in a row with the same answer of everybody.
         disagreement_rounds: Circles in a row with more than one answer, in which nobody changed it.
         old_rounds: Circles in a row that brought no answer that was not given before.
-        rule: The id of the rule that describes it.
     """
 
     circle: int

@@ -37,8 +37,6 @@ class GamingFlag(Record):
     """One suspicion, with what it rests on.
 
     Args:
-        round: The round that shows it.
-        rule: The rule that fired.
         evidence: The numbers that it rests on, in words.
         texts: The sentences in question, if it is about sentences.
     """
@@ -55,10 +53,6 @@ class RoundFacts:
     """Facts on which the flags of a round are raised.
 
     Args:
-        novelty: Novelty of the round.
-        novelty_class: Class of its novelty.
-        readiness: Readiness of the round.
-        questions_before: Open questions of the round before.
         totals_before: Claims of the rounds before, or of the last few of them.
     """
 

@@ -71,7 +71,6 @@ class LlmAgreement:
         agreement: Effect of the round on the one before; None if the model failed.
         reason: Reason in the words of the model; None if it failed.
         failure: Reason why the model failed; None if it did not.
-        usage: Usage of the model.
     """
 
     agreement: Agreement | None
@@ -85,7 +84,6 @@ class Disagreement(Record):
     """Difference between a model and the rules in a round.
 
     Args:
-        about: The subject of the difference.
         judge: The model's label, or the texts that only the model takes for one.
         rules: The label of the rules, or the texts that only the rules take for one.
     """
@@ -187,7 +185,6 @@ def agreement_by_llm(before: Round, after: Round, model: ChatModel) -> LlmAgreem
 
     Args:
         after: The next one, or the next agent's.
-        model: A model, such as `ChatEndpoint`.
 
     Raises:
         ConfigError: The model cannot be asked as it is set up.

@@ -40,8 +40,6 @@ class RoundReading:
 
     Args:
         agent: The speaker, if one agent spoke.
-        novelty: Novelty of the round, claim by claim.
-        readiness: Readiness of the round to be acted on.
         agreement: Effect on what was said before; None for the first round.
         stability: Similarity in meaning to the round before; None without the semantic level.
         consensus: Positions of the agents, if the round completes a circle of agents with answers.
@@ -66,7 +64,6 @@ class ConvergenceMeter(EngineState):
     `from_state` carry the meter over a restart. The result depends on the rounds alone: no clock, no chance.
 
     Args:
-        profile: Thresholds of `Profile`.
         explain: Find the most similar claim for new claims too, which takes a search over everything said.
         embedder: Turns the semantic level on: L2 novelty, stability, and deferrals found by meaning.
 

@@ -68,7 +68,6 @@ class ClaimReading:
             the meter was asked to explain, else None.
         nearest_L2: The claim that is nearest in meaning; None without an embedder, or where it is the first.
         reversed: The claim as similar as the threshold that it contradicts, if there is one.
-        contrast: The contrast with that claim.
     """
 
     text: str
@@ -185,7 +184,6 @@ def claim_tokens(form: str, tokens: TokenForm) -> frozenset[str]:
 
     Args:
         form: The normal form of the claim.
-        tokens: Words or stems.
     """
     stems = stem_tokens(form) if tokens is TokenForm.STEMS else frozenset()
     return stems or frozenset(form.split())
@@ -195,7 +193,6 @@ def is_low(novelty: RoundNovelty, rules: NoveltyRules, *, asks_anew: bool = Fals
     """Returns True if a round brought next to nothing.
 
     Args:
-        novelty: Novelty of the round.
         asks_anew: True if it asks something that was not asked before.
 
     Source: novelty spec, 2.3, by the peak. By the round's own claims is ours: beside a very long round every

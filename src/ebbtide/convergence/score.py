@@ -138,7 +138,6 @@ class ConvergenceScore:
     """Standing of a conversation after its latest round.
 
     Args:
-        profile: Name of the profile that was used.
         rounds: The numbers of each round, the latest last.
         flags: Signs of gaming, in any round.
         composite: Counts of rounds for which the conditions of the composite rule held.

@@ -13,10 +13,6 @@ class LatePattern:
     >>> pattern = LatePattern(r"\bok\b", re.IGNORECASE)
     >>> pattern.search("all OK") is not None, pattern.match("all OK") is None
     (True, True)
-
-    Args:
-        pattern: The expression.
-        flags: Of the module `re`.
     """
 
     def __init__(self, pattern: str, flags: int = 0) -> None:

@@ -75,7 +75,6 @@ class PhraseTable:
     """Phrase rules that are searched together. Patterns are compiled on first use.
 
     Args:
-        rules: Rules to look for.
         lower: The texts come in lower case, as `folded` gives them, which makes searches cheaper.
         behind: Lookbehind for what stands before a match.
         after: Pattern that must follow a match. Unless it is empty, no word goes on there.

@@ -112,7 +112,6 @@ class PairCalibration(Record):
     """Labelled pairs against the thresholds of a profile.
 
     Args:
-        profile: The profile that was measured.
         pairs: How many there were.
         same: Those that say the same.
         groups: Groups among them.
@@ -147,7 +146,6 @@ def calibrate_pairs(
     Args:
         pairs: At least one. Pairs that the profile's contrast guard keeps apart are never the same, as in
             the meter.
-        profile: What is measured.
         embedder: Gives L2; None leaves L2 out.
         precision_at_least: A fitted threshold is the one of the best F1 among those where at least this
             share of what they call the same is labelled so, 0 to 1. At 0 it is F1 alone, which can favour a

@@ -114,7 +114,6 @@ class StopCalibration(Record):
     """Labelled conversations against the stopping rule of a profile.
 
     Args:
-        profile: The profile that was measured.
         transcripts: How many there were.
         stops: Labels that say stop.
         goes: Labels that say go on: the signal CONTINUE, and each round before a labelled stop.
@@ -155,7 +154,6 @@ def calibrate_stops(
 
     Args:
         items: At least one.
-        profile: What is measured.
         embedder: Turns the semantic level on.
         track: Passes the profiles through while they are tried; may show progress.
 

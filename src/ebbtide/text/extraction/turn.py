@@ -49,7 +49,6 @@ class ExtractedItem:
     Args:
         text: The sentence without greeting, label or tag question.
         sentence: The sentence it came from, without markup.
-        rule: The rule that chose the kind.
         start: Start of the sentence in the turn.
         end: End of the sentence in the turn.
         approves: The sentence of the turn before that it approves, if it does not say so itself; or None.
@@ -125,7 +124,6 @@ def extract(
     no decisions, questions and actions.
 
     Args:
-        text: Text that was said.
         before: The turn before it, of somebody else, for a person who says no more than "go ahead".
         worth_reading: Returns True for a sentence that is to be read if no heading or lead-in makes it a
             decision; the others are left out of the result. None reads them all.
