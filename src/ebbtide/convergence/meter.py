@@ -6,24 +6,24 @@ Source: novelty spec, sections 2 to 4; rubric, sections 1 to 3.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from typing import Any, Self
 
 from ebbtide.codec import restore_state, state_of
-from ebbtide.convergence.agreement import AgreementReading, read_agreement
+from ebbtide.convergence.agreement import read_agreement
 from ebbtide.convergence.composite import Composite
 from ebbtide.convergence.consensus import ConsensusMeter, ConsensusReading
 from ebbtide.convergence.consensus_signal import consensus_signal, still_open
 from ebbtide.convergence.deferrals import Deferrals
 from ebbtide.convergence.gaming import GamingFlag, RoundFacts, find_gaming
-from ebbtide.convergence.novelty import NoveltyMeter, RoundNovelty, is_low
+from ebbtide.convergence.novelty import NoveltyMeter, is_low
 from ebbtide.convergence.novelty import classify as classify_novelty
-from ebbtide.convergence.readiness import Readiness, RoundReadiness, assess_readiness
+from ebbtide.convergence.readiness import Readiness, assess_readiness
 from ebbtide.convergence.recommendation import Recommendation, recommend, with_last_words
-from ebbtide.convergence.score import ConvergenceScore, RoundSummary
+from ebbtide.convergence.score import ConvergenceScore, RoundReading, RoundSummary
 from ebbtide.convergence.signal import Signal
-from ebbtide.convergence.stability import Stability, StabilityMeter
+from ebbtide.convergence.stability import StabilityMeter
 from ebbtide.convergence.witness import WorkOutcome
 from ebbtide.engine_state import EngineState
 from ebbtide.errors import ConfigError, TranscriptError, expect, shown
@@ -32,29 +32,6 @@ from ebbtide.profile import Profile
 from ebbtide.text.embedding.vectors import Embedder
 
 _RECENT = 16  # rounds that a round's size is compared with; bounded, so that a long run costs no more a round
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RoundReading:
-    """Reading of one round by the meter.
-
-    Args:
-        agent: The speaker, if one agent spoke.
-        agreement: Effect on what was said before; None for the first round.
-        stability: Similarity in meaning to the round before; None without the semantic level.
-        consensus: Positions of the agents, if the round completes a circle of agents with answers.
-        flags: Signs of gaming in it.
-    """
-
-    number: int
-    agent: str | None
-    novelty: RoundNovelty
-    readiness: RoundReadiness
-    recommendation: Recommendation
-    agreement: AgreementReading | None
-    stability: Stability | None
-    consensus: ConsensusReading | None
-    flags: tuple[GamingFlag, ...]
 
 
 class ConvergenceMeter(EngineState):
@@ -183,18 +160,7 @@ class ConvergenceMeter(EngineState):
         flags = find_gaming(facts, profile.gaming, profile.novelty)
         if self._deferrals:
             flags += self._deferrals.find(item)
-        self._rounds[item.number] = RoundSummary.of(
-            item,
-            novelty=novelty,
-            readiness=readiness,
-            recommendation=recommendation,
-            agreement=agreement,
-            stability=stability,
-        )
-        self._flags.extend(flags)
-        self._questions = item.open_questions
-        self._latest = recommendation
-        return RoundReading(
+        reading = RoundReading(
             number=item.number,
             agent=item.agent,
             novelty=novelty,
@@ -205,6 +171,11 @@ class ConvergenceMeter(EngineState):
             consensus=consensus,
             flags=flags,
         )
+        self._rounds[item.number] = RoundSummary.of(item, reading)
+        self._flags.extend(flags)
+        self._questions = item.open_questions
+        self._latest = recommendation
+        return reading
 
     def score(self) -> ConvergenceScore:
         """Returns the score after the rounds so far.

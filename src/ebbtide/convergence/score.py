@@ -26,6 +26,29 @@ _READINESS_PARTS = "next_actions_score", "open_questions_score", "blocker_score"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RoundReading:
+    """Reading of one round by the meter.
+
+    Args:
+        agent: The speaker, if one agent spoke.
+        agreement: Effect on what was said before; None for the first round.
+        stability: Similarity in meaning to the round before; None without the semantic level.
+        consensus: Positions of the agents, if the round completes a circle of agents with answers.
+        flags: Signs of gaming in it.
+    """
+
+    number: int
+    agent: str | None
+    novelty: RoundNovelty
+    readiness: RoundReadiness
+    recommendation: Recommendation
+    agreement: AgreementReading | None
+    stability: Stability | None
+    consensus: ConsensusReading | None
+    flags: tuple[GamingFlag, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RoundSummary:
     """Numbers of one round; the names are those of its wire form. Rates and scores are 0 to 1.
 
@@ -65,18 +88,11 @@ class RoundSummary:
     characters_left_out: int = 0
 
     @classmethod
-    def of(
-        cls,
-        item: Round,
-        *,
-        novelty: RoundNovelty,
-        readiness: RoundReadiness,
-        recommendation: Recommendation,
-        agreement: AgreementReading | None,
-        stability: Stability | None,
-    ) -> RoundSummary:
-        """Returns the numbers of a round that was assessed."""
-        numbers: dict[str, Any] = {**novelty.to_dict(), **readiness.detail()}
+    def of(cls, item: Round, reading: RoundReading) -> RoundSummary:
+        """Returns the numbers of a round that was read."""
+        novelty, recommendation = reading.novelty, reading.recommendation
+        agreement, stability = reading.agreement, reading.stability
+        numbers: dict[str, Any] = {**novelty.to_dict(), **reading.readiness.detail()}
         del numbers["new_claims"]  # follows from those of the levels
         return cls(
             **numbers,
@@ -86,8 +102,8 @@ class RoundSummary:
             novelty_classification=recommendation.novelty.value,
             open_questions=len(item.open_questions),
             next_actions=len(item.next_actions),
-            action_readiness=readiness.readiness,
-            readiness_classification=readiness.classification.value,
+            action_readiness=reading.readiness.readiness,
+            readiness_classification=reading.readiness.classification.value,
             signal=recommendation.signal.value,
             agreement=agreement.label.value if agreement else None,
             agreement_rule=agreement.rule if agreement else None,
