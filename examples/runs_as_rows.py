@@ -7,7 +7,7 @@ from pathlib import Path
 from ebbtide import EbbtideError, open_trace
 from ebbtide.batch.archive.archive_files import files_at
 from ebbtide.events.event import Event
-from ebbtide.events.event_wire import event_wire
+from ebbtide.events.event_json import event_wire
 
 if __name__ == "__main__":
     output, *names = sys.argv[1:]

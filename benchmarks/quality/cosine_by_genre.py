@@ -45,7 +45,7 @@ from benchmarks.quality.similarity import (
 )
 from ebbtide.convergence.calibration.confusion import Confusion
 from ebbtide.convergence.calibration.labelled import LabelledPair
-from ebbtide.convergence.calibration.similarity import cosine_similarities
+from ebbtide.convergence.calibration.pairs import cosine_similarities
 from ebbtide.convergence.calibration.threshold_fit import fit_threshold
 from ebbtide.text.embedding.embedder import open_embedder
 

@@ -30,7 +30,7 @@ from ebbtide.batch.results.archived_run import FileRun
 from ebbtide.batch.results.run_result import result_of
 from ebbtide.checking import check, check_events
 from ebbtide.claims.claim import ClaimCheck
-from ebbtide.claims.last_words import LastWords
+from ebbtide.claims.claim_record import LastWords
 from ebbtide.claims.sentences import claims_line
 from ebbtide.cli.declaration import read_prices
 from ebbtide.cli.rounds.score import score

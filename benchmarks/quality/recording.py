@@ -54,8 +54,7 @@ from ebbtide import (
     ToolCall,
     Verdict,
 )
-from ebbtide.events.event_json import read_events
-from ebbtide.events.event_wire import event_wire
+from ebbtide.events.event_json import event_wire, read_events
 
 FOLDER = ROOT / "tests" / "recording"
 OWN_RUNS = FOLDER / "own_runs.jsonl.gz"

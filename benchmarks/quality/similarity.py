@@ -39,8 +39,7 @@ from benchmarks.measure import add_data_option, data_folder, setup, write_result
 from ebbtide.convergence.calibration.confusion import Confusion
 from ebbtide.convergence.calibration.curves import area_under_roc, average_precision, threshold_curve
 from ebbtide.convergence.calibration.labelled import LabelledPair
-from ebbtide.convergence.calibration.pairs import calibrate_pairs
-from ebbtide.convergence.calibration.similarity import cosine_similarities, jaccard_similarities
+from ebbtide.convergence.calibration.pairs import calibrate_pairs, cosine_similarities, jaccard_similarities
 from ebbtide.convergence.calibration.threshold_fit import fit_threshold
 from ebbtide.convergence.novelty import claim_tokens
 from ebbtide.profile.convergence import TokenForm

@@ -22,7 +22,7 @@ from ebbtide.batch.sweep.swept_settings import SweptSetting, default_settings, n
 from ebbtide.budget.limits import Limits
 from ebbtide.errors import ConfigError
 from ebbtide.events.event import Event, ModelCall, ToolCall
-from ebbtide.events.event_wire import event_wire
+from ebbtide.events.event_json import event_wire
 from ebbtide.events.usage import Usage
 from ebbtide.profile import Profile
 from ebbtide.supervision.ladder import Action

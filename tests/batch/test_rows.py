@@ -31,7 +31,7 @@ from ebbtide.batch.tables.table_rows import open_table
 from ebbtide.codec import to_wire
 from ebbtide.errors import ConfigError, EbbtideError, TranscriptError
 from ebbtide.events.event import Event
-from ebbtide.events.event_wire import event_wire
+from ebbtide.events.event_json import event_wire
 from ebbtide.supervision.run_options import RunOptions
 from ebbtide.traces.reading import open_trace
 from ebbtide.traces.telemetry.raw_spans import raw_spans

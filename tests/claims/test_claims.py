@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from ebbtide.checking import check_events
 from ebbtide.claims.claim import JUDGED, ClaimAnswer, ClaimKind
-from ebbtide.claims.claim_record import ClaimRecord
-from ebbtide.claims.last_words import LastWords
+from ebbtide.claims.claim_record import ClaimRecord, LastWords
 from ebbtide.claims.report_claims import claims_of
 from ebbtide.claims.sentences import claims_line
 from ebbtide.events.event import Event, Message, ModelCall, Phase, Stop, ToolCall

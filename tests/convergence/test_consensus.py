@@ -27,7 +27,7 @@ TWO_CIRCLES = ConsensusRules(counts=True, at_once_from=0)
 def hear(
     turns: Iterable[tuple[str, str]], meter: ConsensusMeter | None = None
 ) -> list[ConsensusReading | None]:
-    meter = meter or ConsensusMeter(RULES)
+    meter = meter or ConsensusMeter()
     return [
         meter.update(Round.from_text(text, number=number, agent=agent))
         for number, (agent, text) in enumerate(turns, start=1)
@@ -35,7 +35,7 @@ def hear(
 
 
 def circles(rows: Iterable[tuple[str, ...]]) -> list[ConsensusReading | None]:
-    meter = ConsensusMeter(RULES)
+    meter = ConsensusMeter()
     return [meter.update(Round(number=n, claims=row)) for n, row in enumerate(rows, start=1)]
 
 
@@ -135,14 +135,14 @@ def test_a_reading_counts_circles(
     ids=["turns", "lines", "claims"],
 )
 def test_a_round_of_several_speakers_is_a_circle(item: Round) -> None:
-    reading = ConsensusMeter(RULES).update(item)
+    reading = ConsensusMeter().update(item)
     assert reading is not None
     assert {answer: names.lower() for answer, names in (holders(reading) or {}).items()} == {"80": "ab"}
 
 
 @pytest.mark.parametrize("text", ["The answer is 80.", "Ann: The answer is 80.", "", "Note: hello\nBut: bye"])
 def test_a_text_of_nobody_has_no_speakers(text: str) -> None:
-    assert ConsensusMeter(RULES).update(Round(number=1, text=text)) is None
+    assert ConsensusMeter().update(Round(number=1, text=text)) is None
 
 
 def test_claims_that_are_no_bare_answers_have_no_speakers() -> None:
@@ -181,7 +181,7 @@ def test_answers_in_other_words_are_one_by_meaning_and_never_against_the_contras
     )
     for other, unanimous in ((early, True), (never, False)):
         talk = [("ann", warm), ("bob", other), ("ann", warm)]
-        with_meaning = hear(talk, ConsensusMeter(RULES, embedder=OneMeaning()))[-1]
+        with_meaning = hear(talk, ConsensusMeter(embedder=OneMeaning()))[-1]
         without = hear(talk)[-1]
         assert with_meaning is not None
         assert without is not None
@@ -198,7 +198,7 @@ def test_answers_in_other_words_are_one_by_meaning_and_never_against_the_contras
     ],
 )
 def test_answers_in_words_are_compared_by_words_and_contrast(one: str, other: str, *, same: bool) -> None:
-    meter = ConsensusMeter(RULES, alike=Profile.DEFAULT.novelty)
+    meter = ConsensusMeter(alike=Profile.DEFAULT.novelty)
     readings = hear([("ann", one), ("bob", other), ("ann", one)], meter)
     assert readings[-1] is not None
     assert readings[-1].unanimous is same
@@ -292,10 +292,10 @@ _TURNS = st.lists(
 
 @given(_TURNS, st.integers(0, 24))
 def test_a_restart_at_any_turn_changes_nothing(talk: list[tuple[str, str]], cut: int) -> None:
-    whole, first = ConsensusMeter(RULES), ConsensusMeter(RULES)
+    whole, first = ConsensusMeter(), ConsensusMeter()
     expected = hear(talk, whole)
     before = hear(talk[:cut], first)
-    second = ConsensusMeter(RULES)
+    second = ConsensusMeter()
     second.restore(json.loads(json.dumps(first.to_state())))
     assert before + hear(talk[cut:], second) == expected
     assert second.to_state() == whole.to_state()
@@ -313,7 +313,7 @@ def test_unanimous_means_that_every_answer_is_one(talk: list[tuple[str, str]]) -
 
 
 def test_a_crowd_is_no_debate_and_takes_bounded_memory() -> None:
-    meter = ConsensusMeter(RULES)
+    meter = ConsensusMeter()
     hear([(f"agent {number}", "80") for number in range(500)], meter)
     assert len(json.dumps(meter.to_state())) < 50_000
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from ebbtide.convergence.agreement import Agreement
-from ebbtide.convergence.llm_agreement import agreement_by_llm
+from ebbtide.convergence.llm_rounds import agreement_by_llm
 from ebbtide.events.transcript import Round
 from ebbtide.text.llm.chat_endpoint import ChatEndpoint, ChatUsage
 from ebbtide.text.llm.prompt_contract import FailureKind

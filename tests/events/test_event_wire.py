@@ -16,8 +16,7 @@ from ebbtide.events.event import (
     Role,
     ToolCall,
 )
-from ebbtide.events.event_json import read_event
-from ebbtide.events.event_wire import event_wire
+from ebbtide.events.event_json import event_wire, read_event
 from ebbtide.events.model_call_id import CallId
 from ebbtide.events.usage import Usage
 from ebbtide.traces.agents.ebbtide_events import EbbtideEventsReader

@@ -225,8 +225,8 @@ def test_the_parts_add_up_to_the_total(
     thought = min(thought, output) if inside else thought
     total = fresh + output + (0 if inside else thought)
     report: dict[str, Any] = {shape.total: total}
-    for places, value in ((shape.input, fresh), (shape.output, output), (shape.reasoning, thought)):
-        ((holder, name), *_), *_ = places
+    for part, value in (("input_tokens", fresh), ("output_tokens", output), ("reasoning_tokens", thought)):
+        ((holder, name), *_), *_ = shape.places[part]
         (report.setdefault(holder, {}) if holder else report)[name] = value
     counts = shape.counts(report, whole_count)
-    assert (counts.input or 0) + (counts.output or 0) == total
+    assert (counts["input_tokens"] or 0) + (counts["output_tokens"] or 0) == total

@@ -9,6 +9,7 @@ from benchmarks.quality import pattern_growth
 
 # Of these the time grows with the square of the text or more, and what bounds the text is named.
 BOUNDED = {
+    "claims.check_runs.compile": "a line of an output: `_LONGEST`",
     "events.outcome._STRONG": "a line of the ends of an answer: `_CUT`",
     "events.outcome._EMPTY": "a line of the ends of an answer: `_CUT`",
     "events.outcome._COUNT": "the telling lines of an answer: `_CUT`, `_TOP`, `_BOTTOM`",

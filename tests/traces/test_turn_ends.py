@@ -8,8 +8,7 @@ import pytest
 
 from ebbtide.checking import check_events
 from ebbtide.events.event import Event, Message, ModelCall, Notice, NoticeKind, Stop
-from ebbtide.events.event_json import read_event
-from ebbtide.events.event_wire import event_wire
+from ebbtide.events.event_json import event_wire, read_event
 from ebbtide.supervision.summary.ending import EndKind
 from ebbtide.traces.agents.claude_code import ClaudeCodeReader
 from ebbtide.traces.agents.codex import CodexReader

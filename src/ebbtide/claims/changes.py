@@ -12,26 +12,8 @@ from typing import Final
 from ebbtide.claims.check_tools import CODE
 from ebbtide.events.shell_words import SimpleCommand
 
-_PATHS: Final = (
-    "file_path",
-    "path",
-    "filePath",
-    "notebook_path",
-    "filename",
-    "target_file",
-    "file",
-    "absolute_path",
-)
-_TEXTS: Final = (
-    "content",
-    "new_string",
-    "new_str",
-    "file_text",
-    "newString",
-    "new_source",
-    "insert_text",
-    "edits",
-)
+_PATHS: Final = tuple("file_path path filePath notebook_path filename target_file file absolute_path".split())
+_TEXTS: Final = tuple("content new_string new_str file_text newString new_source insert_text edits".split())
 _OLD: Final = ("old_string", "old_str", "oldString")
 _PATCHES: Final = ("patch", "input", "patchText", "diff")
 _TELLING: Final = frozenset((*_TEXTS, *_PATCHES))
@@ -108,13 +90,11 @@ class ActFact:
 
     Args:
         event: Number of its event.
-        act: Kind of it.
         ok: True if it was done; None where the record does not show it.
         line: The line that says so.
         subject: The hash of a commit, the number of a pull request, or a path.
         files: Number of files in a commit; None where it is not printed.
         is_amended: True if it took the place of the commit before it.
-        commits: Commits that git printed.
     """
 
     event: int
@@ -133,7 +113,6 @@ class FileEdit:
 
     Args:
         event: Number of its event.
-        path: The file.
         is_deletion: True if it is gone after it.
         is_cosmetic: True if nothing but comments or white space changed.
         texts: Sums of the replaced and of the new text; None where they are not told.

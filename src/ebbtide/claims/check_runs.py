@@ -16,6 +16,7 @@ from ebbtide.claims.check_tools import (
     KEEPING_START,
     MODES,
     NO_OUTPUT,
+    PACKAGE,
     RUNNERS,
     SETTINGS,
     SHOWING,
@@ -92,9 +93,9 @@ _CUT_SHORT: Final = re.compile(
     r"|\baborted by user|^Killed$",
     re.MULTILINE,
 )
-#: Name of a package, or of a task in brackets, before each line of an output.
-_PACKAGE: Final = r"(?:\[[\w@:./-]{1,60}\] |[\w@./ -]{1,60}: )?"
 _ALIKE: Final = 6
+#: Tools that sum up what they did.
+_TELLING: Final = tuple(tool for tool in TOOLS if tool.sums)
 _HARMLESS: Final = frozenset("echo printf true cd pwd date".split())
 _LONGEST, _FIRST, _LAST = 1_000, 100, 500
 
@@ -106,7 +107,6 @@ class CheckRun:
     Args:
         event: Number of its event.
         tool: Name of the tool, or the words that ran it.
-        family: Family of the check.
         ok: True if it passed; None where the record does not show it.
         line: The line that says so, or the command.
         passed: Number of tests that passed; None where it is not printed.
@@ -224,10 +224,7 @@ def check_runs(
     """Returns the runs of checks that a call of a shell made.
 
     Args:
-        text: The command line.
-        commands: Its parts.
         result: Its output; None where it was not recorded.
-        event: Number of the event.
         has_failed: True if the call is recorded as failed.
     """
     asks = _asks(text, commands)
@@ -354,19 +351,19 @@ def shown_runs(
 
     Args:
         lines: Those of its lines that sum a check up.
-        event: Number of the event.
         is_firsthand: True if the program that printed it ran them itself.
         asked: Names of tools whose runs are known, and whose lines are theirs alone.
     """
     found: list[CheckRun] = []
+    if not lines:
+        return found
     # Of lines that begin and end alike one says whose they are.
     kinds = list({(line[:_ALIKE], line[-_ALIKE:]): line for line in lines}.values())
-    for name in asked:
-        kinds = [line for line in kinds if not _said(name).match(line)]
-    if not kinds:
-        return found
-    for tool in _telling():
-        if tool.name in asked or not any(map(_said(tool.name).match, kinds)):
+    for tool in TOOLS:
+        if tool.name in asked:
+            kinds = [line for line in kinds if not tool.any_line.match(line)]
+    for tool in _TELLING:
+        if tool.name in asked or not any(map(tool.any_line.match, kinds)):
             continue
         outcome = _outcome(tool, lines)
         if outcome is not None and not (outcome.ok and tool.is_named):
@@ -391,15 +388,7 @@ def readable(result: str) -> str:
 @cache
 def _either() -> re.Pattern[str]:
     """Returns the pattern of any line that sums a check up."""
-    lines = ((tool.sums, tool.failed, tool.warned) for tool in _telling())
-    patterns = [pattern for group in lines for pattern in group if pattern]
-    return re.compile(f"{_PACKAGE}(?:{'|'.join(patterns)})")
-
-
-@cache
-def _telling() -> tuple[CheckTool, ...]:
-    """Returns the tools that sum up what they did."""
-    return tuple(tool for tool in TOOLS if tool.sums)
+    return re.compile(f"{PACKAGE}(?:{'|'.join(line for tool in _TELLING for line in tool.lines)})")
 
 
 def _asks(text: str, commands: list[SimpleCommand]) -> list[_Ask]:
@@ -607,24 +596,6 @@ def _unknown(ask: _Ask, text: str, event: int) -> CheckRun:
     )
 
 
-@cache
-def _patterns(name: str) -> tuple[re.Pattern[str] | None, ...]:
-    """Returns the patterns of what sums up the runs of a tool, of what failed, and of warnings."""
-    tool = next(tool for tool in TOOLS if tool.name == name)
-    return tuple(
-        re.compile(f"{_PACKAGE}(?:{pattern})") if pattern else None
-        for pattern in (tool.sums, tool.failed, tool.warned)
-    )
-
-
-@cache
-def _said(name: str) -> re.Pattern[str]:
-    """Returns the pattern of any line of a tool."""
-    tool = next(tool for tool in TOOLS if tool.name == name)
-    patterns = [pattern for pattern in (tool.sums, tool.failed, tool.warned) if pattern]
-    return re.compile(f"{_PACKAGE}(?:{'|'.join(patterns)})" if patterns else r"(?!)")
-
-
 def stated_lines(output: str) -> list[str]:
     """Returns the lines of an output that sum a check up, of very many the first and the last."""
     either = _either()
@@ -649,7 +620,7 @@ def _signed_lines(output: str) -> Iterator[str]:
 
 def _outcome(tool: CheckTool, lines: Sequence[str]) -> _Outcome | None:
     """Returns how a run of a tool came out; None if no line says so."""
-    sums, failed, warned = _patterns(tool.name)
+    sums, failed, warned = tool.patterns
     bad = None if failed is None else next((line for line in lines if failed.match(line)), None)
     good = [] if sums is None else [line for line in lines if sums.match(line)]
     warnings = "" if warned is None else next((line for line in lines if warned.match(line)), "")
@@ -685,13 +656,7 @@ def _wholes(tool: CheckTool, lines: Sequence[str]) -> Sequence[str]:
     """Returns the lines that sum everything up, where a tool sums up its parts, too; else all."""
     if not tool.parts:
         return lines
-    part = _part(tool.name)
-    return [line for line in lines if part.search(line) is None] or lines
-
-
-@cache
-def _part(name: str) -> re.Pattern[str]:
-    return re.compile(next(tool.parts for tool in TOOLS if tool.name == name))
+    return [line for line in lines if re.search(tool.parts, line) is None] or lines
 
 
 def test_counts(line: str) -> tuple[int, int, int] | None:

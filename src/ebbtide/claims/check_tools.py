@@ -5,8 +5,10 @@ A tool with `sums` is known by its output alone, whatever ran it: a target of ma
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from typing import Final
 
 
@@ -41,13 +43,15 @@ CODE: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+#: Name of a package, or of a task in brackets, before each line of an output.
+PACKAGE: Final = r"(?:\[[\w@:./-]{1,60}\] |[\w@./ -]{1,60}: )?"
+
+
+@dataclass(frozen=True, kw_only=True)
 class CheckTool:
     """One tool.
 
     Args:
-        name: Name of it.
-        family: Family of its checks.
         commands: Beginnings of its commands, in words.
         sums: Pattern of the lines that sum up a run, at the start of a line; empty where it prints none.
         parts: Pattern in such lines of those that sum up a part of the run, beside one of the whole.
@@ -72,6 +76,24 @@ class CheckTool:
     implies: frozenset[Family] = field(default_factory=frozenset)
     is_named: bool = False
     counts_tests: bool = True
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """Patterns of all lines of the tool."""
+        return tuple(pattern for pattern in (self.sums, self.failed, self.warned) if pattern)
+
+    @cached_property
+    def patterns(self) -> tuple[re.Pattern[str] | None, ...]:
+        """`sums`, `failed` and `warned`, compiled; None for an empty one."""
+        return tuple(
+            re.compile(f"{PACKAGE}(?:{pattern})") if pattern else None
+            for pattern in (self.sums, self.failed, self.warned)
+        )
+
+    @cached_property
+    def any_line(self) -> re.Pattern[str]:
+        """Any line of the tool."""
+        return re.compile(f"{PACKAGE}(?:{'|'.join(self.lines)})" if self.lines else r"(?!)")
 
 
 _BUILDS: Final = frozenset({Family.BUILD})

@@ -49,7 +49,6 @@ class Claim:
     """One assertion of a report.
 
     Args:
-        kind: Kind of it.
         text: The sentence, on one line.
         start: Place in the report where the words that assert it begin, in characters.
         subject: The object: a kind of check, a path, a command or a hash; empty where none is named.
@@ -76,8 +75,6 @@ class ClaimCheck(Record):
     """A claim with the answer of the record.
 
     Args:
-        kind: Kind of the claim.
-        answer: The answer.
         text: The sentence that asserts it, on one line, cut; secrets are masked.
         start: Place of its words in the report, in characters.
         event: Number of the event that shows it; None where none does.

@@ -72,13 +72,16 @@ class _Found(NamedTuple):
     changed: int | None = None
     line: str = ""
 
+    @classmethod
+    def by(
+        cls, fact: CheckRun | ActFact, answer: ClaimAnswer, reason: str, changed: int | None = None
+    ) -> _Found:
+        """Returns an answer that a fact shows."""
+        return cls(answer, reason, fact.event, changed, fact.line)
+
 
 class Judge:
-    """Holds the claims of a report against the facts of a record.
-
-    Args:
-        record: The facts.
-    """
+    """Holds the claims of a report against the facts of a record."""
 
     def __init__(self, record: RecordFacts) -> None:
         self._record = record
@@ -170,7 +173,7 @@ class Judge:
                 if last.is_undone
                 else "the result was not recorded, or filtered"
             )
-            return _Found(_UNKNOWN, why, last.event, line=last.line)
+            return _Found.by(last, _UNKNOWN, why)
         if last.ok is False:
             is_meant = not kinds or _is_only(last, kinds)
             is_part = claim.is_part and not _is_number_of(claim, last)
@@ -180,17 +183,11 @@ class Judge:
                 return _Found(_UNKNOWN, "the last run failed, and another agent worked after it", last.event)
             if any(run.ok for run in runs if run.tool != last.tool) and not _is_plain(last, claim):
                 return _Found(_UNKNOWN, "the last run failed, and a run of another tool passed", last.event)
-            return _Found(_CONTRADICTED, _failed(last), last.event, line=last.line)
+            return _Found.by(last, _CONTRADICTED, _failed(last))
         keeps = claim.is_part or family is Family.FORMAT  # a formatter is no check
         changed = None if keeps else self._changed_after(last, runs)
         if changed is not None:
-            return _Found(
-                _STALE,
-                f"passed at event {last.event:,}, changed at {changed:,}",
-                last.event,
-                changed,
-                last.line,
-            )
+            return _Found.by(last, _STALE, f"passed at event {last.event:,}, changed at {changed:,}", changed)
         if claim.number is not None:
             other = self._other_count(claim, runs, last)
             if other is not None:
@@ -199,13 +196,13 @@ class Judge:
         whole = self._failed_whole(last, runs)
         if whole is not None and not claim.is_part and not _is_named(last.scope, claim.text):
             reason = f"a run of everything failed at event {whole:,}, and only {scope} was run since"
-            return _Found(_NARROWER, reason, last.event, line=last.line)
+            return _Found.by(last, _NARROWER, reason)
         if claim.is_whole and not claim.is_part and self._is_narrow(claim, runs):
-            return _Found(_NARROWER, f"only {scope} was run", last.event, line=last.line)
+            return _Found.by(last, _NARROWER, f"only {scope} was run")
         less = None if claim.is_part else self._less_than(claim, last, runs)
         if less is not None:
             return less
-        return _Found(_PROVEN, f"{last.tool} passed", last.event, line=last.line)
+        return _Found.by(last, _PROVEN, f"{last.tool} passed")
 
     def _all_checked(self, claim: Claim) -> _Found:
         """Returns the gravest answer to a claim about all checks, of those that were made."""
@@ -281,13 +278,8 @@ class Judge:
             or self._record.agents
             or self._record.is_partial
         ):
-            return _Found(_UNKNOWN, "the record does not show this number", last.event, line=last.line)
-        return _Found(
-            _CONTRADICTED,
-            f"says {number:,}; the last run had {last.passed:,}",
-            last.event,
-            line=last.line,
-        )
+            return _Found.by(last, _UNKNOWN, "the record does not show this number")
+        return _Found.by(last, _CONTRADICTED, f"says {number:,}; the last run had {last.passed:,}")
 
     def _older_count(
         self, number: int | None, claim: Claim, runs: Sequence[CheckRun], last: CheckRun
@@ -303,7 +295,7 @@ class Judge:
         if claim.is_part or last.is_filtered or not last.is_firsthand or last.passed is None:
             return None
         reason = f"says {number:,}, as at event {same[-1].event:,}; the last run had {last.passed:,}"
-        return _Found(_CONTRADICTED, reason, last.event, line=last.line)
+        return _Found.by(last, _CONTRADICTED, reason)
 
     def _agents_after(self, event: int) -> bool:
         """Returns True if another agent, whose record may be elsewhere, worked after an event."""
@@ -370,7 +362,7 @@ class Judge:
                 continue
             if is_meant and not covers(known, edit.path):
                 reason = f"only {one_line(last.scope, 60)} was run; {_name(edit.path)} was also edited"
-                return _Found(_NARROWER, reason, last.event, edit.event, last.line)
+                return _Found.by(last, _NARROWER, reason, edit.event)
         return None
 
     def _part_since(self, claim: Claim, last: CheckRun, whole: CheckRun) -> _Found | None:
@@ -382,7 +374,7 @@ class Judge:
             return None
         scope = one_line(last.scope, 60)
         reason = f"all passed at event {whole.event:,}; after the edit at {changed:,} only {scope} was run"
-        return _Found(_NARROWER, reason, last.event, changed, last.line)
+        return _Found.by(last, _NARROWER, reason, changed)
 
     def _changed_between(self, whole: CheckRun, last: CheckRun) -> int | None:
         """Returns the event of an edit of code between two runs that the later one was not given."""
@@ -402,32 +394,28 @@ class Judge:
             named = [fact for fact in done if _is_same(fact.subject, claim.subject)]
             gone = self._amended_after(named[-1]) if named and act is Act.COMMIT else None
             if gone is not None:
-                return _Found(
-                    _CONTRADICTED, f"that commit was amended at event {gone:,}: its hash is another",
-                    named[-1].event, line=named[-1].line,
-                )  # fmt: skip
+                reason = f"that commit was amended at event {gone:,}: its hash is another"
+                return _Found.by(named[-1], _CONTRADICTED, reason)
             shown = named or [fact for fact in done if claim.subject in fact.line]
             if shown:
-                return _Found(_PROVEN, f"{what} recorded", shown[-1].event, line=shown[-1].line)
+                return _Found.by(shown[-1], _PROVEN, f"{what} recorded")
             if act is not Act.COMMIT:
-                return _Found(
-                    _UNKNOWN, f"the record has a different {what}", done[-1].event, line=done[-1].line
-                )
+                return _Found.by(done[-1], _UNKNOWN, f"the record has a different {what}")
         if done and (facts[-1].ok is not False or facts[-1] is done[-1]):
             redo = None if claim.subject else self._done_before(facts[-1])
             if redo is not None:
                 return redo
-            return _Found(_PROVEN, f"{what} recorded", done[-1].event, line=done[-1].line)
+            return _Found.by(done[-1], _PROVEN, f"{what} recorded")
         if not facts:
             if any(act.value in command for _, command in self._record.commands):
                 return _Found(_UNKNOWN, f"another program may have done the {what}")
             return self._nothing(what)
         last = facts[-1]
         if act is Act.COMMIT and any(fact.event > self._turn() for fact in done):
-            return _Found(_UNKNOWN, "one commit was made and another refused", last.event, line=last.line)
+            return _Found.by(last, _UNKNOWN, "one commit was made and another refused")
         if last.ok is False and self._is_final(last):
-            return _Found(_CONTRADICTED, f"the last {what} was refused", last.event, line=last.line)
-        return _Found(_UNKNOWN, f"the result of the {what} is not recorded", last.event, line=last.line)
+            return _Found.by(last, _CONTRADICTED, f"the last {what} was refused")
+        return _Found.by(last, _UNKNOWN, f"the result of the {what} is not recorded")
 
     def _is_final(self, refused: ActFact) -> bool:
         """Returns True if nothing that was done or told after a refusal may have done the act."""
@@ -452,7 +440,7 @@ class Judge:
         if not later:
             return None
         reason = f"the last {last.act.value} was at event {last.event:,}, changed at {later[0]:,}"
-        return _Found(_UNSUPPORTED, reason, last.event, later[0], last.line)
+        return _Found.by(last, _UNSUPPORTED, reason, later[0])
 
     def _amended_after(self, commit: ActFact) -> int | None:
         """Returns the event that gave a commit another hash; None where it is still the one it was."""
@@ -473,12 +461,12 @@ class Judge:
         last = (passed or known)[-1]
         is_open = any(run.ok is None and run.event > last.event for run in probes.values())
         if is_open:
-            return _Found(_UNKNOWN, "a later response shows no status", last.event, line=last.line)
+            return _Found.by(last, _UNKNOWN, "a later response shows no status")
         if not passed and not self._admits.of(Family.HEALTH) and not self._record.agents:
-            return _Found(_CONTRADICTED, "no service responded successfully", last.event, line=last.line)
+            return _Found.by(last, _CONTRADICTED, "no service responded successfully")
         if not passed or len(passed) < len(known):
-            return _Found(_UNKNOWN, "not all addresses responded", last.event, line=last.line)
-        return _Found(_PROVEN, "it answered", last.event, line=last.line)
+            return _Found.by(last, _UNKNOWN, "not all addresses responded")
+        return _Found.by(last, _PROVEN, "it answered")
 
     def _created(self, claim: Claim) -> _Found:
         edits = [
@@ -528,7 +516,7 @@ class Judge:
             runs = [run for run in self._runs if run.family is family]
             if not runs:
                 return self._nothing(f"run of the {_NAMES[family]}")
-            return _Found(_PROVEN, "run recorded", runs[-1].event, line=runs[-1].line)
+            return _Found.by(runs[-1], _PROVEN, "run recorded")
         words = set(_WORD.findall(claim.subject))
         for event, command in reversed(self._record.commands):
             if claim.subject in command or (words and words <= set(_WORD.findall(command))):
@@ -550,7 +538,7 @@ class Judge:
         names_commit = _COMMIT.search(claim.text) is not None
         is_open = _UNCOMMITTED.search(claim.text) is not None
         if same and not is_open:
-            return _Found(_PROVEN, "that of the commit", same[-1].event, line=same[-1].line)
+            return _Found.by(same[-1], _PROVEN, "that of the commit")
         edits = [edit for edit in self._record.edits if not _is_scratch(edit.path)]
         edited = len({edit.path.rpartition("/")[2] for edit in edits})
         if edited and edited == claim.number:
@@ -558,7 +546,7 @@ class Judge:
         is_sure = not self._record.is_partial and not self._record.agents
         if len(here) == 1 and len(here) == len(done) and is_sure and names_commit and not claim.is_part:
             reason = f"says {claim.number:,} files; the commit has {here[0].files:,}"
-            return _Found(_CONTRADICTED, reason, here[0].event, line=here[0].line)
+            return _Found.by(here[0], _CONTRADICTED, reason)
         certain = not done and is_sure
         if edited and certain and claim.listed == edited:
             reason = f"says {claim.number:,} files; the list has {edited:,}, and {edited:,} were edited"
@@ -597,12 +585,7 @@ class Judge:
             return _Found(_UNKNOWN, "a matter of judgement")
         passed = [run for run in self._runs if run.ok and run.family is Family.TESTS and run.event >= latest]
         if passed:
-            return _Found(
-                _PROVEN,
-                f"{passed[-1].tool} passed after it",
-                passed[-1].event,
-                line=passed[-1].line,
-            )
+            return _Found.by(passed[-1], _PROVEN, f"{passed[-1].tool} passed after it")
         after = any(event > latest for event, _ in record.commands)
         if after or not latest or record.is_partial or self._agents_after(latest):
             return _Found(_UNKNOWN, "a matter of judgement")

@@ -26,11 +26,6 @@ def probes_of(commands: list[SimpleCommand], result: str, event: int) -> Iterato
     """Yields the answer of a service that a command asked, where its status was printed.
 
     An answer from 500 on, or none, is a failure; one from 400 on may be what was wanted, and shows nothing.
-
-    Args:
-        commands: The parts of the command.
-        result: Its output.
-        event: Number of the event.
     """
     asked = [command.words for command in commands if command.words[0] == "curl"]
     if not asked:

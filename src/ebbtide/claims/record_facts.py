@@ -121,10 +121,8 @@ class RecordFacts:
     def until(self, last: int) -> RecordFacts:
         """Returns the facts of the events up to that number."""
         facts = RecordFacts()
-        facts.runs.extend(run for run in self.runs if run.event <= last)
-        facts.probes.extend(run for run in self.probes if run.event <= last)
-        facts.edits.extend(edit for edit in self.edits if edit.event <= last)
-        facts.acts.extend(fact for fact in self.acts if fact.event <= last)
+        for name in ("runs", "probes", "edits", "acts"):
+            getattr(facts, name).extend(fact for fact in getattr(self, name) if fact.event <= last)
         facts.commands.extend(item for item in self.commands if item[0] <= last)
         facts.turns.extend(turn for turn in self.turns if turn <= last)
         facts.reads = {

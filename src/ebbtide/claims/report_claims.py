@@ -7,42 +7,37 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cache
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from ebbtide.claims.check_tools import Family
 from ebbtide.claims.claim import JUDGED, Claim, ClaimKind
 from ebbtide.claims.claim_rules import (
     ACTS,
-    BEFORE,
-    BETWEEN,
+    ANY_SUBJECT,
     CHECKS,
     CLEANS,
     COUNTS,
-    DIRECTLY,
     ENGLISH,
     EVERY,
     FOREIGN,
     HEDGES,
     ITEM_ENDS,
+    ITEMS,
     LIST_PASSES,
-    MODIFIERS,
     NO_FAILURES,
     OF_OTHERS,
     OF_PART,
     OF_TESTS,
     PARTS,
-    PASSES,
+    SAID,
     SUBJECTS,
     SUCCESSES,
     VAGUE,
     WHOLES,
 )
 from ebbtide.claims.listed_numbers import NUMBERS, listed_numbers
-from ebbtide.claims.own_lines import OwnLine, own_lines
-from ebbtide.claims.report_files import listed_file
+from ebbtide.claims.own_lines import OwnLine, listed_file, own_lines
 from ebbtide.text.excerpt import excerpt, one_line
-from ebbtide.text.phrase_table import PhraseTable
 from ebbtide.text.phrases import PhraseMatch, folded
 from ebbtide.text.sentence_ends import spans
 
@@ -145,10 +140,10 @@ def _claims_on(line: OwnLine, report: str) -> list[Claim]:
 def _claims_in(sentence: _Sentence, report: str) -> Iterator[Claim]:
     low = folded(sentence.text)
     words = frozenset(re.findall(r"\w+", low))
-    acts = _acts().matches(low, words)
+    acts = ACTS.matches(low, words)
     checks = any(map(low.__contains__, SUCCESSES)) and (
-        _subjects().search(low) is not None
-        or (("all " in low or "everything" in low) and _every().search(low) is not None)
+        ANY_SUBJECT.search(low) is not None
+        or (("all " in low or "everything" in low) and EVERY.search(low) is not None)
     )
     files = _FILES.search(low) if "file" in low else None
     after = report[sentence.start + len(sentence.text) :]
@@ -156,8 +151,8 @@ def _claims_in(sentence: _Sentence, report: str) -> Iterator[Claim]:
     if not acts and not checks and files is None and not numbers:
         return
     spared = _CODE.sub(lambda match: "`" + "x" * (len(match[0]) - 2) + "`", low)  # names hedge nothing
-    softened = _no_failures().sub(lambda match: " " * len(match[0]), spared)
-    hedge = _hedges().first(softened)
+    softened = NO_FAILURES.compiled.sub(lambda match: " " * len(match[0]), spared)
+    hedge = HEDGES.first(softened)
     found = sorted(
         [
             *(_checks_in(sentence, low) if checks and hedge is None else ()),
@@ -169,7 +164,7 @@ def _claims_in(sentence: _Sentence, report: str) -> Iterator[Claim]:
     if (
         files is not None
         and hedge is None
-        and not _vague().search(low[max(0, files.start() - 14) : files.end()])
+        and not VAGUE.search(low[max(0, files.start() - 14) : files.end()])
     ):
         listed = _listed_files(report, sentence.start + len(sentence.text))
         yield _claim(
@@ -210,7 +205,7 @@ def _checks_in(sentence: _Sentence, low: str) -> list[Claim]:
     counts = None if _tells_of_rest(low) else _count_in(low)
     if counts is not None:
         at, number, is_part = counts
-        is_whole = _wholes().search(low) is not None
+        is_whole = WHOLES.search(low) is not None
         found.append(
             _claim(
                 ClaimKind.COUNT, sentence, at, subject=Family.TESTS.value, number=number, is_part=is_part,
@@ -221,7 +216,7 @@ def _checks_in(sentence: _Sentence, low: str) -> list[Claim]:
     for family in SUBJECTS:
         if family is Family.TESTS and (counts is not None or _tells_of_rest(low)):
             continue
-        match = next((match for pattern in _said(family) if (match := pattern.search(low)) is not None), None)
+        match = next((match for pattern in SAID[family] if (match := pattern.search(low)) is not None), None)
         span = listed.get(family) if match is None else match.span()
         if span is None:
             continue
@@ -232,13 +227,13 @@ def _checks_in(sentence: _Sentence, low: str) -> list[Claim]:
         found.append(
             _claim(
                 kind, sentence, first, subject=_subject(family, low[first:last]),
-                is_whole=_wholes().search(around) is not None
+                is_whole=WHOLES.search(around) is not None
                 or (family is Family.TESTS and _speaks_of_all(low, first, last)),
-                is_part=_parts().search(before) is not None,
-                is_clean=_cleans().search(low[first : last + 30]) is not None,
+                is_part=PARTS.search(before) is not None,
+                is_clean=CLEANS.search(low[first : last + 30]) is not None,
             )
         )  # fmt: skip
-    every = None if found else _every().search(low)
+    every = None if found else EVERY.search(low)
     if every is not None:
         found.append(_claim(ClaimKind.TESTS_PASS, sentence, every.start(), subject=CHECKS))
     return found
@@ -266,19 +261,19 @@ def _listed_checks(low: str) -> dict[Family, tuple[int, int]]:
     """
     bare = _ASIDE.sub(lambda match: " " * len(match[0]), low)
     lists = []
-    if (match := _all_pass().search(bare)) is not None:
+    if (match := LIST_PASSES.search(bare)) is not None:
         lists.append(
             (max(bare.rfind(sign, 0, match.start()) for sign in (": ", "; ", " \u2014 ")) + 1, match.start())
         )
-    if (match := _every().search(bare)) is not None:
+    if (match := EVERY.search(bare)) is not None:
         lists.append((match.end(), len(bare)))
     found: dict[Family, tuple[int, int]] = {}
     for first, last in lists:
-        ends = [match.span() for match in _item_ends().finditer(bare, first, last)]
+        ends = [match.span() for match in ITEM_ENDS.compiled.finditer(bare, first, last)]
         starts = [first, *(end for _, end in ends)]
         for start, stop in zip(starts, [*(begin for begin, _ in ends), last], strict=True):
             for family in SUBJECTS:
-                item = _item(family).match(bare, start, stop)
+                item = ITEMS[family].match(bare, start, stop)
                 if item is not None:
                     found.setdefault(family, item.span(1))
     return found
@@ -291,28 +286,27 @@ def _subject(family: Family, words: str) -> str:
 
 
 def _count_in(low: str) -> tuple[int, int, bool] | None:
-    for pattern in _counts():
+    for pattern in COUNTS:
         match = pattern.search(low)
         if match is None:
             continue
         before = low[max(0, match.start() - 14) : match.start()]
-        if _vague().search(before) or low[match.start() - 1 : match.start()] in {"~", "-", ".", "v"}:
+        if VAGUE.search(before) or low[match.start() - 1 : match.start()] in {"~", "-", ".", "v"}:
             return None
         number = int(match["of"].replace(",", ""))
         what = match.groupdict().get("what") or ""
-        is_part = bool(what.strip()) or _parts().search(before) is not None
-        of_tests, of_others, of_part = _parts_of_counts()
-        is_part = is_part or of_tests.search(low) is None or of_others.search(low) is not None
-        is_part = is_part or of_part.match(low, match.end()) is not None
+        is_part = bool(what.strip()) or PARTS.search(before) is not None
+        is_part = is_part or OF_TESTS.search(low) is None or OF_OTHERS.search(low) is not None
+        is_part = is_part or OF_PART.match(low, match.end()) is not None
         return match.start(), number, is_part
     return None
 
 
 def _acts_in(sentence: _Sentence, low: str, acts: Sequence[PhraseMatch], softened: str) -> Iterator[Claim]:
     for match in acts:
-        kind = _kinds()[match.rule.id]
+        kind = ClaimKind(match.rule.id)
         clause = softened[_clause_start(low, match.start) : _clause_end(low, match.end)]
-        if _hedges().first(clause) is not None:
+        if HEDGES.first(clause) is not None:
             continue
         rest = sentence.text[match.start :]
         subject = ""
@@ -346,108 +340,5 @@ def _clause_end(low: str, at: int) -> int:
     return min(ends, default=len(low))
 
 
-def _claim(
-    kind: ClaimKind, sentence: _Sentence, at: int, *, subject: str = "", number: int | None = None,
-    is_whole: bool = False, is_part: bool = False, is_clean: bool = False, listed: int | None = None,
-) -> Claim:  # fmt: skip
-    return Claim(
-        kind=kind,
-        text=one_line(sentence.text, _SHOWN),
-        start=sentence.start + at,
-        subject=subject,
-        number=number,
-        is_whole=is_whole,
-        is_part=is_part,
-        is_clean=is_clean,
-        listed=listed,
-    )
-
-
-@cache
-def _acts() -> PhraseTable:
-    return PhraseTable([rule for _, rule in ACTS], lower=True)
-
-
-@cache
-def _kinds() -> dict[str, ClaimKind]:
-    return {rule.id: kind for kind, rule in ACTS}
-
-
-@cache
-def _hedges() -> PhraseTable:
-    return PhraseTable(HEDGES, lower=True)
-
-
-@cache
-def _subjects() -> re.Pattern[str]:
-    return re.compile(
-        rf"\b(?:{'|'.join(SUBJECTS.values())}|\d (?:passed|passing)|compile[sd]?|types check|type errors?)\b"
-    )
-
-
-@cache
-def _all_pass() -> re.Pattern[str]:
-    return re.compile(LIST_PASSES)
-
-
-@cache
-def _item_ends() -> re.Pattern[str]:
-    return re.compile(ITEM_ENDS)
-
-
-@cache
-def _item(family: Family) -> re.Pattern[str]:
-    return re.compile(rf"\W{{0,6}}{MODIFIERS}[`*]{{0,3}}({SUBJECTS[family]})\b")
-
-
-@cache
-def _every() -> re.Pattern[str]:
-    return re.compile(EVERY)
-
-
-@cache
-def _said(family: Family) -> tuple[re.Pattern[str], ...]:
-    subject = SUBJECTS[family]
-    patterns = [
-        rf"\b(?:{subject})\b{BETWEEN}(?:{PASSES})",
-        rf"`(?:[\w.-]{{1,12}} ){{0,3}}?(?:{subject})\b[^`\n]{{1,80}}`{BETWEEN}(?:{PASSES})",
-        rf"(?<!\w)(?:{BEFORE.format(subject=subject)})",
-        DIRECTLY.get(family, ""),
-    ]
-    return tuple(re.compile(pattern) for pattern in patterns if pattern)
-
-
-@cache
-def _counts() -> tuple[re.Pattern[str], ...]:
-    return tuple(re.compile(rf"(?<![\w.,]){pattern}") for pattern in COUNTS)
-
-
-@cache
-def _parts_of_counts() -> tuple[re.Pattern[str], ...]:
-    """Returns the patterns of a sentence about tests, of one about other things, and of words for a part."""
-    return re.compile(OF_TESTS), re.compile(OF_OTHERS), re.compile(rf"\w{{0,12}}{OF_PART}")
-
-
-@cache
-def _no_failures() -> re.Pattern[str]:
-    return re.compile(rf"\b(?:{NO_FAILURES})")
-
-
-@cache
-def _vague() -> re.Pattern[str]:
-    return re.compile(VAGUE)
-
-
-@cache
-def _parts() -> re.Pattern[str]:
-    return re.compile(rf"\b(?:{PARTS})\b")
-
-
-@cache
-def _cleans() -> re.Pattern[str]:
-    return re.compile(CLEANS)
-
-
-@cache
-def _wholes() -> re.Pattern[str]:
-    return re.compile(rf"\b(?:{WHOLES})\b")
+def _claim(kind: ClaimKind, sentence: _Sentence, at: int, **others: Any) -> Claim:
+    return Claim(kind=kind, text=one_line(sentence.text, _SHOWN), start=sentence.start + at, **others)

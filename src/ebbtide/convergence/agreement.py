@@ -1,6 +1,6 @@
 """Effect of a round on what was said before it: it changes it, accepts it, or says it again.
 
-Source: rubric, section 5 (clause B04). This is the cheap rule, for every round; `llm_agreement` asks a model.
+Source: rubric, section 5 (clause B04). This is the cheap rule, for every round; `llm_rounds` asks a model.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from ebbtide.convergence.novelty import RoundNovelty
 from ebbtide.events.transcript import Round
 from ebbtide.text.pattern_words import words_in
 from ebbtide.text.phrase_table import PhraseTable
-from ebbtide.text.phrases import Anchor, PhraseRule
+from ebbtide.text.phrases import anywhere, at_clause, at_start
 
 
 class Agreement(StrEnum):
@@ -25,40 +25,31 @@ class Agreement(StrEnum):
 
 CHANGE = PhraseTable(
     (
-        PhraseRule(
-            id="change.disagree",
-            pattern=r"disagree|not convinced|i doubt|objection|that(?:'s| is) (?:not right|wrong)",
+        anywhere(
+            "change.disagree",
+            r"disagree|not convinced|i doubt|objection|that(?:'s| is) (?:not right|wrong)",
         ),
-        PhraseRule(
-            id="change.instead",
-            pattern=r"instead|rather than|on second thought|let(?:'s| us) change|replace|drop",
+        anywhere(
+            "change.instead",
+            r"instead|rather than|on second thought|let(?:'s| us) change|replace|drop",
         ),
-        PhraseRule(
-            id="change.but",
-            pattern=r"but|however|although|except that|on the other hand",
-            anchor=Anchor.CLAUSE,
-        ),
-        PhraseRule(
-            id="change.correct",
-            pattern=r"correction|i was wrong|scratch that|revised?|rework(?:ed)?|counter-?proposal",
+        at_clause("change.but", r"but|however|although|except that|on the other hand"),
+        anywhere(
+            "change.correct",
+            r"correction|i was wrong|scratch that|revised?|rework(?:ed)?|counter-?proposal",
         ),
     )
 )
 ENDORSEMENT = PhraseTable(
     (
-        PhraseRule(
-            id="endorse.agree",
-            pattern=r"agreed?|i (?:fully |totally )?agree|i concur|same here|as you (?:say|said)",
-            anchor=Anchor.CLAUSE,
+        at_clause(
+            "endorse.agree",
+            r"agreed?|i (?:fully |totally )?agree|i concur|same here|as you (?:say|said)",
         ),
-        PhraseRule(
-            id="endorse.yes",
-            pattern=r"yes|yep|exactly|right|correct|ok(?:ay)?|sure|fine|done",
-            anchor=Anchor.TEXT,
-        ),
-        PhraseRule(
-            id="endorse.good",
-            pattern=r"(?:sounds|looks) good|lgtm|works for me|good (?:point|idea|plan|call)|makes sense"
+        at_start("endorse.yes", r"yes|yep|exactly|right|correct|ok(?:ay)?|sure|fine|done"),
+        anywhere(
+            "endorse.good",
+            r"(?:sounds|looks) good|lgtm|works for me|good (?:point|idea|plan|call)|makes sense"
             r"|approved?|no objections?|\+1",
         ),
     )
@@ -71,7 +62,6 @@ class AgreementReading:
     """Effect of a round, and the rule that read it so.
 
     Args:
-        rule: The rule that decided.
         new_share: New claims over all claims of the round; None where it has none.
     """
 
@@ -85,7 +75,6 @@ def read_agreement(item: Round, novelty: RoundNovelty) -> AgreementReading:
 
     Args:
         item: A round that is not the first.
-        novelty: Novelty of the round.
     """
     text = item.text or ". ".join((*item.claims, *item.decisions, item.summary or ""))
     share = novelty.new_claims / novelty.claims if novelty.claims else None

@@ -76,7 +76,6 @@ class Answer:
     Args:
         form: Its normal form: equal answers have equal forms. A number has that of its value.
         text: The sentence that states it.
-        rule: The rule that found it.
     """
 
     kind: AnswerKind

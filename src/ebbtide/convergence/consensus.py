@@ -18,10 +18,10 @@ from ebbtide.codec import As, Record, State, from_wire, to_wire
 from ebbtide.convergence.answers import CONCLUSION_RULES, Answer, AnswerKind
 from ebbtide.convergence.novelty import claim_tokens
 from ebbtide.convergence.semantic import cosine_at_least
-from ebbtide.convergence.voices import Voice, answered_as, voices_in
+from ebbtide.convergence.voices import Voice, voices_in
 from ebbtide.events.transcript import Round
-from ebbtide.profile.convergence import ConsensusRules, NoveltyRules
-from ebbtide.text.contrast.guard import contradicts
+from ebbtide.profile.convergence import NoveltyRules
+from ebbtide.text.contrast.guard import contrast
 from ebbtide.text.embedding.vectors import Embedder
 from ebbtide.text.jaccard_index import jaccard
 
@@ -41,7 +41,6 @@ class Position:
         answer: The answer in its normal form.
         agents: The agents that hold it, in the order in which they first spoke.
         claim: The best that is said for it; None where nothing is said but the answer.
-        rule: The rule that read the answer.
     """
 
     answer: str
@@ -64,7 +63,6 @@ class ConsensusReading(Record):
         unanimous_rounds: Circles in a row with the same answer of everybody.
         disagreement_rounds: Circles in a row with more than one answer, in which nobody changed it.
         old_rounds: Circles in a row that brought no answer that was not given before.
-        rule: The id of the rule that describes it.
     """
 
     circle: int
@@ -100,11 +98,10 @@ class ConsensusMeter(State):
     """Comparison of the answers of agents, circle by circle.
 
     Args:
-        rules: Kept for those who ask; the reading itself needs none.
         alike: Similarity from which two answers in words are one.
         embedder: Compares them by meaning too.
 
-    >>> meter = ConsensusMeter(ConsensusRules())
+    >>> meter = ConsensusMeter()
     >>> reading = meter.update(Round(number=1, claims=("80", "80", "75")))
     >>> reading.majority, [(position.answer, position.agents) for position in reading.positions]
     (0.666667, [('80', ('1', '2')), ('75', ('3',))])
@@ -120,10 +117,7 @@ class ConsensusMeter(State):
     _circle: int
     latest: ConsensusReading | None
 
-    def __init__(
-        self, rules: ConsensusRules, *, alike: NoveltyRules | None = None, embedder: Embedder | None = None
-    ) -> None:
-        self.rules = rules
+    def __init__(self, *, alike: NoveltyRules | None = None, embedder: Embedder | None = None) -> None:
         self._alike = alike or NoveltyRules()
         self._embedder = embedder
         self._speakers = {}
@@ -186,7 +180,8 @@ class ConsensusMeter(State):
         speaker = self._speakers.get(voice.agent, _Party())
         if voice.endorses is not None:
             endorsed = self._answer_of(voice.endorses, besides=voice.agent)
-            voice = answered_as(voice, endorsed) if endorsed is not None else voice
+            if endorsed is not None:  # who agrees takes the answer over
+                voice = replace(voice, answer=replace(endorsed, rule="answer.endorsed"))
         if voice.agent not in self._in_circle:
             self._in_circle.append(voice.agent)
         self._answered = self._answered or voice.answer is not None
@@ -299,7 +294,7 @@ class ConsensusMeter(State):
         if min(map(len, tokens)) < _FEW_TOKENS:
             return False
         alike = jaccard(*tokens) >= self._alike.jaccard_at_least or self._means_the_same(one, other)
-        return alike and not contradicts(one.form, other.form)
+        return alike and contrast(one.form, other.form) is None
 
     def _means_the_same(self, one: Answer, other: Answer) -> bool:
         if self._embedder is None:

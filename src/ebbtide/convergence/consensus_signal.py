@@ -20,9 +20,7 @@ class ConsensusSignal:
 
     Args:
         signal: SHIP or ESCALATE.
-        rule: The rule that decided.
         rationale: The positions, in words.
-        hint: The next step.
     """
 
     signal: Signal

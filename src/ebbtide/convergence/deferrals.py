@@ -17,7 +17,7 @@ from ebbtide.convergence.gaming import Gaming, GamingFlag
 from ebbtide.events.transcript import Round
 from ebbtide.text.embedding.vectors import Embedder
 from ebbtide.text.normal_form import normal_form
-from ebbtide.text.phrases import PhraseRule
+from ebbtide.text.phrases import anywhere
 
 if TYPE_CHECKING:
     import numpy as np
@@ -86,15 +86,13 @@ PLAIN = (
     "please call us if you need help later",
     "this can be done automatically when the file changes",
 )
-PUTS_OFF = PhraseRule(
-    id="deferral.wording",
-    pattern=(
-        r"later|after(?:wards?)?|eventually|some ?day|future|yet|until|once|when|as we go|in due course"
-        r"|aside|for (?:now|the (?:moment|time being))|(?:right|not) now|at (?:some|this) (?:point|stage)"
-        r"|some (?:point|stage|time)|another (?:day|time|meeting|topic)|down the (?:road|line)"
-        r"|someone|somebody|whoever|somehow|let['\u2019]s|wait|hope|assume|pretend|ignore|defer|postpone"
-        r"|to be (?:decided|determined|clarified)|tbd"
-    ),
+PUTS_OFF = anywhere(
+    "deferral.wording",
+    r"later|after(?:wards?)?|eventually|some ?day|future|yet|until|once|when|as we go|in due course"
+    r"|aside|for (?:now|the (?:moment|time being))|(?:right|not) now|at (?:some|this) (?:point|stage)"
+    r"|some (?:point|stage|time)|another (?:day|time|meeting|topic)|down the (?:road|line)"
+    r"|someone|somebody|whoever|somehow|let['\u2019]s|wait|hope|assume|pretend|ignore|defer|postpone"
+    r"|to be (?:decided|determined|clarified)|tbd",
 )
 _NEAREST = 3  # examples
 _ALONG = 4.0  # weight of the direction beside nearness, which has the wider range

@@ -37,8 +37,6 @@ class GamingFlag(Record):
     """One suspicion, with what it rests on.
 
     Args:
-        round: The round that shows it.
-        rule: The rule that fired.
         evidence: The numbers that it rests on, in words.
         texts: The sentences in question, if it is about sentences.
     """
@@ -55,10 +53,6 @@ class RoundFacts:
     """Facts on which the flags of a round are raised.
 
     Args:
-        novelty: Novelty of the round.
-        novelty_class: Class of its novelty.
-        readiness: Readiness of the round.
-        questions_before: Open questions of the round before.
         totals_before: Claims of the rounds before, or of the last few of them.
     """
 
@@ -68,6 +62,10 @@ class RoundFacts:
     readiness: RoundReadiness
     questions_before: Sequence[str]
     totals_before: Sequence[int]
+
+    def flag(self, kind: Gaming, rule: str, evidence: str, texts: Sequence[str] = ()) -> GamingFlag:
+        """Returns a flag of this round."""
+        return GamingFlag(kind=kind, round=self.item.number, rule=rule, evidence=evidence, texts=tuple(texts))
 
 
 def find_gaming(facts: RoundFacts, gaming: GamingRules, novelty: NoveltyRules) -> tuple[GamingFlag, ...]:
@@ -86,15 +84,9 @@ def _paraphrase(facts: RoundFacts, rules: NoveltyRules) -> GamingFlag | None:
     latest = facts.novelty
     if latest.rate_L0 < rules.low_below or latest.rate_L1 >= rules.low_below:
         return None
-    texts = tuple(reading.text for reading in latest.readings if reading.new_L0 and not reading.new_L1)
-    return GamingFlag(
-        kind=Gaming.PARAPHRASE,
-        round=facts.item.number,
-        rule="paraphrase.new-words-only",
-        evidence=f"{latest.new_L0} of {latest.claims} claims are new in words, "
-        f"{latest.new_L1} in what they say",
-        texts=texts,
-    )
+    texts = [reading.text for reading in latest.readings if reading.new_L0 and not reading.new_L1]
+    evidence = f"{latest.new_L0} of {latest.claims} claims are new in words, {latest.new_L1} in what they say"
+    return facts.flag(Gaming.PARAPHRASE, "paraphrase.new-words-only", evidence, texts)
 
 
 def _inflation(facts: RoundFacts, gaming: GamingRules, novelty: NoveltyRules) -> GamingFlag | None:
@@ -111,12 +103,8 @@ def _inflation(facts: RoundFacts, gaming: GamingRules, novelty: NoveltyRules) ->
         rule = "inflation.spike"
     else:
         return None
-    return GamingFlag(
-        kind=Gaming.CLAIM_INFLATION,
-        round=facts.item.number,
-        rule=rule,
-        evidence=f"{latest.new_claims} of {latest.total_claims} claims are new; usually {usual} claims",
-    )
+    evidence = f"{latest.new_claims} of {latest.total_claims} claims are new; usually {usual} claims"
+    return facts.flag(Gaming.CLAIM_INFLATION, rule, evidence)
 
 
 def _fake_readiness(facts: RoundFacts) -> GamingFlag | None:
@@ -124,13 +112,8 @@ def _fake_readiness(facts: RoundFacts) -> GamingFlag | None:
         return None
     if not facts.totals_before:  # everything is new in a first round, whatever it is
         return None
-    return GamingFlag(
-        kind=Gaming.FAKE_READINESS,
-        round=facts.item.number,
-        rule="readiness.premature",
-        evidence=f"readiness is {facts.readiness.readiness:g}, novelty still {facts.novelty.rate:.2f}",
-        texts=facts.item.next_actions,
-    )
+    evidence = f"readiness is {facts.readiness.readiness:g}, novelty still {facts.novelty.rate:.2f}"
+    return facts.flag(Gaming.FAKE_READINESS, "readiness.premature", evidence, facts.item.next_actions)
 
 
 def _question_suppression(facts: RoundFacts) -> GamingFlag | None:
@@ -138,13 +121,9 @@ def _question_suppression(facts: RoundFacts) -> GamingFlag | None:
         return None
     if facts.item.text is not None:  # a raw turn asks its own questions; it does not list what is open
         return None
-    return GamingFlag(
-        kind=Gaming.QUESTION_SUPPRESSION,
-        round=facts.item.number,
-        rule="questions.dropped-to-zero",
-        evidence=f"{len(facts.questions_before)} open before, none now, in a round with new claims",
-        texts=tuple(facts.questions_before),
-    )
+    questions = facts.questions_before
+    evidence = f"{len(questions)} open before, none now, in a round with new claims"
+    return facts.flag(Gaming.QUESTION_SUPPRESSION, "questions.dropped-to-zero", evidence, questions)
 
 
 def _hidden_question(facts: RoundFacts) -> GamingFlag | None:
@@ -157,10 +136,5 @@ def _hidden_question(facts: RoundFacts) -> GamingFlag | None:
     missing = tuple(question for question in hidden if normal_form(question) not in listed)
     if not missing:
         return None
-    return GamingFlag(
-        kind=Gaming.HIDDEN_QUESTION,
-        round=item.number,
-        rule="questions.outside-open-questions",
-        evidence=f"{len(missing)} questions are in other fields",
-        texts=missing,
-    )
+    evidence = f"{len(missing)} questions are in other fields"
+    return facts.flag(Gaming.HIDDEN_QUESTION, "questions.outside-open-questions", evidence, missing)

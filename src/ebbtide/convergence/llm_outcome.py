@@ -66,7 +66,6 @@ class LlmOutcome(Record):
         outcome: The model's label, one of `LABELS`; None where it failed, or there was nothing to read.
         quote: The words that show it, as they stand in the turn; None as for `outcome`.
         failure: Reason why the model failed; None if it did not.
-        usage: Usage of the model.
         by_rules: The latest of the same turns that says something to the rules; None if none does.
     """
 
@@ -92,7 +91,6 @@ def outcome_by_llm(items: Iterable[Event | Round], model: ChatModel) -> LlmOutco
         items: The rounds of a conversation, or the events of a run, in their order. The last turns and calls
             of its main chain are read, else of the chain that came last. What tools answer is not: a page
             that an agent reads finishes nothing.
-        model: A model, such as `ChatEndpoint`.
 
     Raises:
         ConfigError: The model cannot be asked as it is set up.

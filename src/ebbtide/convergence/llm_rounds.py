@@ -15,13 +15,14 @@ from functools import partial
 from typing import Any
 
 from ebbtide.codec import Record
-from ebbtide.convergence.llm_agreement import LlmAgreement, agreement_by_llm
-from ebbtide.events.transcript import Round
+from ebbtide.convergence.agreement import Agreement
+from ebbtide.events.transcript import LISTS, Round
+from ebbtide.text.excerpt import excerpt
 from ebbtide.text.extraction.turn import Extraction, ItemKind
 from ebbtide.text.llm.chat_endpoint import ChatModel, ChatUsage
-from ebbtide.text.llm.concurrent_questions import AT_ONCE, ask_all
+from ebbtide.text.llm.concurrent_questions import ask_all
 from ebbtide.text.llm.extraction import LlmExtraction, extract_with_llm
-from ebbtide.text.llm.prompt_contract import Failure
+from ebbtide.text.llm.prompt_contract import Contract, Failure
 
 
 class JudgedSubject(StrEnum):
@@ -41,6 +42,41 @@ _COMPARED = {
     ItemKind.OPEN_QUESTION: JudgedSubject.OPEN_QUESTIONS,
     ItemKind.NEXT_ACTION: JudgedSubject.NEXT_ACTIONS,
 }
+_LONGEST = 12_000  # characters of a round that are sent: both take some 6,000 tokens
+_CONTRACT = Contract(
+    task=(
+        "You are given two consecutive rounds of a conversation as the texts BEFORE and AFTER. Say what "
+        "AFTER does with BEFORE. agreement is one of\n"
+        "modify: it changes, corrects, contradicts or replaces something, or adds something of substance;\n"
+        "endorse: it agrees, with small additions at most;\n"
+        "rephrase: it says the same again in other words.\n"
+        "reason is one short sentence that says why."
+    ),
+    schema={
+        "type": "object",
+        "required": ["reason", "agreement"],
+        "properties": {
+            "reason": {"type": "string"},
+            "agreement": {"type": "string", "enum": [label.value for label in Agreement]},
+        },
+    },
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LlmAgreement:
+    """Effect of a round, as a model reads it.
+
+    Args:
+        agreement: Effect of the round on the one before; None if the model failed.
+        reason: Reason in the words of the model; None if it failed.
+        failure: Reason why the model failed; None if it did not.
+    """
+
+    agreement: Agreement | None
+    reason: str | None
+    failure: Failure | None
+    usage: ChatUsage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +84,6 @@ class Disagreement(Record):
     """Difference between a model and the rules in a round.
 
     Args:
-        about: The subject of the difference.
         judge: The model's label, or the texts that only the model takes for one.
         rules: The label of the rules, or the texts that only the rules take for one.
     """
@@ -127,7 +162,6 @@ def judge_rounds(
     model: ChatModel,
     *,
     agreements: bool = True,
-    at_once: int = AT_ONCE,
     advance: Callable[[], object] | None = None,
 ) -> tuple[JudgedRound, ...]:
     """Asks a model about each round of a conversation.
@@ -136,7 +170,6 @@ def judge_rounds(
         rounds: Rounds in their order.
         model: A model, such as `ChatEndpoint`, which threads may share.
         agreements: True to ask what each round does with the one before, too.
-        at_once: Rounds that are asked about at a time, 1 or more.
         advance: Called after each round.
 
     Raises:
@@ -144,7 +177,38 @@ def judge_rounds(
     """
     befores = [None, *rounds] if agreements else [None] * len(rounds)
     questions = [partial(_judge, item, before, model) for item, before in zip(rounds, befores, strict=False)]
-    return tuple(ask_all(questions, at_once=at_once, advance=advance))
+    return tuple(ask_all(questions, advance=advance))
+
+
+def agreement_by_llm(before: Round, after: Round, model: ChatModel) -> LlmAgreement:
+    """Asks a model what `after` does with `before`.
+
+    Args:
+        after: The next one, or the next agent's.
+
+    Raises:
+        ConfigError: The model cannot be asked as it is set up.
+    """
+    answer = _CONTRACT.ask(model, {"BEFORE": _content(before), "AFTER": _content(after)})
+    value = answer.value
+    return LlmAgreement(
+        agreement=None if value is None else Agreement(value["agreement"]),
+        reason=None if value is None else value["reason"],
+        failure=answer.failure,
+        usage=answer.usage,
+    )
+
+
+def _content(item: Round) -> str:
+    """Returns the content of a round.
+
+    Its text, or else what it lists; of much of it the beginning and the end.
+    """
+    text = item.text
+    if text is None:
+        stated = dict.fromkeys((*item.claims, *item.decisions, *item.open_questions, *item.next_actions))
+        text = "\n".join((*stated, *filter(None, [item.summary])))
+    return excerpt(text, _LONGEST).text
 
 
 def is_raw(item: Round) -> bool:
@@ -169,12 +233,7 @@ def _judge(item: Round, before: Round | None, model: ChatModel) -> JudgedRound:
 
 
 def _lists(extraction: Extraction) -> dict[str, list[str]]:
-    return {
-        "claims": list(extraction.claims),
-        "decisions": list(extraction.decisions),
-        "open_questions": list(extraction.open_questions),
-        "next_actions": list(extraction.next_actions),
-    }
+    return {name: list(getattr(extraction, name)) for name in LISTS}
 
 
 def _unmatched(some: Extraction, others: Extraction, kind: ItemKind) -> tuple[str, ...]:

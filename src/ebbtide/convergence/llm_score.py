@@ -12,8 +12,8 @@ from typing import Any
 
 from ebbtide.convergence.llm_outcome import LlmOutcome, outcome_by_llm
 from ebbtide.convergence.llm_rounds import Disagreement, JudgedRound, JudgedSubject, judge_rounds
-from ebbtide.convergence.meter import ConvergenceMeter, RoundReading
-from ebbtide.convergence.score import ConvergenceScore, RoundSummary
+from ebbtide.convergence.meter import ConvergenceMeter
+from ebbtide.convergence.score import ConvergenceScore, RoundReading, RoundSummary
 from ebbtide.events.transcript import Round
 from ebbtide.text.llm.chat_endpoint import ChatModel
 

@@ -6,57 +6,32 @@ Source: novelty spec, sections 2 to 4; rubric, sections 1 to 3.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from typing import Any, Self
 
 from ebbtide.codec import restore_state, state_of
-from ebbtide.convergence.agreement import AgreementReading, read_agreement
+from ebbtide.convergence.agreement import read_agreement
 from ebbtide.convergence.composite import Composite
 from ebbtide.convergence.consensus import ConsensusMeter, ConsensusReading
 from ebbtide.convergence.consensus_signal import consensus_signal, still_open
 from ebbtide.convergence.deferrals import Deferrals
 from ebbtide.convergence.gaming import GamingFlag, RoundFacts, find_gaming
-from ebbtide.convergence.novelty import NoveltyMeter, RoundNovelty, is_low
+from ebbtide.convergence.novelty import NoveltyMeter, is_low
 from ebbtide.convergence.novelty import classify as classify_novelty
-from ebbtide.convergence.readiness import Readiness, RoundReadiness, assess_readiness
+from ebbtide.convergence.readiness import Readiness, assess_readiness
 from ebbtide.convergence.recommendation import Recommendation, recommend, with_last_words
-from ebbtide.convergence.score import ConvergenceScore, RoundSummary
+from ebbtide.convergence.score import ConvergenceScore, RoundReading, RoundSummary
 from ebbtide.convergence.signal import Signal
-from ebbtide.convergence.stability import Stability, StabilityMeter
+from ebbtide.convergence.stability import StabilityMeter
 from ebbtide.convergence.witness import WorkOutcome
 from ebbtide.engine_state import EngineState
 from ebbtide.errors import ConfigError, TranscriptError, expect, shown
-from ebbtide.events.transcript import Round, Transcript
+from ebbtide.events.transcript import LISTS, Round, Transcript
 from ebbtide.profile import Profile
 from ebbtide.text.embedding.vectors import Embedder
 
 _RECENT = 16  # rounds that a round's size is compared with; bounded, so that a long run costs no more a round
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RoundReading:
-    """Reading of one round by the meter.
-
-    Args:
-        agent: The speaker, if one agent spoke.
-        novelty: Novelty of the round, claim by claim.
-        readiness: Readiness of the round to be acted on.
-        agreement: Effect on what was said before; None for the first round.
-        stability: Similarity in meaning to the round before; None without the semantic level.
-        consensus: Positions of the agents, if the round completes a circle of agents with answers.
-        flags: Signs of gaming in it.
-    """
-
-    number: int
-    agent: str | None
-    novelty: RoundNovelty
-    readiness: RoundReadiness
-    recommendation: Recommendation
-    agreement: AgreementReading | None
-    stability: Stability | None
-    consensus: ConsensusReading | None
-    flags: tuple[GamingFlag, ...]
 
 
 class ConvergenceMeter(EngineState):
@@ -66,7 +41,6 @@ class ConvergenceMeter(EngineState):
     `from_state` carry the meter over a restart. The result depends on the rounds alone: no clock, no chance.
 
     Args:
-        profile: Thresholds of `Profile`.
         explain: Find the most similar claim for new claims too, which takes a search over everything said.
         embedder: Turns the semantic level on: L2 novelty, stability, and deferrals found by meaning.
 
@@ -103,9 +77,7 @@ class ConvergenceMeter(EngineState):
         self._claims = NoveltyMeter(profile.novelty, explain=explain, embedder=embedder)
         self._question_novelty = NoveltyMeter(profile.novelty)
         self._consensus = (
-            ConsensusMeter(profile.consensus, alike=profile.novelty, embedder=embedder)
-            if profile.consensus.counts
-            else None
+            ConsensusMeter(alike=profile.novelty, embedder=embedder) if profile.consensus.counts else None
         )
         self._stability = StabilityMeter(embedder) if embedder else None
         self._deferrals = Deferrals(embedder) if embedder else None
@@ -188,18 +160,7 @@ class ConvergenceMeter(EngineState):
         flags = find_gaming(facts, profile.gaming, profile.novelty)
         if self._deferrals:
             flags += self._deferrals.find(item)
-        self._rounds[item.number] = RoundSummary.of(
-            item,
-            novelty=novelty,
-            readiness=readiness,
-            recommendation=recommendation,
-            agreement=agreement,
-            stability=stability,
-        )
-        self._flags.extend(flags)
-        self._questions = item.open_questions
-        self._latest = recommendation
-        return RoundReading(
+        reading = RoundReading(
             number=item.number,
             agent=item.agent,
             novelty=novelty,
@@ -210,6 +171,11 @@ class ConvergenceMeter(EngineState):
             consensus=consensus,
             flags=flags,
         )
+        self._rounds[item.number] = RoundSummary.of(item, reading)
+        self._flags.extend(flags)
+        self._questions = item.open_questions
+        self._latest = recommendation
+        return reading
 
     def score(self) -> ConvergenceScore:
         """Returns the score after the rounds so far.
@@ -315,7 +281,7 @@ def _check(item: Round) -> None:
         value = getattr(item, name)
         if value is not None and not isinstance(value, str):
             raise TranscriptError(f"{shown(value)}: expected a text or None", path=name)
-    for name in ("claims", "decisions", "open_questions", "next_actions"):
+    for name in LISTS:
         texts = getattr(item, name)
         if not isinstance(texts, tuple | list) or not all(isinstance(text, str) for text in texts):
             raise TranscriptError(f"{shown(texts)}: expected texts", path=name)

@@ -14,10 +14,10 @@ from enum import StrEnum
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
-from ebbtide.codec import State
+from ebbtide.codec import Record, Rounded, State
 from ebbtide.convergence.semantic import SemanticIndex, SemanticReading, cosine_at_least
 from ebbtide.profile.convergence import LowBy, NoveltyRules, TokenForm
-from ebbtide.text.contrast.guard import Contrast, contradicts, contrast
+from ebbtide.text.contrast.guard import Contrast, contrast
 from ebbtide.text.embedding.vectors import Embedder
 from ebbtide.text.jaccard_index import JaccardIndex
 from ebbtide.text.normal_form import normal_form
@@ -42,7 +42,7 @@ class Novelty(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Nearest:
+class Nearest(Record):
     """Seen claim that is most like a claim.
 
     Args:
@@ -52,11 +52,7 @@ class Nearest:
 
     text: str
     round: int
-    similarity: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """Returns the seen claim in the wire form."""
-        return {"text": self.text, "round": self.round, "similarity": round(self.similarity, 6)}
+    similarity: Rounded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +68,6 @@ class ClaimReading:
             the meter was asked to explain, else None.
         nearest_L2: The claim that is nearest in meaning; None without an embedder, or where it is the first.
         reversed: The claim as similar as the threshold that it contradicts, if there is one.
-        contrast: The contrast with that claim.
     """
 
     text: str
@@ -189,7 +184,6 @@ def claim_tokens(form: str, tokens: TokenForm) -> frozenset[str]:
 
     Args:
         form: The normal form of the claim.
-        tokens: Words or stems.
     """
     stems = stem_tokens(form) if tokens is TokenForm.STEMS else frozenset()
     return stems or frozenset(form.split())
@@ -199,7 +193,6 @@ def is_low(novelty: RoundNovelty, rules: NoveltyRules, *, asks_anew: bool = Fals
     """Returns True if a round brought next to nothing.
 
     Args:
-        novelty: Novelty of the round.
         asks_anew: True if it asks something that was not asked before.
 
     Source: novelty spec, 2.3, by the peak. By the round's own claims is ours: beside a very long round every
@@ -333,7 +326,8 @@ class NoveltyMeter(State):
         crowded = self._index.crowded
         matches = self._index.add(tokens)
         self._crowded += self._index.crowded > crowded or len(matches) > _MOST_CONTRASTS
-        self._remember(form, number)
+        self._numbers[form] = len(self._claims)
+        self._claims.append((form, number))
         words = self._verdict(
             form,
             ((match.number, match.similarity) for match in matches),
@@ -359,18 +353,11 @@ class NoveltyMeter(State):
         reversal: tuple[Nearest, Contrast] | None = None
         for match in islice(matches, _MOST_CONTRASTS):
             other = self._claims[match[0]][0]
-            if not self._rules.contrast_guard or (reversal is not None and not contradicts(form, other)):
+            opposed = contrast(form, other) if self._rules.contrast_guard else None
+            if opposed is None:
                 return _Verdict(is_new=False, nearest=self._nearest(match), reversal=None)
-            if reversal is None:
-                opposed = contrast(form, other)
-                if opposed is None:
-                    return _Verdict(is_new=False, nearest=self._nearest(match), reversal=None)
-                reversal = self._nearest(match), opposed
+            reversal = reversal or (self._nearest(match), opposed)
         return _Verdict(is_new=True, nearest=self._nearest(closest) if closest else None, reversal=reversal)
-
-    def _remember(self, form: str, number: int) -> None:
-        self._numbers[form] = len(self._claims)
-        self._claims.append((form, number))
 
     def _nearest(self, match: tuple[int, float]) -> Nearest:
         form, number = self._claims[match[0]]

@@ -37,8 +37,6 @@ class OutcomeReading:
     """Outcome of work, as a text says.
 
     Args:
-        outcome: The kind of outcome.
-        rule: The rule that says so.
         text: The sentence, cut.
         speaker: Whose words they are.
     """
@@ -82,7 +80,6 @@ def read_outcome(text: str, speaker: Speaker = Speaker.MODEL) -> OutcomeReading 
 
     Args:
         text: The turn. What it quotes is not read.
-        speaker: Whose it is.
 
     >>> read_outcome("All 42 tests pass now. The fix is in.").outcome.value
     'finished'
@@ -173,8 +170,6 @@ def _report(sentence: Sentence, speaker: Speaker, number: int, length: int) -> O
     """Returns the report of one sentence of an agent or a harness; None if it reports nothing.
 
     Args:
-        sentence: The sentence.
-        speaker: Whose.
         number: How many follow it in its turn.
         length: How many there are.
     """

@@ -60,7 +60,6 @@ class ActionReading:
 
     Args:
         kind: Vague wins over specific.
-        rule: The rule that decided.
         owned: True if it says who does it.
     """
 
@@ -88,8 +87,6 @@ class RoundReadiness:
         next_actions_score: 0 none, 0.3 all vague, 0.7 one specific, 1 several specific and owned.
         open_questions_score: 1 none, 0.7 fewer than before, 0.4 as many, 0.1 more; 0.3 in a first round.
         blocker_score: 0 where a blocker was found, else 1.
-        actions: Readings of the next actions.
-        blockers: The blocker language that was found.
     """
 
     readiness: float

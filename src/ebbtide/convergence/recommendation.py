@@ -34,8 +34,6 @@ class Recommendation(Record):
 
     Args:
         rule: The cell of the matrix or the condition that decided.
-        novelty: Class of the novelty.
-        readiness: Class of the readiness.
         low_run: Consecutive low rounds up to now (k).
         caveat: The fact that is missing in a SHIP; None if nothing is.
         too_short: There are fewer rounds than it takes for novelty to be LOW.
@@ -75,7 +73,6 @@ def recommend(
     """Returns the recommendation after a round.
 
     Args:
-        novelty: Class of its novelty.
         readiness_of_low_run: Readiness class of each consecutive low round that ends with it.
         rate: Its novelty rate, 0 to 1.
         rounds_needed: Rounds that it takes for novelty to be LOW.

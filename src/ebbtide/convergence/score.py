@@ -18,6 +18,35 @@ from ebbtide.convergence.recommendation import Recommendation
 from ebbtide.convergence.stability import Stability
 from ebbtide.events.transcript import Round
 
+_NOVELTY = "novelty_rate", "novelty_rate_L0", "novelty_rate_L1"
+_NEW = "claims", "total_claims", "new_claims", "new_claims_L0", "new_claims_L1"
+_SEMANTIC = "new_claims_L2", "novelty_rate_L2", "semantic_similarity", "agent_similarity"
+_LEFT_OUT = "claims_left_out", "claims_crowded", "characters_left_out"
+_READINESS_PARTS = "next_actions_score", "open_questions_score", "blocker_score"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoundReading:
+    """Reading of one round by the meter.
+
+    Args:
+        agent: The speaker, if one agent spoke.
+        agreement: Effect on what was said before; None for the first round.
+        stability: Similarity in meaning to the round before; None without the semantic level.
+        consensus: Positions of the agents, if the round completes a circle of agents with answers.
+        flags: Signs of gaming in it.
+    """
+
+    number: int
+    agent: str | None
+    novelty: RoundNovelty
+    readiness: RoundReadiness
+    recommendation: Recommendation
+    agreement: AgreementReading | None
+    stability: Stability | None
+    consensus: ConsensusReading | None
+    flags: tuple[GamingFlag, ...]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundSummary:
@@ -50,8 +79,8 @@ class RoundSummary:
     signal: str
     agreement: str | None
     agreement_rule: str | None
-    new_claims_L2: int | None
-    novelty_rate_L2: float | None
+    new_claims_L2: int | None = None
+    novelty_rate_L2: float | None = None
     semantic_similarity: float | None
     agent_similarity: float | None
     claims_left_out: int = 0
@@ -59,45 +88,27 @@ class RoundSummary:
     characters_left_out: int = 0
 
     @classmethod
-    def of(
-        cls,
-        item: Round,
-        *,
-        novelty: RoundNovelty,
-        readiness: RoundReadiness,
-        recommendation: Recommendation,
-        agreement: AgreementReading | None,
-        stability: Stability | None,
-    ) -> RoundSummary:
-        """Returns the numbers of a round that was assessed."""
-        rate_l2 = novelty.rate_L2
+    def of(cls, item: Round, reading: RoundReading) -> RoundSummary:
+        """Returns the numbers of a round that was read."""
+        novelty, recommendation = reading.novelty, reading.recommendation
+        agreement, stability = reading.agreement, reading.stability
+        numbers: dict[str, Any] = {**novelty.to_dict(), **reading.readiness.detail()}
+        del numbers["new_claims"]  # follows from those of the levels
         return cls(
+            **numbers,
             round=item.number,
             agent=item.agent,
             total_claims=novelty.total_claims,
-            claims=novelty.claims,
-            new_claims_L0=novelty.new_L0,
-            new_claims_L1=novelty.new_L1,
-            novelty_rate=round(novelty.rate, 6),
-            novelty_rate_L0=round(novelty.rate_L0, 6),
-            novelty_rate_L1=round(novelty.rate_L1, 6),
             novelty_classification=recommendation.novelty.value,
             open_questions=len(item.open_questions),
             next_actions=len(item.next_actions),
-            action_readiness=readiness.readiness,
-            next_actions_score=readiness.next_actions_score,
-            open_questions_score=readiness.open_questions_score,
-            blocker_score=readiness.blocker_score,
-            readiness_classification=readiness.classification.value,
+            action_readiness=reading.readiness.readiness,
+            readiness_classification=reading.readiness.classification.value,
             signal=recommendation.signal.value,
             agreement=agreement.label.value if agreement else None,
             agreement_rule=agreement.rule if agreement else None,
-            new_claims_L2=novelty.new_L2,
-            novelty_rate_L2=None if rate_l2 is None else round(rate_l2, 6),
             semantic_similarity=stability.rounds if stability else None,
             agent_similarity=stability.agents if stability else None,
-            claims_left_out=novelty.left_out,
-            claims_crowded=novelty.crowded,
             characters_left_out=item.left_out,
         )
 
@@ -109,50 +120,33 @@ class RoundSummary:
 
     def novelty(self) -> dict[str, Any]:
         """Returns its entry in ``novelty_by_round``."""
-        wire: dict[str, Any] = {
-            "round": self.round,
-            "agent": self.agent,
-            "claims": self.claims,
-            "total_claims": self.total_claims,
-            "new_claims": self.new_claims,
-            "new_claims_L0": self.new_claims_L0,
-            "new_claims_L1": self.new_claims_L1,
-            "novelty_rate": self.novelty_rate,
-            "novelty_rate_L0": self.novelty_rate_L0,
-            "novelty_rate_L1": self.novelty_rate_L1,
-            "novelty_classification": self.novelty_classification,
+        return {
+            **self._fields("round", "agent", *_NEW, *_NOVELTY, "novelty_classification"),
             "structural_agreement": self.agreement,
-            "agreement_rule": self.agreement_rule,
-            "signal": self.signal,
+            **self._fields("agreement_rule", "signal"),
+            **self._fields(*(_SEMANTIC if self.novelty_rate_L2 is not None else ())),
+            **self._fields(*(name for name in _LEFT_OUT if getattr(self, name))),
         }
-        if self.novelty_rate_L2 is not None:
-            wire["new_claims_L2"] = self.new_claims_L2
-            wire["novelty_rate_L2"] = self.novelty_rate_L2
-            wire["semantic_similarity"] = self.semantic_similarity
-            wire["agent_similarity"] = self.agent_similarity
-        for name in ("claims_left_out", "claims_crowded", "characters_left_out"):
-            if getattr(self, name):
-                wire[name] = getattr(self, name)
-        return wire
 
     def readiness(self) -> dict[str, Any]:
         """Returns its entry in ``readiness_by_round``: the trajectory of readiness."""
+        counts = "open_questions", "next_actions", "readiness_classification"
+        return self._fields("round", "action_readiness", *_READINESS_PARTS, *counts)
+
+    def components(self) -> dict[str, Any]:
+        """Returns the ``components`` of the score after it."""
         return {
-            "round": self.round,
-            "action_readiness": self.action_readiness,
-            **self.readiness_detail(),
-            "open_questions": self.open_questions,
-            "next_actions": self.next_actions,
-            "readiness_classification": self.readiness_classification,
+            **self._fields(*_NOVELTY, "action_readiness"),
+            "action_readiness_detail": self._fields(*_READINESS_PARTS),
+            "semantic_similarity": self.semantic_similarity,
+            "structural_agreement": self.agreement,
+            **self._fields(
+                *(("novelty_rate_L2", "agent_similarity") if self.novelty_rate_L2 is not None else ())
+            ),
         }
 
-    def readiness_detail(self) -> dict[str, float]:
-        """Scores of the three parts of readiness."""
-        return {
-            "next_actions_score": self.next_actions_score,
-            "open_questions_score": self.open_questions_score,
-            "blocker_score": self.blocker_score,
-        }
+    def _fields(self, *names: str) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in names}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,7 +154,6 @@ class ConvergenceScore:
     """Standing of a conversation after its latest round.
 
     Args:
-        profile: Name of the profile that was used.
         rounds: The numbers of each round, the latest last.
         flags: Signs of gaming, in any round.
         composite: Counts of rounds for which the conditions of the composite rule held.
@@ -189,22 +182,9 @@ class ConvergenceScore:
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the output object of the novelty spec, 4.3, with keys of our own added."""
-        latest = self.latest
-        components: dict[str, Any] = {
-            "novelty_rate": latest.novelty_rate,
-            "novelty_rate_L0": latest.novelty_rate_L0,
-            "novelty_rate_L1": latest.novelty_rate_L1,
-            "action_readiness": latest.action_readiness,
-            "action_readiness_detail": latest.readiness_detail(),
-            "semantic_similarity": latest.semantic_similarity,
-            "structural_agreement": latest.agreement,
-        }
-        if latest.novelty_rate_L2 is not None:
-            components["novelty_rate_L2"] = latest.novelty_rate_L2
-            components["agent_similarity"] = latest.agent_similarity
         wire = {
             "score": self.score,
-            "components": components,
+            "components": self.latest.components(),
             "novelty_by_round": [item.novelty() for item in self.rounds],
             "readiness_by_round": [item.readiness() for item in self.rounds],
             "stop_recommendation": self.recommendation.to_dict(),

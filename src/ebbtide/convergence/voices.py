@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from ebbtide.convergence.agreement import CHANGE
 from ebbtide.convergence.answers import Answer, read_answer, read_short
 from ebbtide.events.transcript import Round
 from ebbtide.text.phrase_table import PhraseTable
-from ebbtide.text.phrases import PhraseRule
+from ebbtide.text.phrases import anywhere
 
 REASONS = PhraseTable(
     (
-        PhraseRule(
-            id="reason.given",
-            pattern=r"because|since|due to|given that|as a result|follows from|the reason|which means",
+        anywhere(
+            "reason.given",
+            r"because|since|due to|given that|as a result|follows from|the reason|which means",
         ),
     )
 )
@@ -71,11 +71,6 @@ def voices_in(item: Round) -> tuple[Voice, ...]:
     if not isinstance(names, Sequence) or len(names) != len(answers):
         names = range(1, len(answers) + 1)
     return tuple(Voice(agent=str(name), answer=answer) for name, answer in zip(names, answers, strict=True))
-
-
-def answered_as(voice: Voice, answer: Answer) -> Voice:
-    """Returns the voice that takes over somebody's answer by agreeing."""
-    return replace(voice, answer=replace(answer, rule="answer.endorsed"), endorses=None)
 
 
 def _named_lines(text: str) -> Iterator[Voice]:

@@ -33,7 +33,6 @@ class Witness:
     """Reason for a SHIP.
 
     Args:
-        rule: The rule that recognised it.
         text: The words, cut.
         round: The round that has it; None if it is not of one round.
     """

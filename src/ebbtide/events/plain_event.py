@@ -8,9 +8,11 @@ under another class by its plain form, and everything else by what stands for "n
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import fields
 from enum import StrEnum
 from hashlib import blake2b
-from typing import Any, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 from ebbtide.errors import shown
 from ebbtide.events.event import (
@@ -48,53 +50,11 @@ def plain_event(event: _Event) -> tuple[_Event, tuple[str, ...]]:
     >>> call.chain_id, faults
     ('7', ('chain_id = 7: expected str',))
     """
-    fields = _Fields(event)
-    common: dict[str, Any] = {
-        "chain_id": fields.name("chain_id") or "",
-        "agent": fields.name("agent", optional=True),
-        "seq": fields.number("seq", (int,)),
-        "ts": fields.number("ts", (int, float)),
-        "waited_s": fields.number("waited_s", (int, float)),
-        "usage": fields.usage(),
-        "call": fields.call(),
-    }
-    copy: Event
-    if isinstance(event, ToolCall):
-        copy = ToolCall(
-            name=fields.name("name") or "",
-            args=plain_value(fields.get("args")),
-            result=plain_value(fields.get("result")),
-            error=fields.flag("error"),
-            phase=fields.label("phase", Phase, Phase.FINISHED),
-            batch=fields.batch(),
-            status=fields.number("status", (int,)),
-            starts=fields.name("starts", optional=True),
-            started_calls=fields.number("started_calls", (int,)),
-            **common,
-        )
-    elif isinstance(event, ModelCall):
-        copy = ModelCall(
-            text=fields.text(),
-            part=fields.label("part", ModelPart, ModelPart.WHOLE),
-            error=fields.flag("error"),
-            stop=None if getattr(event, "stop", None) is None else fields.label("stop", Stop, Stop.END),
-            **common,
-        )
-    elif isinstance(event, Message):
-        copy = Message(text=fields.text(), role=fields.label("role", Role, Role.USER), **common)
-    elif isinstance(event, Notice):
-        copy = Notice(
-            kind=fields.label("kind", NoticeKind, NoticeKind.OTHER),
-            text=fields.text(),
-            error=fields.flag("error"),
-            source=fields.name("source", optional=True),
-            target=fields.name("target", optional=True),
-            stated=fields.stated(),
-            **common,
-        )
-    else:
-        copy = Event(**common)
-    return cast(_Event, copy), tuple(fields.faults)
+    reader = _Fields(event)
+    kinds = (kind for kind in (ToolCall, ModelCall, Message, Notice) if isinstance(event, kind))
+    kind = next(kinds, Event)
+    copy = kind(**{field.name: _READERS[field.name](reader) for field in fields(kind)})
+    return cast(_Event, copy), tuple(reader.faults)
 
 
 class _Fields:
@@ -169,6 +129,9 @@ class _Fields:
         self._fault(field, kind.__name__, value)
         return otherwise
 
+    def stop(self) -> Stop | None:
+        return None if getattr(self._item, "stop", None) is None else self.label("stop", Stop, Stop.END)
+
     def usage(self) -> Usage | None:
         usage = self.get("usage")
         if usage is None or (type(usage) is Usage and is_plain_usage(usage)):
@@ -176,14 +139,14 @@ class _Fields:
         if not _is_of(usage, (Usage,)):
             self._fault("usage", "Usage", usage)
             return None
-        fields = _Fields(usage, "usage.")
+        reader = _Fields(usage, "usage.")
         copy = Usage(
-            model=fields.name("model", optional=True),
-            tier=fields.name("tier", optional=True),
-            cost_usd=fields.number("cost_usd", (int, float), _IMPOSSIBLE),
-            **{name: fields.number(name, (int,), _IMPOSSIBLE) for name in COUNTS},
+            model=reader.name("model", optional=True),
+            tier=reader.name("tier", optional=True),
+            cost_usd=reader.number("cost_usd", (int, float), _IMPOSSIBLE),
+            **{name: reader.number(name, (int,), _IMPOSSIBLE) for name in COUNTS},
         )
-        self.faults += fields.faults
+        self.faults += reader.faults
         return copy
 
     def call(self) -> CallId | None:
@@ -216,3 +179,32 @@ def _short(text: str) -> str:
         return text
     digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_HASH).hexdigest()
     return f"{text[:_HEAD]} {digest}"
+
+
+#: Readers of the fields of events, by their names.
+_READERS: Final[Mapping[str, Callable[[_Fields], Any]]] = {
+    "chain_id": lambda event: event.name("chain_id") or "",
+    "agent": lambda event: event.name("agent", optional=True),
+    "seq": lambda event: event.number("seq", (int,)),
+    "ts": lambda event: event.number("ts", (int, float)),
+    "waited_s": lambda event: event.number("waited_s", (int, float)),
+    "usage": _Fields.usage,
+    "call": _Fields.call,
+    "name": lambda event: event.name("name") or "",
+    "args": lambda event: plain_value(event.get("args")),
+    "result": lambda event: plain_value(event.get("result")),
+    "error": lambda event: event.flag("error"),
+    "phase": lambda event: event.label("phase", Phase, Phase.FINISHED),
+    "batch": _Fields.batch,
+    "status": lambda event: event.number("status", (int,)),
+    "starts": lambda event: event.name("starts", optional=True),
+    "started_calls": lambda event: event.number("started_calls", (int,)),
+    "text": _Fields.text,
+    "part": lambda event: event.label("part", ModelPart, ModelPart.WHOLE),
+    "stop": _Fields.stop,
+    "role": lambda event: event.label("role", Role, Role.USER),
+    "kind": lambda event: event.label("kind", NoticeKind, NoticeKind.OTHER),
+    "source": lambda event: event.name("source", optional=True),
+    "target": lambda event: event.name("target", optional=True),
+    "stated": _Fields.stated,
+}

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any
 
 from ebbtide.events.object_fields import fields_of
 
@@ -25,25 +25,17 @@ _LONGEST_MODEL = 256
 _MOST_LIFETIMES = 8  # there are two: five minutes and an hour
 
 
-def _sum(*terms: str) -> _Sum:
-    """Returns a sum from its terms, each ``a_place | holder.another_place``."""
-    return tuple(tuple(_place(place) for place in term.split(" | ")) for term in terms)
+def _places(**sums: str) -> Mapping[str, _Sum]:
+    """Returns places by counts of `Usage`: ``a_place | holder.another_place``, with `` + `` between terms."""
+    return {
+        name: tuple(tuple(_place(place) for place in term.split(" | ")) for term in text.split(" + "))
+        for name, text in sums.items()
+    }
 
 
 def _place(text: str) -> _Place:
     holder, _, name = text.rpartition(".")
     return holder, name
-
-
-class ReportedCounts(NamedTuple):
-    """Tokens as a report has them: the input may count the cached ones, too; None is not known."""
-
-    input: int | None
-    output: int | None
-    cache_read: int | None
-    cache_write: int | None
-    reasoning: int | None
-    cache_write_1h: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,39 +44,28 @@ class UsageShape:
 
     Args:
         keys: A report that has one of them is written in this way.
-        input: Place of the input tokens.
-        output: Place of the output tokens.
-        cache_read: Place of the tokens read from a cache.
-        cache_write: Place of the tokens written to a cache.
-        cache_write_1h: Place of those of them that stay for an hour.
+        places: Places of the counts of `Usage`, by their names.
         cached_inside: True if the input counts the cached tokens too.
-        reasoning: Place of the reasoning.
         reasoning_beside: True if the output leaves the reasoning out, unless the total says otherwise.
         total: The name of the total, which shows what the output of a server counts: the parts add up to it.
         unmeasured: Counts what the report leaves out.
     """
 
     keys: tuple[str, ...]
-    input: _Sum
-    output: _Sum
-    cache_read: _Sum
-    cache_write: _Sum = ()
-    cache_write_1h: _Sum = ()
+    places: Mapping[str, _Sum]
     cached_inside: bool = True
-    reasoning: _Sum = ()
     reasoning_beside: bool = False
     total: str = ""
     unmeasured: str | None = None
     details: tuple[str, ...] = field(init=False)  #: what holds some of the places
 
     def __post_init__(self) -> None:
-        writes = (*self.cache_write, *self.cache_write_1h)
-        terms = (*self.input, *self.output, *self.cache_read, *writes, *self.reasoning)
-        holders = {holder for places in terms for holder, _ in places if holder}
+        terms = (term for places in self.places.values() for term in places)
+        holders = {holder for term in terms for holder, _ in term if holder}
         object.__setattr__(self, "details", tuple(sorted(holders)))
 
-    def counts(self, report: Mapping[str, Any], count: Count) -> ReportedCounts:
-        """Returns tokens by class, and parts of them, as they are reported.
+    def counts(self, report: Mapping[str, Any], count: Count) -> dict[str, Any]:
+        """Returns the counts of `Usage` as they are reported: the input may count the cached tokens, too.
 
         Args:
             count: Returns the number that a value stands for, and None for what is no count.
@@ -96,19 +77,13 @@ class UsageShape:
             holder = None if fields is None else fields.get(last)
             if holder is not None:
                 holders[name] = _by_lifetime(holder) if type(holder) is list else fields_of(holder)
-        tokens = _add(self.input, holders, count)
-        output = _add(self.output, holders, count)
-        reasoning = _add(self.reasoning, holders, count)
-        if reasoning and self._is_beside(tokens or 0, output or 0, reasoning, count(report.get(self.total))):
-            output = (output or 0) + reasoning
-        return ReportedCounts(
-            input=tokens,
-            output=output,
-            cache_read=_add(self.cache_read, holders, count),
-            cache_write=_add(self.cache_write, holders, count),
-            reasoning=reasoning,
-            cache_write_1h=_add(self.cache_write_1h, holders, count),
+        counts = {name: _add(terms, holders, count) for name, terms in self.places.items()}
+        tokens, output, reasoning = (
+            counts.get(name) or 0 for name in ("input_tokens", "output_tokens", "reasoning_tokens")
         )
+        if reasoning and self._is_beside(tokens, output, reasoning, count(report.get(self.total))):
+            counts["output_tokens"] = output + reasoning
+        return counts
 
     def _is_beside(self, tokens: int, output: int, reasoning: int, total: int | None) -> bool:
         if total == tokens + output:
@@ -119,92 +94,104 @@ class UsageShape:
 #: google-genai: `GenerateContentResponseUsageMetadata`, and `UsageMetadata` of live sessions.
 GEMINI = UsageShape(
     keys=("prompt_token_count", "candidates_token_count", "response_token_count", "total_token_count"),
-    input=_sum("prompt_token_count", "tool_use_prompt_token_count"),
-    output=_sum("candidates_token_count | response_token_count"),
-    cache_read=_sum("cached_content_token_count"),
-    reasoning=_sum("thoughts_token_count"),
+    places=_places(
+        input_tokens="prompt_token_count + tool_use_prompt_token_count",
+        output_tokens="candidates_token_count | response_token_count",
+        cache_read_tokens="cached_content_token_count",
+        reasoning_tokens="thoughts_token_count",
+    ),
     reasoning_beside=True,
     total="total_token_count",
 )
 #: google-genai: `Usage` of the interactions.
 GEMINI_INTERACTION = UsageShape(
     keys=("total_input_tokens", "total_output_tokens"),
-    input=_sum("total_input_tokens", "total_tool_use_tokens"),
-    output=_sum("total_output_tokens"),
-    cache_read=_sum("total_cached_tokens"),
-    reasoning=_sum("total_thought_tokens"),
+    places=_places(
+        input_tokens="total_input_tokens + total_tool_use_tokens",
+        output_tokens="total_output_tokens",
+        cache_read_tokens="total_cached_tokens",
+        reasoning_tokens="total_thought_tokens",
+    ),
     reasoning_beside=True,
     total="total_tokens",
 )
 #: Bedrock: `TokenUsage` of Converse. "The number of tokens sent in the request" are those beside the cache.
 BEDROCK = UsageShape(
     keys=("inputTokens", "outputTokens"),
-    input=_sum("inputTokens"),
-    output=_sum("outputTokens"),
-    cache_read=_sum("cacheReadInputTokens"),
-    cache_write=_sum("cacheWriteInputTokens"),
-    cache_write_1h=_sum("cacheDetails.1h"),
+    places=_places(
+        input_tokens="inputTokens",
+        output_tokens="outputTokens",
+        cache_read_tokens="cacheReadInputTokens",
+        cache_write_tokens="cacheWriteInputTokens",
+        cache_write_1h_tokens="cacheDetails.1h",
+    ),
     cached_inside=False,
 )
 #: LangChain: `UsageMetadata`. A tier of service is in front of the name; the lifetime of a cache is another.
 LANGCHAIN = UsageShape(
     keys=("input_token_details", "output_token_details"),
-    input=_sum("input_tokens"),
-    output=_sum("output_tokens"),
-    cache_read=_sum(
-        "input_token_details.cache_read"
-        " | input_token_details.flex_cache_read"
-        " | input_token_details.priority_cache_read"
-    ),
-    cache_write=_sum(
-        "input_token_details.cache_creation"
-        " | input_token_details.flex_cache_creation"
-        " | input_token_details.priority_cache_creation",
-        "input_token_details.ephemeral_5m_input_tokens",
-        "input_token_details.ephemeral_1h_input_tokens",
-    ),
-    cache_write_1h=_sum("input_token_details.ephemeral_1h_input_tokens"),
-    reasoning=_sum(
-        "output_token_details.reasoning"
-        " | output_token_details.flex_reasoning"
-        " | output_token_details.priority_reasoning"
+    places=_places(
+        input_tokens="input_tokens",
+        output_tokens="output_tokens",
+        cache_read_tokens=(
+            "input_token_details.cache_read"
+            " | input_token_details.flex_cache_read"
+            " | input_token_details.priority_cache_read"
+        ),
+        cache_write_tokens=(
+            "input_token_details.cache_creation"
+            " | input_token_details.flex_cache_creation"
+            " | input_token_details.priority_cache_creation"
+            " + input_token_details.ephemeral_5m_input_tokens"
+            " + input_token_details.ephemeral_1h_input_tokens"
+        ),
+        cache_write_1h_tokens="input_token_details.ephemeral_1h_input_tokens",
+        reasoning_tokens=(
+            "output_token_details.reasoning"
+            " | output_token_details.flex_reasoning"
+            " | output_token_details.priority_reasoning"
+        ),
     ),
 )
 #: Ebbtide: a `Usage` as a dict.
 EBBTIDE = UsageShape(
     keys=("cost_usd",),
-    input=_sum("input_tokens"),
-    output=_sum("output_tokens"),
-    cache_read=_sum("cache_read_tokens"),
-    cache_write=_sum("cache_write_tokens"),
-    cache_write_1h=_sum("cache_write_1h_tokens"),
+    places=_places(
+        input_tokens="input_tokens",
+        output_tokens="output_tokens",
+        cache_read_tokens="cache_read_tokens",
+        cache_write_tokens="cache_write_tokens",
+        cache_write_1h_tokens="cache_write_1h_tokens",
+        reasoning_tokens="reasoning_tokens",
+    ),
     cached_inside=False,
-    reasoning=_sum("reasoning_tokens"),
 )
 #: OpenAI: `CompletionUsage` and `ResponseUsage`; Mistral's `UsageInfo`, LiteLLM's `Usage`, and every server
 #: that speaks OpenAI's language.
 OPENAI = UsageShape(
     keys=("prompt_tokens", "completion_tokens", "input_tokens_details", "cached_input_tokens"),
-    input=_sum("prompt_tokens | input_tokens"),
-    output=_sum("completion_tokens | output_tokens"),
-    cache_read=_sum(
-        "prompt_tokens_details.cached_tokens | input_tokens_details.cached_tokens"
-        " | cached_input_tokens | cached_tokens | num_cached_tokens | prompt_cache_hit_tokens"
-        " | cache_read_input_tokens | cache_read_tokens"
-    ),
-    cache_write=_sum(
-        "prompt_tokens_details.cache_write_tokens | input_tokens_details.cache_write_tokens"
-        " | prompt_tokens_details.cache_creation_tokens"
-        " | cache_write_input_tokens | cache_creation_input_tokens | cache_write_tokens"
-    ),
-    cache_write_1h=_sum(
-        "prompt_tokens_details.cache_creation_token_details.ephemeral_1h_input_tokens"
-        " | cache_creation.ephemeral_1h_input_tokens"
-    ),
-    reasoning=_sum(
-        "completion_tokens_details.reasoning_tokens"
-        " | output_tokens_details.reasoning_tokens"
-        " | reasoning_output_tokens"
+    places=_places(
+        input_tokens="prompt_tokens | input_tokens",
+        output_tokens="completion_tokens | output_tokens",
+        cache_read_tokens=(
+            "prompt_tokens_details.cached_tokens | input_tokens_details.cached_tokens"
+            " | cached_input_tokens | cached_tokens | num_cached_tokens | prompt_cache_hit_tokens"
+            " | cache_read_input_tokens | cache_read_tokens"
+        ),
+        cache_write_tokens=(
+            "prompt_tokens_details.cache_write_tokens | input_tokens_details.cache_write_tokens"
+            " | prompt_tokens_details.cache_creation_tokens"
+            " | cache_write_input_tokens | cache_creation_input_tokens | cache_write_tokens"
+        ),
+        cache_write_1h_tokens=(
+            "prompt_tokens_details.cache_creation_token_details.ephemeral_1h_input_tokens"
+            " | cache_creation.ephemeral_1h_input_tokens"
+        ),
+        reasoning_tokens=(
+            "completion_tokens_details.reasoning_tokens"
+            " | output_tokens_details.reasoning_tokens"
+            " | reasoning_output_tokens"
+        ),
     ),
     total="total_tokens",
 )
@@ -212,19 +199,24 @@ OPENAI = UsageShape(
 PYDANTIC_AI = replace(
     OPENAI,
     keys=("cache_read_tokens", "cache_write_tokens"),
-    reasoning=_sum("details.reasoning_tokens | details.thoughts_tokens"),
+    places={
+        **OPENAI.places,
+        **_places(reasoning_tokens="details.reasoning_tokens | details.thoughts_tokens"),
+    },
     unmeasured="unmeasured_requests",
 )
 #: Anthropic: `Usage`, and `MessageDeltaUsage` of a stream.
 ANTHROPIC = UsageShape(
     keys=("input_tokens", "output_tokens"),
-    input=_sum("input_tokens"),
-    output=_sum("output_tokens"),
-    cache_read=_sum("cache_read_input_tokens"),
-    cache_write=_sum("cache_creation_input_tokens"),
-    cache_write_1h=_sum("cache_creation.ephemeral_1h_input_tokens"),
+    places=_places(
+        input_tokens="input_tokens",
+        output_tokens="output_tokens",
+        cache_read_tokens="cache_read_input_tokens",
+        cache_write_tokens="cache_creation_input_tokens",
+        cache_write_1h_tokens="cache_creation.ephemeral_1h_input_tokens",
+        reasoning_tokens="output_tokens_details.thinking_tokens",
+    ),
     cached_inside=False,
-    reasoning=_sum("output_tokens_details.thinking_tokens"),
 )
 
 
@@ -241,10 +233,7 @@ def _in_camel_case(shape: UsageShape) -> UsageShape:
     return replace(
         shape,
         keys=tuple(camel(key) for key in shape.keys),
-        input=camels(shape.input),
-        output=camels(shape.output),
-        cache_read=camels(shape.cache_read),
-        reasoning=camels(shape.reasoning),
+        places={name: camels(terms) for name, terms in shape.places.items()},
         total=camel(shape.total),
     )
 
@@ -343,21 +332,18 @@ def _reports(answer: object, fields: Mapping[str, Any]) -> Iterator[Mapping[str,
 
 
 def _usage_in_shape(shape: UsageShape, report: Mapping[str, Any]) -> dict[str, Any] | None:
-    fresh, output, cached, stored, reasoning, hour = shape.counts(report, whole_count)
+    counts = shape.counts(report, whole_count)
+    fresh, output, cached, stored = (
+        counts.get(name)
+        for name in ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
+    )
     if shape.cached_inside and fresh is not None:
         fresh -= (cached or 0) + (stored or 0)
     if (fresh is not None and fresh < 0) or (shape.unmeasured and report.get(shape.unmeasured)):
         return None
     if not (fresh or output or cached or stored or _reported_cost(report)):
         return None
-    return {
-        "input_tokens": fresh,
-        "output_tokens": output,
-        "cache_read_tokens": cached,
-        "cache_write_tokens": stored,
-        "reasoning_tokens": reasoning,
-        "cache_write_1h_tokens": hour,
-    }
+    return {**counts, "input_tokens": fresh}
 
 
 def _add(terms: _Sum, holders: Mapping[str, Mapping[str, Any]], count: Count) -> int | None:

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 VERSION = "0.1"
 PERSONS = frozenset({"user", "human", "customer", "system", "developer"})
 _KEYS = frozenset(("round", "agent", "outputs", "text", "characters_left_out"))
-_LISTS = ("claims", "decisions", "open_questions", "next_actions")
+#: Lists of what a round says, by their names.
+LISTS = ("claims", "decisions", "open_questions", "next_actions")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,9 +84,9 @@ class Round:
                 path=_inside(path, "outputs.claims"),
                 hint="Write [] for a round that states nothing.",
             )
-        lists = {key: _texts(outputs.get(key), _inside(path, f"outputs.{key}")) for key in _LISTS}
+        lists = {key: _texts(outputs.get(key), _inside(path, f"outputs.{key}")) for key in LISTS}
         extra = {key: value for key, value in wire.items() if key not in _KEYS}
-        rest = {key: value for key, value in outputs.items() if key not in (*_LISTS, "summary")}
+        rest = {key: value for key, value in outputs.items() if key not in (*LISTS, "summary")}
         if rest:
             extra["outputs"] = rest
         return cls(
@@ -95,10 +96,7 @@ class Round:
             text=_text(wire.get("text"), _inside(path, "text")),
             left_out=_count(wire.get("characters_left_out"), _inside(path, "characters_left_out")),
             extra=extra,
-            claims=lists["claims"],
-            decisions=lists["decisions"],
-            open_questions=lists["open_questions"],
-            next_actions=lists["next_actions"],
+            **lists,
         )
 
     @classmethod
@@ -116,14 +114,8 @@ class Round:
 
     def with_lists(self, extraction: Extraction) -> Round:
         """Returns the round with what was extracted in place of what it lists."""
-        return replace(
-            self,
-            claims=extraction.claims,
-            decisions=extraction.decisions,
-            open_questions=extraction.open_questions,
-            next_actions=extraction.next_actions,
-            left_out=extraction.left_out,
-        )
+        lists = {name: getattr(extraction, name) for name in LISTS}
+        return replace(self, left_out=extraction.left_out, **lists)
 
     def extraction(self, before: str | None = None) -> Extraction:
         """Returns what the rules read in its text, nothing if it has none; `before` as in `from_text`."""
@@ -147,7 +139,7 @@ class Round:
     def to_dict(self) -> dict[str, Any]:
         """Returns the round in the wire form."""
         outputs: dict[str, Any] = {"claims": list(self.claims)}
-        outputs |= {key: list(getattr(self, key)) for key in _LISTS[1:] if getattr(self, key)}
+        outputs |= {key: list(getattr(self, key)) for key in LISTS[1:] if getattr(self, key)}
         if self.summary is not None:
             outputs["summary"] = self.summary
         extra = dict(self.extra)

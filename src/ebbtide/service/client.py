@@ -16,7 +16,7 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from ebbtide.errors import ConfigError, expect
 from ebbtide.events.event import Event
-from ebbtide.events.event_wire import event_wire
+from ebbtide.events.event_json import event_wire
 from ebbtide.service.background_runs import BackgroundRuns
 from ebbtide.service.service_error import ServiceError
 from ebbtide.supervision.ladder import Cause

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from ebbtide.convergence.meter import ConvergenceMeter, RoundReading
+from ebbtide.convergence.meter import ConvergenceMeter
+from ebbtide.convergence.score import RoundReading
 from ebbtide.events.transcript import Round
 from ebbtide.profile import Profile
 from ebbtide.text.embedding.vectors import Embedder

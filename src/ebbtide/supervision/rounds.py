@@ -24,7 +24,7 @@ from ebbtide.profile import Profile
 from ebbtide.text.embedding.vectors import Embedder
 
 if TYPE_CHECKING:
-    from ebbtide.convergence.meter import RoundReading
+    from ebbtide.convergence.score import RoundReading
     from ebbtide.supervision.round_reader import RoundReader
 
 _LONGEST = 100_000  # characters of a turn that are read, at its beginning and end; the rest is data

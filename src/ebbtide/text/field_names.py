@@ -12,7 +12,6 @@ def field_names(text: str, names: Sequence[str], *, example: str) -> dict[str, s
 
     Args:
         text: ``NAME=KEY``, several with commas between them.
-        names: The names that there are.
         example: The way to write it, for the error message.
 
     Raises:

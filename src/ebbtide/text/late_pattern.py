@@ -13,10 +13,6 @@ class LatePattern:
     >>> pattern = LatePattern(r"\bok\b", re.IGNORECASE)
     >>> pattern.search("all OK") is not None, pattern.match("all OK") is None
     (True, True)
-
-    Args:
-        pattern: The expression.
-        flags: Of the module `re`.
     """
 
     def __init__(self, pattern: str, flags: int = 0) -> None:
@@ -29,11 +25,11 @@ class LatePattern:
         return re.compile(self.pattern, self.flags)
 
     @cached_property
-    def search(self) -> Callable[[str], re.Match[str] | None]:
+    def search(self) -> Callable[..., re.Match[str] | None]:
         """As `re.Pattern.search`."""
         return self.compiled.search
 
     @cached_property
-    def match(self) -> Callable[[str], re.Match[str] | None]:
+    def match(self) -> Callable[..., re.Match[str] | None]:
         """As `re.Pattern.match`."""
         return self.compiled.match

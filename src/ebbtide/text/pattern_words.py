@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from collections.abc import Set as AbstractSet
 from functools import cache
 from typing import NamedTuple
 
@@ -21,14 +20,14 @@ _APART = bytes(code if chr(code) in _CHARACTERS else 32 for code in range(256))
 _ALIKE = (("\u0130", "i"), ("\u0131", "i"), ("\u017f", "s"), ("\u212a", "k"))
 
 _TOKEN = re.compile(
-    r"(?P<word>[a-z]{2,}(?![?*+{]))|(?P<behind>\(\?<=\\b)|(?P<look>\(\?<?[=!])|(?P<open>\((?:\?(?:P<\w+>|[a-z-]*:))?)|(?P<close>\))"
+    r"(?P<word>[a-z]{2,}(?![?*+{]))|(?P<look>\(\?<?[=!])|(?P<open>\((?:\?(?:P<\w+>|[a-z-]*:))?)|(?P<close>\))"
     r"|(?P<either>\|)|(?P<many>(?:[?*+]|\{\d*(?:,\d*)?\})[?+]?)|(?P<set>\[\^?\]?(?:\\.|[^\]\\])*\])"
     r"|(?P<place>[$^]|\\[AZbB])|(?P<one>\\(?:x..|u....|U........|.)|[^\\])",
     re.DOTALL,
 )
 _IN_SET = re.compile(r"\\(?:x..|u....|U........|.)|[^\\]", re.DOTALL)
-_SIGNS = "!\"#$%&'()*+,-./:;<=>?@[\\]^`{|}~"
 _NONE: frozenset[str] = frozenset()
+_COMMON = frozenset("a and are be for i in is it let of s t that the this to was we were with you".split())
 
 
 def words_in(text: str) -> frozenset[str]:
@@ -63,13 +62,6 @@ class FirstWords(NamedTuple):
         return word in self.whole or word.startswith(self.prefixes) or (self.letter and not word)
 
 
-class Needed(NamedTuple):
-    """Needs of a match of an alternative: a word of each set, and each of some signs."""
-
-    words: tuple[frozenset[str], ...]
-    signs: frozenset[str]
-
-
 @cache
 def first_words(pattern: str, *, bounded: bool = True) -> FirstWords:
     """Returns the beginnings of a pattern's matches, whatever their case.
@@ -86,51 +78,40 @@ def first_words(pattern: str, *, bounded: bool = True) -> FirstWords:
 
 
 @cache
-def needed(pattern: str, *, bounded: bool = True) -> tuple[Needed, ...]:
-    """Returns the needs of a pattern's matches, by its alternatives, whatever their case.
+def needed_words(pattern: str, *, bounded: bool = True) -> frozenset[str] | None:
+    """Returns words of which every match of a pattern has one, whatever its case; None if they are not known.
+
+    Of the sets of words that serve, the least common one is chosen, alternative by alternative.
 
     Args:
         pattern: As for `first_words`. No word ends where a match begins.
         bounded: As for `first_words`.
 
-    >>> [[sorted(each) for each in one.words] for one in needed("we (?:will )?use (?:it|them)|yes|no")]
-    [[['we'], ['use', 'will'], ['use'], ['it', 'them']], [['no', 'yes']]]
+    >>> sorted(needed_words("we (?:will )?choose (?:it|them)|yes|no"))
+    ['choose', 'no', 'yes']
     """
-    alternatives = []
-    alone = _NONE  # the words of alternatives that need no more than one of them
+    words = _NONE
     for branch in _Reader(pattern).either():
-        words = tuple(_sets(branch, bounded=bounded))
-        if len(words) == 1:
-            alone |= words[0]
-        else:
-            alternatives.append(Needed(words, _signs(branch)))
-    return (*alternatives, Needed((alone,), _NONE)) if alone else tuple(alternatives)
+        least_common = min(_sets(branch, bounded=bounded), key=_commonness, default=_NONE)
+        if not least_common:
+            return None
+        words |= least_common
+    return words
 
 
-def may_match(alternatives: tuple[Needed, ...], text: str, words: AbstractSet[str]) -> bool:
-    """Returns True if a text has what one of the alternatives needs; `words` are its words."""
-    for sets, signs in alternatives:
-        for each in sets:
-            if each.isdisjoint(words):
-                break
-        else:
-            if not signs or all(sign in text for sign in signs):
-                return True
-    return False
+def _commonness(words: frozenset[str]) -> float:
+    """Returns how likely a text has one of some words, to compare: shorter words are more common."""
+    return sum(0.5 if word in _COMMON else len(word) ** -3 for word in words)
 
 
 class _Node(NamedTuple):
-    """A word, a set of characters (None: not known), or alternatives; and how often it may come.
-
-    `behind` is what stands before it, from the start of a word on: it takes no room.
-    """
+    """A word, a set of characters (None: not known), or alternatives; and how often it may come."""
 
     word: str = ""
     characters: frozenset[str] | None = None
     group: _Either | None = None
     optional: bool = False
     again: bool = False
-    behind: bool = False
 
 
 _Either = tuple[tuple[_Node, ...], ...]
@@ -154,8 +135,6 @@ class _Reader:
                 branches.append([])
             elif kind == "look":
                 self.either()
-            elif kind == "behind":
-                branches[-1].append(_Node(group=self.either(), behind=True))
             elif kind == "open":
                 branches[-1].append(_Node(group=self.either()))
             elif kind == "many":
@@ -200,8 +179,6 @@ class _Walk:
         for node in nodes:
             if not begun:
                 break
-            if node.behind:
-                continue
             if node.word:
                 begun = frozenset([word + node.word for word in begun])
                 continue
@@ -241,33 +218,11 @@ def _sets(branch: tuple[_Node, ...], *, bounded: bool) -> Iterator[frozenset[str
             whole, *unknown = _Walk((branch[at:],), bounded=bounded).words()
             if not any(unknown):
                 yield whole
-        if before := _behind(node):
-            yield before
         apart = _ends_apart(node, before=apart)
-
-
-def _behind(node: _Node) -> frozenset[str]:
-    """Returns words of which one stands before a node; none if that is not known."""
-    if node.group is None or node.optional:
-        return _NONE
-    if node.behind:
-        whole, *unknown = _Walk(node.group, bounded=False).words()
-        return _NONE if any(unknown) else whole
-    words = [frozenset().union(*map(_behind, branch[:1])) for branch in node.group]
-    return _NONE.union(*words) if all(words) else _NONE
-
-
-def _signs(branch: tuple[_Node, ...]) -> frozenset[str]:
-    """Returns the signs that every match has, each by itself in the pattern."""
-    sets = (node.characters or _NONE for node in branch if not node.optional)
-    alone = _NONE.union(*(each for each in sets if len(each) == 1))
-    return frozenset(sign for sign in alone if sign in _SIGNS)
 
 
 def _ends_apart(node: _Node, *, before: bool) -> bool:
     """Returns True if no word goes on behind a node."""
-    if node.behind:
-        return before
     if node.group is None:
         apart = node.characters is not None and node.characters.isdisjoint(_CHARACTERS)
     else:

@@ -1,7 +1,7 @@
 """Table of many phrase rules: by the words of a text it knows which of them are worth a search.
 
-Three looks, each cheaper than the next: the words that a rule needs are among those of the text; the text has
-the word that a match begins with; the pattern matches there. The words are read from the patterns.
+Three looks, each cheaper than the next: a word that a rule needs is among those of the text; the text has the
+word that a match begins with; the pattern matches there. The words are read from the patterns.
 """
 
 from __future__ import annotations
@@ -12,27 +12,25 @@ from collections.abc import Set as AbstractSet
 from functools import cache, cached_property
 from typing import Generic, NamedTuple, TypeVar
 
-from ebbtide.text.pattern_words import FirstWords, Needed, first_words, may_match, needed, words_in
+from ebbtide.text.pattern_words import FirstWords, first_words, needed_words, words_in
 from ebbtide.text.phrases import Anchor, PhraseMatch, PhraseRule
 
-_START = re.compile(r"(\W{0,40})([a-z0-9_]*)")
+_START = re.compile(r"\W{0,40}([a-z0-9_]*)")
 _KEY = re.compile(r"[a-z0-9_]*")
 _NO_WORD = "-"
-_COMMON = frozenset("a and are be for i in is it let of s t that the this to was we were with you".split())
 Thing = TypeVar("Thing")
 
 
 class Start(NamedTuple):
-    """Continuation of a text at `at`, with `word` at `word_at`.
+    """Place in a text, in lower case, where only some tables may have a rule that matches."""
 
-    Up to 40 signs that are no part of a word stand before the word. It is a run of a-z, 0-9 and _, and empty
-    where there is none. Only `tables` may match there.
-    """
-
+    text: str
     at: int
-    word_at: int
-    word: str
     tables: tuple[PhraseTable, ...]
+
+    def opening(self, table: PhraseTable) -> PhraseMatch | None:
+        """Returns the first rule for the start of a text that matches here."""
+        return table.opening(self.text, self.at) if table in self.tables else None
 
 
 class _Search(NamedTuple):
@@ -77,7 +75,6 @@ class PhraseTable:
     """Phrase rules that are searched together. Patterns are compiled on first use.
 
     Args:
-        rules: Rules to look for.
         lower: The texts come in lower case, as `folded` gives them, which makes searches cheaper.
         behind: Lookbehind for what stands before a match.
         after: Pattern that must follow a match. Unless it is empty, no word goes on there.
@@ -121,39 +118,23 @@ class PhraseTable:
             return list(self._matches(text, words))
         openings: dict[int, PhraseMatch] = {}
         for start, end, word in sentences:
-            for number, beside in self._by_word(word):
-                if number in openings or (beside is not None and beside.isdisjoint(words)):
+            for number in self._by_word(word):
+                if number in openings:
                     continue
                 match = (self._compiled.get(number) or self._pattern(number)).match(text, start, end)
                 if match is not None:
                     openings[number] = PhraseMatch(self.rules[number], match[0], *match.span())
-        inside = self._search(self.by_words(text, words), text, 0, len(text), words)
-        return (
-            [match for _, match in sorted([*openings.items(), *inside])]
-            if openings
-            else [match for _, match in inside]
-        )
+        inside = self._search(self.by_words(words), text, 0, len(text), words)
+        return [match for _, match in sorted([*openings.items(), *inside])]
 
-    def opening(self, text: str, start: Start) -> PhraseMatch | None:
-        """Returns the first rule for the start of a text that matches where `text` goes on.
-
-        Args:
-            text: In lower case.
-            start: Its continuation, as `Openings` of this table gives it.
-        """
-        at, word_at, word, _ = start
-        if at != word_at and self._symbol:
-            pattern, numbers = self._any_opening
-            match = pattern.match(text, at)
-            if match is None or match.lastindex is None:
-                return None
-            number = numbers[match.lastindex - 1]
-            return PhraseMatch(self.rules[number], match[match.lastindex], *match.span(match.lastindex))
-        for number, _ in self._by_word(word):
-            match = (self._compiled.get(number) or self._pattern(number)).match(text, word_at)
-            if match is not None:
-                return PhraseMatch(self.rules[number], match[0], *match.span())
-        return None
+    def opening(self, text: str, at: int) -> PhraseMatch | None:
+        """Returns the first rule for the start of a text that matches at `at`; the text is in lower case."""
+        pattern, numbers = self._any_opening
+        match = pattern.match(text, at)
+        if match is None or match.lastindex is None:
+            return None
+        number = numbers[match.lastindex - 1]
+        return PhraseMatch(self.rules[number], match[match.lastindex], *match.span(match.lastindex))
 
     def leftmost(self, text: str, at: int, stop: int, words: AbstractSet[str]) -> PhraseMatch | None:
         """Returns the first match of a rule for anywhere in ``text[at:stop]``, by the first rule there.
@@ -164,14 +145,8 @@ class PhraseTable:
             stop: End of the part.
             words: Words of the text, those of the part among them.
         """
-        numbers = self.by_words(text, words)
-        if not numbers:
-            return None
-        leftmost: PhraseMatch | None = None
-        for _, match in self._search(numbers, text, at, stop, words):
-            if leftmost is None or match.start < leftmost.start:
-                leftmost = match
-        return leftmost
+        matches = self._search(self.by_words(words), text, at, stop, words)
+        return min((match for _, match in matches), key=lambda match: match.start, default=None)
 
     @cached_property
     def begins(self) -> dict[int, FirstWords]:
@@ -189,7 +164,7 @@ class PhraseTable:
 
     def _by_words(self, *anchors: Anchor) -> RulesByWords:
         return RulesByWords(
-            (number, needed(rule.pattern, bounded=bool(self._after)))
+            (number, needed_words(rule.pattern, bounded=bool(self._after)))
             for number, rule in enumerate(self.rules)
             if rule.anchor in anchors
         )
@@ -199,7 +174,7 @@ class PhraseTable:
         return self._by_words(*Anchor)
 
     def _matches(self, text: str, words: AbstractSet[str]) -> Iterator[PhraseMatch]:
-        for number in self._all_by_words(text, words):
+        for number in self._all_by_words(words):
             for _, match in self._search((number,), text, 0, len(text), words):
                 yield match
 
@@ -251,23 +226,8 @@ class PhraseTable:
         return search
 
     @cached_property
-    def _beside(self) -> dict[int, frozenset[str]]:
-        """Words one of which a match of a rule for the start has beside its first, if there are any."""
-        beside = {}
-        for number, begins in self.begins.items():
-            alternatives = needed(self.rules[number].pattern, bounded=bool(self._after))
-            sets = [words for words in alternatives[0].words if words != begins.whole]
-            if sets and len(alternatives) == 1:
-                beside[number] = min(sets, key=_commonness)
-        return beside
-
-    @cached_property
-    def _by_word(self) -> ByWord[tuple[int, frozenset[str] | None]]:
-        return ByWord(((number, self._beside.get(number)), begins) for number, begins in self.begins.items())
-
-    @cached_property
-    def _symbol(self) -> bool:
-        return any(begins.symbol for begins in self.begins.values())
+    def _by_word(self) -> ByWord[int]:
+        return ByWord(self.begins.items())
 
     @cached_property
     def _any_opening(self) -> tuple[re.Pattern[str], list[int]]:
@@ -276,49 +236,29 @@ class PhraseTable:
 
 
 class RulesByWords:
-    """Numbers of rules by the words that each needs.
-
-    A rule is filed under the set of words that says most about it, and tried where the others are there too.
+    """Numbers of rules by words of which a match of each has one.
 
     Args:
-        rules: The numbers of the rules, in their order, with what each needs.
+        rules: The numbers of the rules, in their order, with these words; None where they are not known.
     """
 
-    def __init__(self, rules: Iterable[tuple[int, tuple[Needed, ...]]]) -> None:
-        self._more: dict[int, tuple[Needed, ...]] = {}  # of rules that need more than one word
-        self._always: list[int] = []  # rules that need no word
+    def __init__(self, rules: Iterable[tuple[int, frozenset[str] | None]]) -> None:
+        self._always: list[int] = []
         self._index: dict[str, list[int]] = {}
-        for number, alternatives in rules:
-            if any(len(alternative.words) > 1 or alternative.signs for alternative in alternatives):
-                self._more[number] = alternatives
-            for alternative in alternatives:
-                if not alternative.words:
-                    self._always.append(number)
-                for word in min(alternative.words, key=_commonness, default=()):
-                    self._index.setdefault(word, []).append(number)
+        for number, words in rules:
+            if words is None:
+                self._always.append(number)
+            for word in words or ():
+                self._index.setdefault(word, []).append(number)
         #: A text that has none of them may match no rule but those that need no word.
         self.words = frozenset(self._index)
 
-    def __call__(self, text: str, words: AbstractSet[str]) -> list[int]:
-        """Returns the rules that a text may match, in order.
-
-        Args:
-            words: Its words, as `words_in` finds them.
-        """
+    def __call__(self, words: AbstractSet[str]) -> list[int]:
+        """Returns the rules that a text may match, in order, by its words, as `words_in` finds them."""
         here = self.words & words
-        if not here and not self._always:
-            return []
-        numbers = set(self._always)
-        for word in here:
-            numbers.update(self._index[word])
-        more = self._more
-        return sorted(
-            [
-                number
-                for number in numbers
-                if (alternatives := more.get(number)) is None or may_match(alternatives, text, words)
-            ]
-        )
+        if not here:
+            return self._always
+        return sorted({*self._always, *(number for word in here for number in self._index[word])})
 
 
 class Openings:
@@ -335,9 +275,10 @@ class Openings:
     def at(self, text: str, at: int = 0) -> Start:
         """Returns how `text`, in lower case, goes on at `at`."""
         start = _START.match(text, at)
-        word_at, word = (start.end(1), start[2]) if start is not None else (at, "")
-        tables = self._by_word(word)
-        return Start(at, word_at, word, tables if at == word_at else tables + self._behind_signs)
+        tables = self._by_word("" if start is None else start[1])
+        if start is not None and at < start.start(1):
+            tables += self._behind_signs
+        return Start(text, at, tables)
 
     @cached_property
     def _begins(self) -> list[tuple[PhraseTable, FirstWords]]:
@@ -350,14 +291,6 @@ class Openings:
     @cached_property
     def _behind_signs(self) -> tuple[PhraseTable, ...]:
         return tuple(table for table, begins in self._begins if begins.symbol)
-
-
-def _commonness(words: frozenset[str]) -> float:
-    """Returns how likely a text has one of some words, to compare.
-
-    The shorter a word, the more common it is.
-    """
-    return sum(0.5 if word in _COMMON else len(word) ** -3 for word in words)
 
 
 def _places(word: str, text: str, at: int, stop: int) -> Sequence[int]:

@@ -43,7 +43,6 @@ class PhraseRule:
         id: Stable name, shown as evidence.
         pattern: Regular expression of the phrase, matched case-insensitively between word boundaries. It has
             no groups of its own that capture.
-        anchor: Place where the phrase must stand.
         weight: Weight on the scale of the rule table it belongs to.
         reason: Its meaning for a text, in one sentence; empty if the id says it all.
     """
@@ -77,6 +76,11 @@ class PhraseRule:
 def at_start(name: str, pattern: str) -> PhraseRule:
     """Returns a rule of that name for the start of a text."""
     return PhraseRule(id=name, pattern=pattern, anchor=Anchor.TEXT)
+
+
+def at_clause(name: str, pattern: str) -> PhraseRule:
+    """Returns a rule of that name for the start of a clause."""
+    return PhraseRule(id=name, pattern=pattern, anchor=Anchor.CLAUSE)
 
 
 def anywhere(name: str, pattern: str) -> PhraseRule:

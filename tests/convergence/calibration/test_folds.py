@@ -5,7 +5,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ebbtide.convergence.calibration.folds import fold_numbers
+from ebbtide.convergence.calibration.threshold_fit import fold_numbers
 
 
 @given(st.lists(st.sampled_from("abcdefghijklmnop"), min_size=1))

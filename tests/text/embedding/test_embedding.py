@@ -81,8 +81,6 @@ def test_import_stays_light() -> None:
     """Nothing of the extra is imported before an embedder is opened."""
     program = f"""
 import sys, ebbtide, ebbtide.text.embedding.embedder
-from ebbtide.text.embedding import cache, endpoint, minilm, onnx_embedder, sentence_transformer
-from ebbtide.text.embedding import cache
 sys.exit(", ".join(set({LIBRARIES}) & set(sys.modules)) or None)
 """
     done = subprocess.run([sys.executable, "-c", program], check=False, capture_output=True, encoding="utf-8")

@@ -13,8 +13,7 @@ import numpy as np
 import pytest
 
 from ebbtide.errors import ConfigError, SemanticError
-from ebbtide.text.embedding.embedder import open_embedder
-from ebbtide.text.embedding.endpoint import EndpointEmbedder
+from ebbtide.text.embedding.embedder import EndpointEmbedder, open_embedder
 from ebbtide.text.embedding.minilm import open_minilm
 from ebbtide.text.embedding.onnx_embedder import OnnxEmbedder
 from ebbtide.text.embedding.vectors import API_KEY_ENV

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ebbtide.cli.declaration import read_prices
 from ebbtide.cli.rounds.scoring_options import ScoringOptions
 from ebbtide.cli.terminal import progress_bar, warn
-from ebbtide.convergence.meter import RoundReading
-from ebbtide.convergence.score import ConvergenceScore
+from ebbtide.convergence.score import ConvergenceScore, RoundReading
 from ebbtide.convergence.signal import Signal
 from ebbtide.errors import TranscriptError
 from ebbtide.events.event import ToolCall

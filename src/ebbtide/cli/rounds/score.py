@@ -46,9 +46,8 @@ from ebbtide.cli.terminal import (
     warn,
 )
 from ebbtide.convergence.consensus import ConsensusReading
-from ebbtide.convergence.meter import RoundReading
 from ebbtide.convergence.novelty import ClaimReading
-from ebbtide.convergence.score import ConvergenceScore, RoundSummary
+from ebbtide.convergence.score import ConvergenceScore, RoundReading, RoundSummary
 from ebbtide.convergence.signal import Signal
 from ebbtide.errors import ConfigError, TranscriptError
 from ebbtide.profile.convergence import NoveltyRules

@@ -24,7 +24,6 @@ class PairFields:
     """The keys under which a labelled pair is written down.
 
     Args:
-        a: A text.
         b: The text that it is compared with.
         same: Whether they say the same: true or false, 1 or 0.
         group: What the pair belongs to, such as a topic or an author. The key may be missing.
@@ -54,9 +53,6 @@ class LabelledPair:
     """Two texts, and whether they say the same.
 
     Args:
-        a: A text.
-        b: Another.
-        same: The label.
         group: Pairs of one group are never on both sides of a cross-validation. Where none was given it is
             the text `a`.
     """
@@ -94,7 +90,6 @@ class LabelledTranscript:
     """A conversation, and what somebody says about it.
 
     Args:
-        transcript: The conversation.
         signal: The right signal after its last round; None where nobody says.
         stop_round: The round after which it should have stopped; None where nobody says.
     """
@@ -108,7 +103,6 @@ class LabelledTranscript:
         """A conversation with its labels.
 
         Args:
-            transcript: The conversation.
             expected: An object with ``signal``, ``stop_round`` or both; other keys are passed over.
 
         Raises:

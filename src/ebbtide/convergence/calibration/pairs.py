@@ -22,14 +22,17 @@ from ebbtide.convergence.calibration.curves import (
     threshold_curve,
 )
 from ebbtide.convergence.calibration.labelled import LabelledPair
-from ebbtide.convergence.calibration.similarity import contradicts, cosine_similarities, jaccard_similarities
 from ebbtide.convergence.calibration.threshold_fit import Fit, fit_threshold, too_little_to_fit
+from ebbtide.convergence.novelty import claim_tokens
 from ebbtide.convergence.semantic import cosine_at_least
 from ebbtide.errors import ConfigError
 from ebbtide.profile import Profile
 from ebbtide.profile.convergence import NoveltyRules, TokenForm
 from ebbtide.rate import Rate
+from ebbtide.text.contrast.guard import contrast
 from ebbtide.text.embedding.vectors import Embedder
+from ebbtide.text.jaccard_index import jaccard
+from ebbtide.text.normal_form import normal_form
 
 _NEVER = 0.0  # the similarity of a pair that the guard keeps apart: below every threshold
 _GROUP_PAIRS = 10  # called the same in a group, from which its precision says something
@@ -109,7 +112,6 @@ class PairCalibration(Record):
     """Labelled pairs against the thresholds of a profile.
 
     Args:
-        profile: The profile that was measured.
         pairs: How many there were.
         same: Those that say the same.
         groups: Groups among them.
@@ -144,7 +146,6 @@ def calibrate_pairs(
     Args:
         pairs: At least one. Pairs that the profile's contrast guard keeps apart are never the same, as in
             the meter.
-        profile: What is measured.
         embedder: Gives L2; None leaves L2 out.
         precision_at_least: A fitted threshold is the one of the best F1 among those where at least this
             share of what they call the same is labelled so, 0 to 1. At 0 it is F1 alone, which can favour a
@@ -188,7 +189,7 @@ def _measures(
     pairs: Sequence[LabelledPair], rules: NoveltyRules, embedder: Embedder | None
 ) -> Iterator[_Measure]:
     texts = [(pair.a, pair.b) for pair in pairs]
-    apart = [rules.contrast_guard and contradicts(a, b) for a, b in texts]
+    apart = [rules.contrast_guard and _is_contrasted(a, b) for a, b in texts]
 
     def guarded(scores: Sequence[float]) -> list[float]:
         return [_NEVER if is_apart else score for score, is_apart in zip(scores, apart, strict=True)]
@@ -266,3 +267,28 @@ def _short(confusion: Confusion) -> dict[str, float | None]:
 
 def _rounded(value: float | None) -> float | None:
     return None if value is None else round(value, 4)
+
+
+def jaccard_similarities(pairs: Sequence[tuple[str, str]], tokens: TokenForm) -> list[float]:
+    """The Jaccard similarity of each pair, 0 to 1; equal normal forms are 1."""
+    return [_jaccard(normal_form(a), normal_form(b), tokens) for a, b in pairs]
+
+
+def cosine_similarities(pairs: Sequence[tuple[str, str]], embedder: Embedder) -> list[float]:
+    """The cosine of each pair, -1 to 1.
+
+    Raises:
+        SemanticError: The texts cannot be embedded.
+    """
+    left = embedder.embed([normal_form(a) for a, _ in pairs])
+    right = embedder.embed([normal_form(b) for _, b in pairs])
+    return [float(cosine) for cosine in (left * right).sum(axis=1)]
+
+
+def _is_contrasted(a: str, b: str) -> bool:
+    """Returns True if the contrast guard keeps the two apart."""
+    return contrast(normal_form(a), normal_form(b)) is not None
+
+
+def _jaccard(a: str, b: str, tokens: TokenForm) -> float:
+    return 1.0 if a == b else jaccard(claim_tokens(a, tokens), claim_tokens(b, tokens))

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ebbtide.codec import Record
-from ebbtide.convergence.calibration.folds import fold_numbers
 from ebbtide.convergence.calibration.labelled import LabelledTranscript
-from ebbtide.convergence.calibration.threshold_fit import LEAST_LABELS
+from ebbtide.convergence.calibration.threshold_fit import LEAST_LABELS, fold_numbers
 from ebbtide.convergence.meter import ConvergenceMeter
 from ebbtide.convergence.signal import Signal
 from ebbtide.errors import ConfigError
@@ -115,7 +114,6 @@ class StopCalibration(Record):
     """Labelled conversations against the stopping rule of a profile.
 
     Args:
-        profile: The profile that was measured.
         transcripts: How many there were.
         stops: Labels that say stop.
         goes: Labels that say go on: the signal CONTINUE, and each round before a labelled stop.
@@ -156,7 +154,6 @@ def calibrate_stops(
 
     Args:
         items: At least one.
-        profile: What is measured.
         embedder: Turns the semantic level on.
         track: Passes the profiles through while they are tried; may show progress.
 

@@ -1,17 +1,18 @@
-"""A threshold fitted to labelled scores, and what it is worth where it was not fitted."""
+"""A threshold fitted to labelled scores, and what it is worth where it was not fitted: on other groups."""
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ebbtide.codec import Record
 from ebbtide.convergence.calibration.confusion import Confusion
 from ebbtide.convergence.calibration.curves import best_threshold, threshold_curve
-from ebbtide.convergence.calibration.folds import fold_numbers
 
 LEAST_LABELS = 30  #: of either kind, below which nothing is fitted
+_FOLDS = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,3 +77,31 @@ def fit_threshold(
         held_out=Confusion.sum(parts),
         fold_thresholds=tuple(thresholds),
     )
+
+
+def fold_numbers(groups: Sequence[str], *, most: int = _FOLDS) -> tuple[int, ...] | None:
+    """The fold in which each item is held out; a group is held out as a whole.
+
+    The largest group goes first, each into the fold that is smallest so far. It depends on nothing but the
+    groups.
+
+    Args:
+        groups: The group of each item.
+        most: Folds at most; fewer where there are fewer groups.
+
+    Returns:
+        Numbers from 0; None where there is one group only, so that nothing can be held out.
+
+    >>> fold_numbers(["tea", "tea", "tea", "milk", "milk", "salt"], most=2)
+    (0, 0, 0, 1, 1, 1)
+    """
+    sizes = Counter(groups)
+    if len(sizes) < 2:
+        return None
+    filled = [0] * min(most, len(sizes))
+    fold_of: dict[str, int] = {}
+    for group, size in sizes.most_common():
+        fold = filled.index(min(filled))
+        fold_of[group] = fold
+        filled[fold] += size
+    return tuple(fold_of[group] for group in groups)

@@ -41,7 +41,7 @@ def slots_of(sentence: str, lowered: str, words: AbstractSet[str]) -> ChoiceSlot
     """
     slots: dict[str, str] = {}
     for table in (ALTERNATIVES, REASONS):
-        for number in table.by_words(lowered, words):
+        for number in table.by_words(words):
             match = _pattern(table.rules[number]).search(lowered)
             if match is not None:
                 for name, start in ((name, match.start(name)) for name in match.re.groupindex):

@@ -13,8 +13,7 @@ from ebbtide.budget.prices import Prices
 from ebbtide.budget.tally import is_model_call
 from ebbtide.errors import TranscriptError
 from ebbtide.events.event import Event
-from ebbtide.events.event_json import read_event
-from ebbtide.events.event_wire import event_wire
+from ebbtide.events.event_json import event_wire, read_event
 from ebbtide.events.usage import MOST_TOKENS
 from ebbtide.service.runs.moments import calendar_time, quarter_number
 from ebbtide.text.redaction import redact

@@ -49,7 +49,7 @@ from ebbtide.supervision.verdict import Verdict
 from ebbtide.text.embedding.vectors import Embedder
 
 if TYPE_CHECKING:
-    from ebbtide.claims.last_words import LastWords
+    from ebbtide.claims.claim_record import LastWords
     from ebbtide.supervision.summary.run_decisions import RunDecisions
     from ebbtide.supervision.supervisor_snapshot import SupervisorSnapshot
 
@@ -230,7 +230,7 @@ class RunRecorder:
         """Takes an event as a fact that the last words of the run can be held against."""
         if self._report is None:
             # Its tables take their time to import, and a run that only talks does not need them.
-            from ebbtide.claims.last_words import LastWords
+            from ebbtide.claims.claim_record import LastWords
 
             self._report = LastWords()
         self._report.see(event, number)

@@ -77,20 +77,6 @@ def contrast(a: str, b: str) -> Contrast | None:
     )
 
 
-def contradicts(a: str, b: str) -> bool:
-    """Returns True if there is a `contrast` of two texts; fast if they differ in plain numbers.
-
-    >>> contradicts("Update file 5", "Update file 6"), contradicts("Update file 5", "Update file 5 now")
-    (True, False)
-    """
-    if max(len(a), len(b)) > LONGEST_READ:
-        return False
-    mine, theirs = read_statement(a).bare_numbers, read_statement(b).bare_numbers
-    if mine and theirs and not (mine <= theirs or theirs <= mine):
-        return True
-    return contrast(a, b) is not None
-
-
 def _number(one: Statement, other: Statement) -> Contrast | None:
     if not one.quantities or not other.quantities:
         return None

@@ -41,7 +41,6 @@ class Statement:
         sides: The connectors with two different sides.
         attachments: Pairs of stems that stand close together in a clause, if there are several clauses.
         particles: Verbs with a particle: ("scale", "up").
-        bare_numbers: The amounts of the numbers; None where one has a unit or a label.
     """
 
     words: dict[str, str]
@@ -51,7 +50,6 @@ class Statement:
     sides: tuple[Sides, ...]
     attachments: frozenset[tuple[str, str]]
     particles: frozenset[tuple[str, str]]
-    bare_numbers: frozenset[float | str] | None
 
     def neighbours(self, stem: str) -> set[str]:
         """Returns the stems at most two places from `stem`."""
@@ -92,11 +90,6 @@ def _statement_of(text: str) -> Statement:
         sides=tuple(islice(read_sides(items), _MOST_SIDES)),
         attachments=_attachments(items),
         particles=_particles(items),
-        bare_numbers=(
-            frozenset(item.amount for item in quantities)
-            if all(item.dimension is None for item in quantities)
-            else None
-        ),
     )
 
 

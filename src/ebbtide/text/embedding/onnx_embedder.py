@@ -10,18 +10,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
 from ebbtide.checks import whole
 from ebbtide.errors import SemanticError
 from ebbtide.text.embedding.vectors import Vectors, unit_rows
 from ebbtide.text.optional_library import library
-
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
 
 _BATCH_TOKENS = 512
 _MAX_TOKENS = 256
@@ -65,8 +61,8 @@ class OnnxEmbedder:
         options.add_session_config_entry("session.intra_op.allow_spinning", str(int(spinning)))
         self.model = model
         try:
-            self._tokenizer: _Tokenizer = tokenizers.Tokenizer.from_file(str(tokenizer))
-            self._session: _Session = onnxruntime.InferenceSession(
+            self._tokenizer = tokenizers.Tokenizer.from_file(str(tokenizer))
+            self._session = onnxruntime.InferenceSession(
                 str(weights), options, providers=["CPUExecutionProvider"]
             )
             self._tokenizer.no_padding()
@@ -165,28 +161,3 @@ def _check_pooling(path: Path) -> None:
             f"{path}: the model pools by {', '.join(modes)}, and only the mean is computed here; "
             f"use sentence-transformers:{path.parent.parent}"
         )
-
-
-class _Tokens(Protocol):
-    @property
-    def ids(self) -> list[int]: ...
-
-
-class _Tokenizer(Protocol):
-    """The part of ``tokenizers.Tokenizer`` that is used."""
-
-    def encode(self, sequence: str, /) -> _Tokens: ...
-    def no_padding(self) -> None: ...
-    def enable_truncation(self, max_length: int, /) -> None: ...
-
-
-class _Input(Protocol):
-    @property
-    def name(self) -> str: ...
-
-
-class _Session(Protocol):
-    """The part of ``onnxruntime.InferenceSession`` that is used, which has no type hints."""
-
-    def get_inputs(self) -> Sequence[_Input]: ...
-    def run(self, outputs: None, feed: Mapping[str, npt.NDArray[np.int64]], /) -> Sequence[Vectors]: ...

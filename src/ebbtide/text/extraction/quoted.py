@@ -132,7 +132,6 @@ class QuotedMatter:
     """Finder of the quoted parts of a text, which searches when it is asked for the first time.
 
     Args:
-        text: Text that was said.
         whole: All of it is quoted.
     """
 
@@ -187,7 +186,6 @@ def quoted_stretches(text: str, json_values: Sequence[tuple[int, int]] = ()) -> 
     """Returns the quoted parts of `text`, in order and apart, without the code that markdown marks as such.
 
     Args:
-        text: Text that was said.
         json_values: Starts and ends of JSON, in order: quotation marks quote nothing there.
     """
     return _disjoint([*_pages(text), *_marks(text, json_values)])

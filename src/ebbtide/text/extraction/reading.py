@@ -6,7 +6,7 @@ import re
 from functools import cache
 from typing import NamedTuple
 
-from ebbtide.text.extraction import order_rules, person_rules, question_rules, rules
+from ebbtide.text.extraction import rules
 from ebbtide.text.extraction.orders import base_of, is_order, is_titled
 from ebbtide.text.extraction.words import FILLER, FINITE, NO_DEEDS, OBJECTS, PARTICLES
 from ebbtide.text.imperatives import IMPERATIVE_VERBS, NOUNS_TOO
@@ -32,16 +32,16 @@ _LABELS = _table(rules.LABELS, after=r"(?=\s*:|\s+[-\u2013\u2014]\s)")
 _OPENINGS = _table(rules.OPENINGS, after=_CLAUSE_END)
 _CODE = _table(rules.CODE, after="")
 _NARRATION = _table(rules.NARRATION)
-_COURTESY = _table(question_rules.COURTESY)
-_REQUESTS = _table(question_rules.REQUESTS)
-_TAGS = _table(question_rules.TAGS, behind="", after=r"\Z")
-_QUESTIONS = _table(question_rules.QUESTIONS)
+_COURTESY = _table(rules.COURTESY)
+_REQUESTS = _table(rules.REQUESTS)
+_TAGS = _table(rules.TAGS, behind="", after=r"\Z")
+_QUESTIONS = _table(rules.QUESTIONS)
 # What stands in quotes is the title of something: "I'll Keep the Light".
 _DECISIONS = _table(rules.DECISIONS, behind=r"(?<![\w\"\u201c])")
-_ACTIONS = _table(order_rules.ACTIONS)
-_PROMISES = _table(order_rules.PROMISES)
+_ACTIONS = _table(rules.ACTIONS)
+_PROMISES = _table(rules.PROMISES)
 
-_OF_PERSONS = _table((*person_rules.APPROVALS, *person_rules.REQUESTS))
+_OF_PERSONS = _table((*rules.APPROVALS, *rules.PERSON_REQUESTS))
 
 _LINES = Openings(_SECTIONS)
 _LEADING = (_CHECKBOXES, _LABELS, _OPENINGS, _NOTHING, _CODE, _COURTESY)
@@ -51,7 +51,7 @@ _MAIN_CLAUSES = Openings(_PROMISES)
 _NO_KEYS: frozenset[str] = frozenset()
 
 # "It is unclear whether it scales" states something, "How does it scale" does not.
-_STATING = frozenset(rule.id for rule in question_rules.QUESTIONS if rule.anchor is Anchor.ANYWHERE)
+_STATING = frozenset(rule.id for rule in rules.QUESTIONS if rule.anchor is Anchor.ANYWHERE)
 
 # What comes next, said to nobody in particular, and a nod: neither says anything about the subject.
 _TELLING = frozenset("break describe list outline present report share show summarise summarize tell".split())
@@ -108,8 +108,7 @@ def section_kind(text: str) -> str | None:
     ('action', None)
     """
     lowered = folded(text)
-    place = _LINES.at(lowered)
-    hit = _SECTIONS.opening(lowered, place) if place.tables else None
+    hit = _LINES.at(lowered).opening(_SECTIONS)
     return _kind(hit.rule.id) if hit else None
 
 
@@ -124,7 +123,7 @@ def words_of(text: str, at: int = 0) -> list[str]:
 def is_nothing(text: str) -> bool:
     """Returns True if `text` says that there is nothing: "None", "n/a", no word at all."""
     lowered = folded(text)
-    return _WORD.search(lowered) is None or _NOTHING.opening(lowered, _SENTENCES.at(lowered)) is not None
+    return _WORD.search(lowered) is None or _SENTENCES.at(lowered).opening(_NOTHING) is not None
 
 
 def read_sentence(
@@ -152,9 +151,9 @@ def read_sentence(
     end = len(text)
     if not words:
         return SentenceReading(skipped or "fragment.no-words", 0, end)
-    if _NOTHING in place.tables and _NOTHING.opening(lowered, place):
+    if place.opening(_NOTHING):
         return SentenceReading("fragment.none", 0, end)
-    if _is_code(lowered, place, words):
+    if _is_code(place, words):
         return SentenceReading("code.line", 0, end)
 
     rule: str | None = None
@@ -176,20 +175,19 @@ def read_sentence(
                 text[: tag.start].rstrip(" ,;-\u2013\u2014"), from_place, heading=heading, person=person
             )
         answered = heading and from_place != "question"
-        return SentenceReading(_question_rule(lowered, place, answered=answered), start, end)
+        return SentenceReading(_question_rule(place, answered=answered), start, end)
     if kind in (None, "question"):
-        question = _find(_QUESTIONS, lowered, place, keys)
+        question = _find(_QUESTIONS, place, keys)
         if question is not None:
             return SentenceReading(question.rule.id, start, end, states=question.rule.id in _STATING)
     if rule is None:
-        rule = _statement_rule(text, lowered, place, words, keys, heading=heading)
+        rule = _statement_rule(text, place, words, keys, heading=heading)
     return SentenceReading(rule, start, end, states=kind != "question" and rule not in _NOT_STATING)
 
 
 def _answer(lowered: str, at: int) -> SentenceReading | None:
     """Reads words in which a person approves or asks for something, and a model would be polite."""
-    opening = _ANSWERS.at(lowered, at)
-    answer = _OF_PERSONS.opening(lowered, opening) if opening.tables else None
+    answer = _ANSWERS.at(lowered, at).opening(_OF_PERSONS)
     if answer is None:
         return None
     name = answer.rule.id
@@ -206,11 +204,11 @@ def _kind(rule: str) -> str:
     return rule.partition(".")[0]
 
 
-def _find(table: PhraseTable, lowered: str, place: Start, keys: frozenset[str]) -> PhraseMatch | None:
+def _find(table: PhraseTable, place: Start, keys: frozenset[str]) -> PhraseMatch | None:
     """Finds a match at the start, or else inside of a sentence if there are words to search for."""
-    match = table.opening(lowered, place) if table in place.tables else None
+    match = place.opening(table)
     if match is None and not table.by_words.words.isdisjoint(keys):
-        match = table.leftmost(lowered, place.at, len(lowered), keys)
+        match = table.leftmost(place.text, place.at, len(place.text), keys)
     return match
 
 
@@ -218,17 +216,14 @@ def _content_start(lowered: str) -> tuple[Start, str | None, str | None]:
     """Returns the start of the content, the rule of what was left out before it, and that of its label."""
     place, skipped, label = _SENTENCES.at(lowered), None, None
     while True:
-        tables, match = place.tables, None
+        match = None
         if label is None:
-            if _CHECKBOXES in tables:
-                match = _CHECKBOXES.opening(lowered, place)
-            if match is None and _LABELS in tables:
-                match = _LABELS.opening(lowered, place)
+            match = place.opening(_CHECKBOXES) or place.opening(_LABELS)
         if match is not None:
             label = match.rule.id
             skipped = skipped or "structure.label"
         else:
-            match = _OPENINGS.opening(lowered, place) if _OPENINGS in tables else None
+            match = place.opening(_OPENINGS)
             if match is None:
                 return place, skipped, label
             skipped = match.rule.id
@@ -260,48 +255,42 @@ def _is_in_title(lowered: str, last: int, tail: str) -> bool:
     return any(map(str.isalnum, before)) and _ASKING.match(before) is None
 
 
-def _is_code(lowered: str, place: Start, words: list[str]) -> bool:
-    if _CODE in place.tables and _CODE.opening(lowered, place):
+def _is_code(place: Start, words: list[str]) -> bool:
+    if place.opening(_CODE):
         return True
     # A formula ends like code, but has backslashes.
-    ends_like_code = lowered.endswith(_CODE_ENDS) and "\\" not in lowered and FINITE.isdisjoint(words)
-    return ends_like_code and _CODE_MARKS.search(lowered) is not None
+    ends_like_code = place.text.endswith(_CODE_ENDS) and "\\" not in place.text and FINITE.isdisjoint(words)
+    return ends_like_code and _CODE_MARKS.search(place.text) is not None
 
 
-def _question_rule(lowered: str, place: Start, *, answered: bool) -> str:
+def _question_rule(place: Start, *, answered: bool) -> str:
     """Returns the rule of a question; `answered` if it is a heading, which the section below answers."""
-    courtesy = _COURTESY.opening(lowered, place) if _COURTESY in place.tables else None
+    courtesy = place.opening(_COURTESY)
     if courtesy is not None:
         return courtesy.rule.id
     if answered:
         return "structure.heading"
-    request = _REQUESTS.opening(lowered, place) if _REQUESTS in place.tables else None
+    request = place.opening(_REQUESTS)
     return request.rule.id if request is not None else "question.mark"
 
 
-def _statement_rule(
-    text: str, lowered: str, place: Start, words: list[str], keys: frozenset[str], *, heading: bool
-) -> str:
-    decision = _find(_DECISIONS, lowered, place, keys)
+def _statement_rule(text: str, place: Start, words: list[str], keys: frozenset[str], *, heading: bool) -> str:
+    decision = _find(_DECISIONS, place, keys)
     if decision is not None:
         return decision.rule.id
-    empty = _empty_rule(text, lowered, place, words, heading=heading)
+    empty = _empty_rule(text, place, words, heading=heading)
     if empty is not None:
         return empty
-    action = _find(_ACTIONS, lowered, place, keys)
-    return (
-        action.rule.id
-        if action is not None
-        else _order_rule(text, lowered, place, words) or "claim.statement"
-    )
+    action = _find(_ACTIONS, place, keys)
+    return action.rule.id if action is not None else _order_rule(text, place, words) or "claim.statement"
 
 
-def _empty_rule(text: str, lowered: str, place: Start, words: list[str], *, heading: bool) -> str | None:
+def _empty_rule(text: str, place: Start, words: list[str], *, heading: bool) -> str | None:
     """Returns the rule by which a sentence says nothing about its subject, if it does not."""
-    leads_in = lowered.endswith(_COLONS)
-    narration = _NARRATION.opening(lowered, place) if _NARRATION in place.tables else None
+    leads_in = place.text.endswith(_COLONS)
+    narration = place.opening(_NARRATION)
     if narration is not None:
-        rest = words_of(lowered, narration.end)
+        rest = words_of(place.text, narration.end)
         # "I see the issue", but not "I see that the issue is fixed".
         clause_follows = narration.rule.id == "narration.perception" and not FINITE.isdisjoint(rest)
         presents = leads_in and narration.rule.id == "narration.here"
@@ -320,30 +309,30 @@ def _empty_rule(text: str, lowered: str, place: Start, words: list[str], *, head
     return "structure.heading" if heading and not is_clause else None
 
 
-def _order_rule(text: str, lowered: str, place: Start, words: list[str]) -> str | None:
+def _order_rule(text: str, place: Start, words: list[str]) -> str | None:
     """Returns the rule by which a sentence orders or promises something, if it does."""
-    promise = _promise_rule(lowered, place)
+    promise = _promise_rule(place)
     if promise is not None:
         return promise
     first = words[0]
     if first in IMPERATIVE_VERBS:
-        return "action.imperative" if is_order(text, lowered.index(first, place.at), words) else None
+        return "action.imperative" if is_order(text, place.text.index(first, place.at), words) else None
     if first in _FRONTS:
-        return _behind_front(text, lowered, place.at)
+        return _behind_front(text, place.text, place.at)
     if first.endswith("ing") and len(words) > 1 and words[1] in OBJECTS and "," not in text:
         return "action.ongoing" if base_of(first) and FINITE.isdisjoint(words) else None
     return None
 
 
-def _promise_rule(lowered: str, place: Start) -> str | None:
-    promise = _PROMISES.opening(lowered, place) if _PROMISES in place.tables else None
-    verb = _WORD.search(lowered, promise.end) if promise is not None else None
+def _promise_rule(place: Start) -> str | None:
+    promise = place.opening(_PROMISES)
+    verb = _WORD.search(place.text, promise.end) if promise is not None else None
     if promise is None or verb is None:
         return None
     rule = promise.rule.id
     if verb[0] not in IMPERATIVE_VERBS:
         sees = verb[0] == "see" and rule == "action.promise"
-        if sees or verb[0] in NO_DEEDS or FILLER.issuperset(words_of(lowered, verb.end())):
+        if sees or verb[0] in NO_DEEDS or FILLER.issuperset(words_of(place.text, verb.end())):
             return None
         # Of what is meant by these less is known: it may state a choice as well.
         return "action.commitment" if rule == "action.promise" else rule
@@ -358,7 +347,7 @@ def _behind_front(text: str, lowered: str, at: int) -> str | None:
             return None
         at = comma + 2
         place = _MAIN_CLAUSES.at(lowered, at)
-        promise = _promise_rule(lowered, place)
+        promise = _promise_rule(place)
         if promise is not None:
             return promise
         verb, *rest = words_of(lowered[at : at + _FRONT_READ]) or [""]

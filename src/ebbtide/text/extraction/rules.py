@@ -1,4 +1,4 @@
-"""The wordings by which a sentence of raw text is taken for a decision or for nothing, and its place for more.
+"""The wordings by which a sentence of raw text is taken for a decision, a question, an action or for nothing.
 
 The part of an id before the dot is what the rule finds. Patterns are matched in lower case with straight
 apostrophes. English; questions are also known by the question marks of other scripts.
@@ -6,8 +6,23 @@ apostrophes. English; questions are also known by the question marks of other sc
 
 from __future__ import annotations
 
-from ebbtide.text.extraction.question_rules import TO_BE_INFORMED
 from ebbtide.text.phrases import anywhere, at_start
+
+_IF_YOU_WANT = (
+    r"(?:if|whether) (?:you(?:'d| would)? (?:like|want|wish|prefer|agree)(?: me)? to (?!know|add|share|discuss|learn|ask)\w+"
+    r"|(?:i|we) (?:should|can|may))"
+)
+_INFORMATION = (
+    r"(?:e-?mail|(?:first |last |full |user ?)?names?|(?:[\w-]+ ){0,3}?(?:address|approval|code|confirmation|consent|contact|credentials"
+    r"|dates?|details?|e-?mail|ids?|identifier|information|key|numbers?|password|permission|preferences?|reasons?|token|username|zip))\b"
+)
+_WHICH = (
+    r"(?:(?:which|what|how|when|where) (?:\w+ )?(?:\w+ )?you(?:'d| would)? (?:like|want|prefer)"
+    rf"|which \w+|your {_INFORMATION})"
+)
+
+#: What follows "let me know" where an answer is waited for.
+_TO_BE_INFORMED = rf"(?:{_IF_YOU_WANT}|{_WHICH})"
 
 #: Headings, and lines like them, that say what the sentences below are. They are matched as a whole.
 SECTIONS = (
@@ -140,7 +155,7 @@ OPENINGS = (
     ),
     at_start(
         "pleasantry.let-me-know",
-        rf"(?:and |so |just |please |but )*let (?:me|us) know(?! {TO_BE_INFORMED})"
+        rf"(?:and |so |just |please |but )*let (?:me|us) know(?! {_TO_BE_INFORMED})"
         r"(?:,? (?:if|how|what|when|whether|in case|your|about) (?:you|there|any|anything|i|we|this|that|it|thoughts)\b.{0,160}?)?"
         r"|if you (?:have|need|require) any\b.{0,80}?|if there(?:'s| is| are) any(?:thing)?(?: else)?\b.{0,80}?"
         r"|(?:and |please |just )*(?:feel free to|(?:don't|do not) hesitate to|you can always)"
@@ -274,4 +289,222 @@ CODE = (
     ),
     at_start("code.literal", r"(?<=[\[{])['\"]\w+['\"]:"),
     at_start("code.traceback", r"file \"[^\"]*\", line \d+|traceback \(most recent"),
+)
+
+#: Questions that ask nothing about the subject.
+COURTESY = (
+    at_start(
+        "pleasantry.offer-question",
+        r"(?:so |and |now )?(?:how|what) (?:else )?(?:can|may|could) i (?:help|assist|do for)\b",
+    ),
+    at_start(
+        "pleasantry.anything-else",
+        r"(?:(?:so|and|now),? )?(?:(?:is|was) there |do you (?:need|have|want) |would you like |can i (?:help|assist) (?:you )?with |are there )?"
+        r"(?:anything (?:else|more|specific)|something else|any (?:other |further |more |additional )*(?:questions?|help|assistance|thoughts))",
+    ),
+    at_start(
+        "pleasantry.does-that-help",
+        r"(?:(?:so|and|now),? )?(?:does|did|do) (?:that|this|it|these) (?:help|make (?:any )?sense|answer|work for you|sound (?:good|ok|okay|right|fine))"
+        r"|(?:how|what) (?:does|do) (?:that|this|it|you) (?:sound|think|say)|make(?:s)? sense|sounds? (?:good|ok|okay|right)"
+        r"|how are you|how's it going|(?:you )?(?:know what i mean|see|get it)",
+    ),
+    at_start("pleasantry.may-i-help", r"(?:can|may|could) i (?:help|assist) you\b"),
+    # Nothing but one of these words and the question mark.
+    at_start(
+        "pleasantry.tag",
+        r"(?:right|ok(?:ay)?|yes|no|really|huh|hm+|agreed|correct|seriously|so|sure)(?=\W*\Z)",
+    ),
+)
+
+#: Questions that ask for work, which is to be done as well as answered. A request to be informed asks only.
+REQUESTS = (
+    at_start(
+        "question.request",
+        r"(?:(?:so|and|also|then|now|next|please|if [^,?]{1,100},|in that case|alternatively)\W+)*"
+        r"(?:can|could|would|will) you(?: please| also| just| kindly| possibly| maybe| now| then| help(?: me| us)?(?: to)?| go ahead and| try to)*+"
+        r" (?!(?:agree|be|clarify|ever|even|guide|still|assist(?: me)? with (?:it|that|this)|confirm|consider|describe|elaborate|explain|give|have|let|like|mind|need|prefer|provide|recommend|remind|say"
+        r"|see|share|show|specify|suggest|summari[sz]e|tell|think|want|with)\b)[a-z]{2,}(?= \w)",
+    ),
+)
+
+#: Ends of a statement that turn it into a request for a nod.
+TAGS = (
+    anywhere(
+        "question.tag",
+        r"[,;\u2013\u2014-]\s*(?:right|correct|ok(?:ay)?|yes|no|yeah|eh|huh|agreed|don't you think"
+        r"|(?:is|are|was|were|do|does|did|has|have|wo|ca|could|would|should)n't (?:it|they|you|we|he|she|that|there))",
+    ),
+)
+
+_OPEN_WORDS = r"(?:whether|if|how|why|what|which|who|where|when)"
+
+#: Questions without a question mark.
+QUESTIONS = (
+    at_start("question.should-we", r"(?:so |and |or |but )?(?:should|shall) (?:we|i)\b[^,]*\Z"),
+    at_start(
+        "question.inverted",
+        r"(?:so |and |or |but )?(?:do|does|did|can|could|would|is|are|will) (?:we|you|they|there|anyone|someone)\b[^,:]*\Z"
+        r"|would you (?:like|prefer)(?: me)?(?: to)?(?=\W*\Z)",
+    ),
+    # A question whether to go on waits for an answer; "if you need anything else" is a courtesy.
+    at_start(
+        "question.let-me-know",
+        rf"(?:please |just |so |and )*let (?:me|us) know {_TO_BE_INFORMED}",
+    ),
+    # What only the other side knows: "I'll need your user ID" waits for an answer, whatever its form.
+    anywhere(
+        "question.need-from-you",
+        r"(?:i|we)(?:'ll| will|'d| would)(?: also| just| still| first| then)* need"
+        rf" (?:(?:to know |you to (?:provide|share|confirm|tell|give|specify) )?your {_INFORMATION}"
+        rf"|you to (?:provide|share|confirm|tell|give|specify|clarify)|(?:the|some|a few) (?:following )?{_INFORMATION})"
+        r"|(?:i|we) need (?:to know )?your (?:explicit )?"
+        r"(?:address|approval|confirmation|consent|e-?mail|permission|user ?name|[\w-]+ (?:id|number|code))\b",
+    ),
+    anywhere(
+        "question.please-tell",
+        r"(?:please|kindly)(?: also| just| first)* (?:(?:provide|share|send|give|specify|enter|supply|tell|confirm|indicate)"
+        rf"(?: (?:me|us))?(?: with)? (?:your {_INFORMATION}|the (?:following )?{_INFORMATION}(?= (?:of|for) your|\W*\Z))"
+        r"|(?:confirm|indicate|specify|clarify|advise|tell (?:me|us))(?: (?:if|whether|which|what|how) (?:you|i|we)\b| that you\b))",
+    ),
+    at_start(
+        "question.wh",
+        r"(?:how|what|which|who|where|when|why)(?: [\w-]+){0,3}? (?:should|can|could|do|does|did|shall|would) (?:we|i|you|they|it)\b[^,]*\Z"
+        r"|what (?:if|about)\b",
+    ),
+    anywhere(
+        "question.unclear",
+        r"(?:unclear|undecided|unsure|uncertain|unknown|not (?:yet |entirely |quite |really |at all )?"
+        rf"(?:clear|sure|certain|known|decided|agreed|settled))(?: yet)?(?: to (?:me|us))?,? {_OPEN_WORDS}",
+    ),
+    anywhere("question.tbd", r"tb[dc]|to be (?:decided|determined|clarified|discussed)"),
+    anywhere(
+        "question.remains-open",
+        r"(?:open|unresolved|unanswered) questions?(?= (?:is|remains|whether|how|if)\b)"
+        r"|remains? (?:open|unclear|unresolved|undecided|unanswered|to be seen)|still (?:undecided|unclear|unresolved)",
+    ),
+    anywhere(
+        "question.to-decide",
+        r"(?:need|have|has|needs|remains|yet) to (?:be )?(?:decided?|figured? out|clarif(?:y|ied)|determined?|find out|agreed?)"
+        rf"(?: on| upon)? {_OPEN_WORDS}",
+    ),
+    anywhere(
+        "question.wondering",
+        rf"(?:i|we)(?:'m| am|'re| are| was)? wonder(?:ing)? {_OPEN_WORDS}|the (?:open |main |big )?question is {_OPEN_WORDS}"
+        rf"|(?:don't|do not|doesn't|does not) (?:yet |really )?know (?:yet )?{_OPEN_WORDS}",
+    ),
+    # What blocks is open, and readiness looks for it among what is open. Weak words such as "missing" and
+    # "depends on" stand in too much prose that blocks nothing.
+    anywhere(
+        "question.blocked",
+        r"(?:am|is|are|'m|'re|remains?|still|currently|completely) blocked(?= (?:on|by|until|because)\b|[.!,;]|$)"
+        r"|(?:am|is|are|'m|'re|still|currently) waiting (?:on|for)|(?:cannot|can't|unable to|not able to) proceed",
+    ),
+)
+
+_DONE = r"(?:\w+ed|built|chosen|cut|done|found|given|kept|made|put|read|rebuilt|rerun|reset|rewritten|run|sent|set|split|taken|written)"
+
+ACTIONS = (
+    at_start("action.todo", r"(?:to-?do|fixme)s?\b"),
+    at_start(
+        "action.next-step",
+        r"(?:(?:the|our|my|a) )?(?:next|first|immediate|remaining|last) (?:steps?|actions?|tasks?|thing) (?:is|are|would be|will be) to",
+    ),
+    at_start("action.owner", r"@[\w.-]+[,:]? (?:will|to|should|must|can you|could you|please|is going to)"),
+    at_start("action.please", r"please (?!note|find|see|wait|feel|let|be |accept|forgive|excuse)\w+"),
+    # "In that case, please cancel it"; behind "if you have questions" it is a courtesy.
+    anywhere(
+        "action.please-then",
+        r"(?<=, )please (?!note|find|see|wait|feel|let|be |accept|forgive|excuse|ask|contact|reach|do not|don't|stand|advise)\w+(?= \w)",
+    ),
+    at_start(
+        "action.negative",
+        r"(?:do not|don't|never|always) \w+",
+    ),
+    anywhere(
+        "action.obligation",
+        r"(?=[wiys])(?<!if )(?<!when )(?<!whether )(?<!why )(?<!what )(?<!how )(?<!that )(?<!everything )(?<!anything )(?<!all )(?<!do )(?<!as )"
+        r"(?:we|i|you|someone|somebody)(?:'ll)?(?: also| still| now| first| just| really| only| will| all| probably| then)*"
+        r" (?:need to|needs to|have to|has to|should|must|ought to)(?: not| also| first| now| then| just| only| probably)*"
+        r" (?!be |have |had |been|see |expect|know |say |note |admit |confess )[a-z]+",
+    ),
+    anywhere(
+        "action.needs-done",
+        rf"(?=[nh])(?<!not )(?<!n't )(?<!only )(?:needs?|has|have) to be {_DONE}"
+        rf"|(?:should|must) be {_DONE} (?:before|first|next|by)",
+    ),
+    anywhere(
+        "action.deadline",
+        r"(?:will|should|must|shall) \w[^.!?]{0,120}? (?:by|before|until) (?:(?:next |this )?(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+        r"|tomorrow|tonight|eod|eow|end of|next (?:week|month|sprint)|noon|\d{4}-\d\d-\d\d)",
+    ),
+)
+
+
+#: "I'll" and its like, before a verb: a promise to do something. Whoever lets himself do it says what comes
+#: next in the conversation, and states nothing.
+PROMISES = (
+    at_start(
+        "action.narrated",
+        r"(?:(?:now|next|first|then|so|and|but|also|finally|great|ok|okay)\W+){0,2}"
+        r"(?:let me|allow me to|i'm about to|i am about to)(?: now| then| also| first| next| just| quickly)*",
+    ),
+    at_start(
+        "action.promise",
+        r"(?:(?:now|next|first|then|so|and|finally|after that|in the next \w+)\W+){0,2}"
+        r"(?:(?:i|we)(?:'ll| will| shall|'m going to| am going to|'re going to| are going to)|let's|let us)"
+        r"(?: now| then| also| first| next| just| proceed to| try to| start by| begin by)*",
+    ),
+)
+
+# By these a person approves of something, chooses, or asks for something to be done. They are looked for at the
+# start of a sentence that a person says, before greetings and thanks are left out: "That sounds good" from a
+# model is politeness, from a person it is a decision.
+
+# Of a bounded number: "if so" may be a nod or begin a clause, and each of them would double the ways to read it.
+_NOD = (
+    r"(?:(?:yes|yeah|yep|yup|sure|ok|okay|great|perfect|alright|all right|good|fine|cool|nice|thanks|thank you|then|and|so"
+    r"|in that case|if so|for now|actually|well"
+    r"|(?:if|since|as|given|with|because) [^,.?!]{1,100}(?=, ))(?:,? please)?(?:[,.!;:]+ | - | )){0,8}"
+)
+_PLEASE = r"(?:please |just |you can |you may |now |then )*"
+_ON = r"(?:proceed|go ahead|move forward|continue(?=\W*\Z))"
+_LOOKS = (
+    r"(?:look|check|see|try|find|investigate|explore|debug|discuss|think|talk|figure|dig|review|examine|inspect|analy[sz]e"
+    r"|compare|test|verify|wait|focus|start|begin|say|assume|know|be|get|address|come|consider|move)"
+)
+
+#: Approvals and choices.
+APPROVALS = (
+    at_start("decision.approved", rf"{_NOD}{_PLEASE}{_ON}(?: and| with| by| on| as)?"),
+    at_start("decision.willing", rf"{_NOD}(?:i'm|i am|we're|we are) willing to"),
+    at_start("decision.approved-it", rf"{_NOD}{_PLEASE}(?:do (?:it|that|so|this)|make it so|ship it|merge it)"),
+    at_start(
+        "decision.sounds-good",
+        rf"{_NOD}(?:(?:that|this|it|(?:the|your) plan) )?(?:all )?(?:sounds|looks|seems) (?:good|great|perfect|fine|right|reasonable)"
+        r"|(?:that|this|it) works(?: (?:for me|great|well|perfectly))?(?=\W*\Z)|works for me",
+    ),
+    at_start(
+        "decision.agreed",
+        rf"{_NOD}(?:approved|lgtm|i (?:approve|accept|confirm)|i(?:'m| am) (?:fine|ok|okay|happy|good|comfortable) with)",
+    ),
+    at_start(
+        "decision.chosen",
+        rf"{_NOD}(?:(?:i'd|i would|i) (?:like|want|prefer) to |i(?:'m| am) (?:interested in|ready to|happy to) |let's |let us |we can )"
+        r"(?:proceed|proceeding|go ahead|going ahead|go|going|move forward|moving forward) (?:with|for|ahead)",
+    ),
+    at_start(
+        "decision.picked",
+        rf"{_NOD}(?:i'll|i will|i'd|i would|i (?:want|prefer) to)(?: like to| rather| just)* (?:take|choose|pick|prefer|opt for|go with|go for|stick with|keep|use|accept)",
+    ),
+    at_start("decision.lets", rf"{_NOD}(?:let's|let us) (?:just |now |then |also |not )*(?!{_LOOKS}\b)[a-z]+"),
+)
+
+#: What a person asks to be done, in words that from a model would only tell of itself.
+PERSON_REQUESTS = (
+    at_start(
+        "action.request",
+        rf"{_NOD}(?:(?:i|we) (?:really |also |just |still |would |do )*(?:need|want|like|wish)|(?:i'd|we'd) (?:really |also )?(?:like|love)"
+        r"|i (?:was|am) (?:hoping|looking|trying|calling)|i'm (?:hoping|looking|trying|calling))(?: you)? to "
+        r"(?!know|ask|understand|see|hear|say|mention|thank|be |have |make sure|confirm that|know)[a-z]+",
+    ),
 )

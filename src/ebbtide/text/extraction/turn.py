@@ -17,10 +17,9 @@ from ebbtide.text.excerpt import excerpt
 from ebbtide.text.extraction.answers import agrees, is_proposal, says_what
 from ebbtide.text.extraction.blocks import Form
 from ebbtide.text.extraction.json_fields import Field, is_json, json_fields
-from ebbtide.text.extraction.person_rules import APPROVALS
 from ebbtide.text.extraction.quoted import QuotedMatter
 from ebbtide.text.extraction.reading import is_nothing, read_sentence, section_kind
-from ebbtide.text.extraction.sections import Sections
+from ebbtide.text.extraction.rules import APPROVALS
 from ebbtide.text.extraction.sentences import Sentence, plain, sentences
 from ebbtide.text.extraction.words import FIELDS
 
@@ -50,7 +49,6 @@ class ExtractedItem:
     Args:
         text: The sentence without greeting, label or tag question.
         sentence: The sentence it came from, without markup.
-        rule: The rule that chose the kind.
         start: Start of the sentence in the turn.
         end: End of the sentence in the turn.
         approves: The sentence of the turn before that it approves, if it does not say so itself; or None.
@@ -126,7 +124,6 @@ def extract(
     no decisions, questions and actions.
 
     Args:
-        text: Text that was said.
         before: The turn before it, of somebody else, for a person who says no more than "go ahead".
         worth_reading: Returns True for a sentence that is to be read if no heading or lead-in makes it a
             decision; the others are left out of the result. None reads them all.
@@ -238,7 +235,7 @@ class _Reader:
             place: Place of all of it in the turn, if it is not the turn itself.
             quoted: True if all of it are the words of others.
         """
-        sections, quotations = Sections(), QuotedMatter(text, whole=quoted)
+        sections, quotations = _Sections(), QuotedMatter(text, whole=quoted)
         for sentence in sentences(text):
             if sentence.form is Form.CODE:
                 self._code(sentence, quotations, place)
@@ -246,7 +243,7 @@ class _Reader:
                 self._sentence(sentence, sections, quotations, place)
 
     def _sentence(
-        self, sentence: Sentence, sections: Sections, quotations: QuotedMatter, place: tuple[int, int] | None
+        self, sentence: Sentence, sections: _Sections, quotations: QuotedMatter, place: tuple[int, int] | None
     ) -> None:
         at, sentence_end = sentence.start, sentence.end
         if place is not None:
@@ -290,7 +287,7 @@ class _Reader:
                 )
             )
 
-    def _is_section(self, sentence: Sentence, sections: Sections) -> bool:
+    def _is_section(self, sentence: Sentence, sections: _Sections) -> bool:
         """Returns True if a line announces the lines below it, and notes that."""
         text, heading = sentence.text, sentence.form is Form.HEADING
         if not sentence.opens or len(text) > _SHORT_LINE or text.endswith("." if heading else (".", "?")):
@@ -360,6 +357,44 @@ class _Reader:
 
     def _leave(self, rule: str, sentence: Sentence) -> None:
         self.set_aside.append(SetAside(text=sentence.text, rule=rule, start=sentence.start, end=sentence.end))
+
+
+class _Sections:
+    """Kinds that sentences get from their place: the headings above them, and the line above their list."""
+
+    def __init__(self) -> None:
+        self._headings: list[tuple[int, str | None]] = []
+        self._lead_in: tuple[int, str] | None = None  # the indent that a list must exceed, and its kind
+        self._in_list = False
+
+    def heading(self, level: int, kind: str | None) -> None:
+        """Takes a heading of a level from 1; one that says no kind keeps that of the headings above it."""
+        self._lead_in = None
+        while self._headings and self._headings[-1][0] >= level:
+            self._headings.pop()
+        self._headings.append((level, kind or self._kind_of_heading()))
+
+    def lead_in(self, sentence: Sentence, kind: str) -> None:
+        """Takes a line that announces the list below it."""
+        self._lead_in = (sentence.depth if sentence.form is Form.ITEM else -1, kind)
+        self._in_list = False
+
+    def kind(self, sentence: Sentence) -> str | None:
+        """Returns the kind that its place gives to a sentence; only the first of a block gets one."""
+        if not sentence.opens:
+            return None
+        if self._lead_in is not None:
+            depth, kind = self._lead_in
+            was_in_list = self._in_list
+            self._in_list = sentence.form is Form.ITEM and sentence.depth > depth
+            if not self._in_list:
+                self._lead_in = None
+            if self._in_list or not was_in_list:
+                return kind
+        return self._kind_of_heading()
+
+    def _kind_of_heading(self) -> str | None:
+        return self._headings[-1][1] if self._headings else None
 
 
 def _is_sentence(text: str) -> bool:

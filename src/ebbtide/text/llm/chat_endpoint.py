@@ -26,7 +26,6 @@ class ChatUsage:
     """The tokens and cost of replies. A request without a reply adds nothing: its usage is not reported.
 
     Args:
-        replies: How many came.
         input_tokens: Tokens sent; None where a reply did not say.
         output_tokens: Tokens received; likewise.
         cost_usd: None where tokens or prices are unknown.
@@ -175,9 +174,6 @@ class CircuitBreaker:
 
     Of a server that is down, or a key that is wrong, every further question would cost its time-outs and
     learn nothing.
-
-    Args:
-        chat_model: Who is asked.
     """
 
     def __init__(self, chat_model: ChatModel) -> None:

@@ -77,7 +77,6 @@ def extract_with_llm(text: str, model: ChatModel) -> LlmExtraction:
 
     Args:
         text: The turn; an empty one is not sent, and of a long one the beginning and the end.
-        model: Such as `ChatEndpoint`.
 
     Raises:
         ConfigError: The model cannot be asked as it is set up.

@@ -121,21 +121,8 @@ def has_spent(usage: Usage | None) -> bool:
 def _shaped(shape: UsageShape, report: Mapping[str, Any]) -> Usage:
     counts = shape.counts(report, count)
     if shape.cached_inside:
-        return disjoint_usage(
-            total_input=counts.input,
-            output=counts.output,
-            cache_read=counts.cache_read,
-            cache_write=counts.cache_write,
-            reasoning=counts.reasoning,
-            cache_write_1h=counts.cache_write_1h,
-        )
-    usage = Usage(
-        input_tokens=counts.input,
-        output_tokens=counts.output,
-        cache_read_tokens=counts.cache_read,
-        cache_write_tokens=counts.cache_write,
-        reasoning_tokens=counts.reasoning,
-        cache_write_1h_tokens=counts.cache_write_1h,
-    )
+        fields = {name.removesuffix("_tokens"): number for name, number in counts.items()}
+        return disjoint_usage(total_input=fields.pop("input"), **fields)
+    usage = Usage(**counts)
     usage.drop_impossible_parts()
     return usage
