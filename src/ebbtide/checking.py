@@ -167,7 +167,7 @@ def check_trace(
     Raises:
         TranscriptError: Nothing in it can be read.
     """
-    recorder = new_recorder(options)
+    recorder = RunRecorder(options)
     share = None if inherited is None else _RunShare(inherited, options.prices)
     _feed(recorder, trace if share is None else map(share.own, trace), progress)
     summary = _summary_of(recorder, trace)
@@ -259,25 +259,12 @@ def check_events(
     'ls 6 times in a row, same arguments, same result (calls 1-6).'
     """
     expect("options", options, RunOptions)
-    recorder = new_recorder(options)
+    recorder = RunRecorder(options)
     share = None if inherited is None else _RunShare(inherited, options.prices)
     _feed(recorder, events if share is None else map(share.own, events), progress)
     summary = recorder.summary(source, form, advice=advice, over=over)
     summary = summary if share is None else share.of(summary)
     return redacted(summary) if options.redact else summary
-
-
-def new_recorder(options: RunOptions) -> RunRecorder:
-    """A recorder that judges a run by these options."""
-    return RunRecorder(
-        options.profile,
-        tools=options.tools,
-        limits=options.limits,
-        prices=options.prices,
-        shadow=options.shadow,
-        timeline=options.timeline,
-        timezone=options.timezone,
-    )
 
 
 def check_many(

@@ -20,6 +20,7 @@ from ebbtide.events.usage import Usage
 from ebbtide.report.wording import missing_cost
 from ebbtide.supervision.facts import DryRoundFacts, LimitFacts
 from ebbtide.supervision.ladder import Action, Cause
+from ebbtide.supervision.run_options import RunOptions
 from ebbtide.supervision.summary import sentences
 from ebbtide.supervision.summary.findings import OtherNotes
 from ebbtide.supervision.summary.headline import Headline
@@ -32,8 +33,8 @@ from ebbtide.supervision.verdict import Verdict
 CLAIMS = ("The cache is stale after every deployment.", "Retries hide the timeouts.", "The index is missing.")
 
 
-def recorded(*events: Event | Round, **how: Any) -> RunSummary:
-    recorder = RunRecorder(**how)
+def recorded(*events: Event | Round, decisions: bool = True, **options: Any) -> RunSummary:
+    recorder = RunRecorder(RunOptions(**options), decisions=decisions)
     for event in events:
         recorder.record(event)
     return recorder.summary("run", "test")

@@ -11,7 +11,7 @@ import dataclasses
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, get_type_hints
+from typing import TYPE_CHECKING, Final, get_type_hints
 
 from ebbtide.batch.results.arrow_types import arrow_library, arrow_type
 from ebbtide.budget.tally import usd
@@ -158,17 +158,9 @@ def remark(
 
 
 def _supervisor(state: bytes | None, options: RunOptions) -> Supervisor:
-    limits = options.limits
-    settings: dict[str, Any] = {
-        "tools": options.tools,
-        # A limit that cannot be counted yet ends nothing: what is missing may come with the next event.
-        "limits": None if limits is None else dataclasses.replace(limits, when_unknown="allow"),
-        "prices": options.prices,
-        "shadow": options.shadow,
-    }
     if state is None:
-        return Supervisor(options.profile, **settings)
-    return Supervisor.from_bytes(state, options.profile, **settings)
+        return Supervisor(**options.of_supervisor)
+    return Supervisor.from_bytes(state, **options.of_supervisor)
 
 
 def _subject(verdict: Verdict) -> tuple[object, ...]:

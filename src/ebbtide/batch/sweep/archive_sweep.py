@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Final, NamedTuple
 
@@ -78,29 +78,16 @@ class SweepTask:
         return judged
 
     def _judge(self, run: ArchivedRun) -> JudgedRun:
-        judges = [
-            (supervisor, LadderSteps(supervisor.tally)) for supervisor in map(_supervisor, self.options)
-        ]
+        supervisors = [Supervisor(**options.of_supervisor) for options in self.options]
+        judges = [(supervisor, LadderSteps(supervisor.tally)) for supervisor in supervisors]
         for event in run.read():
             for supervisor, steps in judges:
                 verdict = supervisor.record(event)
                 if verdict.rank > steps.rank:
                     steps.add(verdict)
-        tally = judges[0][0].tally
+        tally = supervisors[0].tally
         # What comes to light only when nothing more comes would have ended nothing.
         return JudgedRun(run.run_id or "", usd(tally.cost), tuple(steps.listed() for _, steps in judges))
-
-
-def _supervisor(options: RunOptions) -> Supervisor:
-    limits = options.limits
-    return Supervisor(
-        options.profile,
-        tools=options.tools,
-        # A limit that cannot be counted yet ends nothing: what is missing may come with the next event.
-        limits=None if limits is None else replace(limits, when_unknown="allow"),
-        prices=options.prices,
-        shadow=options.shadow,
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

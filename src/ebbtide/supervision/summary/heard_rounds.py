@@ -39,14 +39,7 @@ class HearingRecorder(RunRecorder):
 
     def __init__(self, options: RunOptions) -> None:
         self._chains: dict[str, list[ReadRound]] = defaultdict(list)
-        super().__init__(
-            options.profile,
-            tools=options.tools,
-            limits=options.limits,
-            prices=options.prices,
-            decisions=False,
-            eager_rounds=_EVERY_ROUND,
-        )
+        super().__init__(options, decisions=False, eager_rounds=_EVERY_ROUND)
 
     def round(self, chain_id: str, read_round: ReadRound) -> None:
         """As `Listener.round`."""
