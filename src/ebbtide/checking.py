@@ -59,7 +59,6 @@ def check(
 
     Args:
         path: A trace of any known format, compressed or not; ``-`` for standard input.
-        options: By what it is judged.
         progress: Called with the number of events so far, every thousand and at the end.
         is_named: Whether somebody named the file; plain text that a search came upon has to be a conversation
             beyond doubt.
@@ -107,7 +106,6 @@ def placed(summary: RunSummary, origin: SessionOrigin, form: str) -> RunSummary:
     """Returns the summary with the place of its session among others.
 
     Args:
-        summary: What it came to.
         origin: Where its session comes from.
         form: The name of its format.
     """
@@ -160,9 +158,6 @@ def check_trace(
 
     Args:
         trace: As `open_trace` and `Trace.of` give it.
-        options: By what it is judged.
-        progress: As for `check`.
-        inherited: As for `check`.
 
     Raises:
         TranscriptError: Nothing in it can be read.
@@ -182,7 +177,6 @@ def hear(
 
     Args:
         trace: As for `check_trace`.
-        options: By what it is judged.
         items: Its events, where it was read already.
 
     Raises:
@@ -214,7 +208,6 @@ def refuse_nothing(source: str, events: int, faults: Sequence[TranscriptError]) 
 
     Args:
         source: What messages call it.
-        events: Its events.
         faults: What could not be read.
 
     Raises:
@@ -243,13 +236,10 @@ def check_events(
 
     Args:
         events: Its events, in order.
-        options: By what it is judged.
         source: What the summary calls the run.
         form: What the summary calls the format of the events.
         advice: What to switch on where the run holds too little; empty where that is not known.
         over: Whether nothing more comes.
-        progress: As for `check`.
-        inherited: As for `check`.
 
     >>> from ebbtide.events.event import ToolCall
     >>> summary = check_events(ToolCall(name="ls", args={}, result="a.txt") for _ in range(6))
@@ -281,11 +271,9 @@ def check_many(
     Args:
         paths: The files. The largest are begun with, so that no core waits for one at the end; with
             `inherited` they are worked on in their order.
-        options: By what they are judged.
         jobs: Processes; None takes one a core where the files are worth it, 1 works in this one. So do
             options that cannot be sent to another process.
         from_arguments: Those of the paths that somebody named, as for `check`; None: all.
-        is_growing: As for `check`.
         inherited: By path, the calls in them that other files own, where that is known; None reads the files
             for it.
 

@@ -42,7 +42,6 @@ def results(
 
     Args:
         function: Does one piece. It and all that it takes and gives can be sent to another process.
-        pieces: Its arguments.
         jobs: Processes; 1 works in this one.
     """
     if jobs <= 1:

@@ -51,7 +51,6 @@ class PaidSession(NamedTuple):
     """A session as the comparison with later ones needs it.
 
     Args:
-        work: The kind of its work.
         saving: Units that the change saves.
         cost: Units that the session cost.
     """
@@ -66,7 +65,6 @@ def estimate(savings: Sequence[ReplayedSaving], records: Sequence[SessionRecord]
 
     Args:
         savings: Of each session.
-        records: The sessions.
     """
     span, since = (
         span_s(records),

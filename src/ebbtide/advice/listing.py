@@ -22,7 +22,6 @@ class OpenAdvice:
     """An advice that is not applied.
 
     Args:
-        advice: The advice.
         current: The value that holds now; None where none is set.
         problem: Why that is not known; None where it is.
     """
@@ -113,9 +112,7 @@ class AdviceListing:
     """All advices of this machine.
 
     Args:
-        sessions: Sessions that were read.
         since: When the first of them began; None where no time is known.
-        unread: Sessions that cannot be read.
         made: Advices that were applied.
         others: Those that were not, the dearest first.
     """
@@ -130,13 +127,7 @@ class AdviceListing:
     def of(
         cls, records: Sequence[SessionRecord], applied: Sequence[AppliedAdvice], *, unread: int = 0
     ) -> AdviceListing:
-        """Returns what sessions say.
-
-        Args:
-            records: The sessions.
-            applied: The advices that were applied.
-            unread: Sessions that cannot be read.
-        """
+        """Returns what sessions say."""
         made = [MadeAdvice.of(entry, records) for entry in applied]
         in_force = {item.entry.name for item in made if item.problem is None}
         found = [OpenAdvice.of(item) for item in advices(records) if item.name not in in_force]

@@ -57,9 +57,7 @@ def measure(
     share that is still there, at the cost of the sessions after it.
 
     Args:
-        kind: The change.
         before: The sessions of the project before it.
-        records: Those after it.
     """
     groups = _matched(before, paid_sessions(kind, records))
     sessions = sum(map(len, groups[1::2]))

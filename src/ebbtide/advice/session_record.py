@@ -36,7 +36,6 @@ class SessionPath(NamedTuple):
     """A file of a session.
 
     Args:
-        path: The file.
         is_main: Whether it is the session itself, and no sub-agent of it.
         inherited: Calls in it that another file owns.
     """
@@ -51,14 +50,12 @@ class LongAnswer:
     """A long answer of a tool, and what it took to read it in all calls until a compaction.
 
     Args:
-        tool: The tool.
         title: The call in words.
         file: The file that the call names; None where it names none.
         length: Characters.
         tokens: Tokens of it that all calls read together.
         reads: Calls that read it.
         cost: Units that they paid.
-        has_failed: Whether the call failed.
     """
 
     tool: str
@@ -76,14 +73,9 @@ class SessionRecord:
     """One session with what it started.
 
     Args:
-        session: Its id.
         project: The folder that the agent worked in; None where unknown.
-        agent: The coding agent.
         began: Seconds since 1970; None where no time is recorded.
-        ended: Likewise.
-        calls: Calls of models.
         cost: Units that they cost; None where nothing of it is known.
-        work: What kind of work it was.
         answers: Answers of tools of 1,000 characters or more.
         hour: Units that a cache of an hour would have saved in the main conversation; None: unknown.
         minutes: Units that a cache of five minutes would have saved there; None: unknown.
@@ -112,11 +104,7 @@ class SessionRecord:
         """Returns the record of a session, or why one of its files cannot be read.
 
         Args:
-            session: Its id.
             project: The folder that the agent worked in; None where unknown.
-            agent: The coding agent.
-            files: Its files.
-            prices: What tokens cost.
         """
         record = cls(session=session, project=project, agent=agent)
         try:
@@ -138,8 +126,6 @@ class SessionRecord:
         """Adds the events of one file of the session.
 
         Args:
-            events: They.
-            prices: What tokens cost.
             inherited: Calls in the file that another file owns.
             is_main: Whether it is the session itself, and no sub-agent of it.
         """

@@ -29,7 +29,6 @@ class ArchiveTask:
     """The settings for checking an archive.
 
     Args:
-        output: The file of results.
         options: By what runs are judged.
         settings: The same in words: what was begun with other settings is not gone on with.
         most_seconds: How long a run may take; None does not bound it.
@@ -119,7 +118,6 @@ def check_into(
 
     Args:
         parts: They; those that are there stay.
-        chunks: What is to be checked.
         task: What is to be made of it.
         jobs: Processes; 1 works in this one.
         progress: Called with the number of runs that have come to a row, again and again.

@@ -18,9 +18,7 @@ def document(title: str, *body: str | None, scripts: Sequence[str] = (), styles:
     """Returns the HTML of a whole page.
 
     Args:
-        body: Content of the page.
         scripts: Names of assets that are run at its end.
-        styles: Names of assets.
     """
     script, style = _assets(scripts), _assets(styles)
     head = element(

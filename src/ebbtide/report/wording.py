@@ -332,7 +332,6 @@ def round_cut(
 
     Args:
         rounds: Rounds of the conversation that is judged.
-        form: Name of the format.
         unit: Unit of a round if the format does not state it: ``turn`` or ``circle``.
         calls: Calls of tools in the run.
         people: True if what people say is among them: it is where hardly anything is called.

@@ -14,8 +14,6 @@ class Commit:
         hash: Its whole name.
         authored: Seconds since 1970 at which it was written first; a rebase and an amendment keep it.
         committed: Seconds since 1970 at which it was made.
-        title: The first line of its message.
-        body: The rest of its message.
         added: Lines that it adds, by file; a binary file has 0.
     """
 

@@ -32,7 +32,6 @@ class ShippedChange:
 
     Args:
         hash: The commit that stands for it now.
-        title: The first line of its message.
         committed: Seconds since 1970.
         fate: What became of it. A rewritten change is on the default branch, fewer than 30 % of its lines
             remain, and commits of no known session touched its files after it. A lost one is on no branch.
@@ -60,7 +59,6 @@ class Fates:
     """The fates of commits in a repository.
 
     Args:
-        repository: The repository.
         since: Seconds since 1970; no commit in question was made before.
         printed: Beginnings of hashes that sessions recorded: their commits count though no branch has them.
 

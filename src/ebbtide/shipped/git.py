@@ -116,7 +116,6 @@ class Repository:
         """Returns the commits of some branches, without merges.
 
         Args:
-            tips: Names of branches.
             since: Seconds since 1970; commits that were made before are left out.
         """
         return set(self._ask("rev-list", "--no-merges", *_since(since), *tips, "--").split())
@@ -146,11 +145,7 @@ class Repository:
         }
 
     def commits(self, hashes: Iterable[str]) -> Iterator[Commit]:
-        """Yields commits with their files; merges are left out.
-
-        Args:
-            hashes: Their whole hashes.
-        """
+        """Yields commits with their files; merges are left out."""
         mark = secrets.token_hex(16)
         form = f"--format={mark}%H%x00%P%x00%at%x00%ct%x00%s%x00%b%x00"
         given = "".join(f"{name}\n" for name in hashes).encode()
@@ -240,7 +235,6 @@ class Repository:
 
         Args:
             tip: At which commit.
-            path: The file.
             since: Seconds since 1970; who wrote older lines is not asked.
         """
         options = ("blame", "--incremental", "--no-progress", "--no-textconv", *_since(since))
@@ -275,8 +269,6 @@ class Repository:
         """Runs git.
 
         Args:
-            arguments: The command and its options.
-            given: Its input.
             seconds: For how long.
             missing: Whether a failure means that there is nothing.
             none: The exit code that says so; None where none does.

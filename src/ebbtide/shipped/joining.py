@@ -25,7 +25,6 @@ class JoinedCommit(NamedTuple):
     """One commit of a session.
 
     Args:
-        commit: Its whole hash.
         evidence: What says so.
     """
 
@@ -124,8 +123,6 @@ def join(work: SessionWork, index: CommitIndex, roots: Sequence[str] = ()) -> tu
       commit of them after the edit.
 
     Args:
-        work: The session.
-        index: The commits.
         roots: Folders that hold its work.
     """
     links: dict[str, Evidence] = {}

@@ -87,12 +87,7 @@ class SessionOutcome:
 
 
 def outcomes(repository: Repository, works: Sequence[SessionWork]) -> list[SessionOutcome]:
-    """Returns what each session shipped.
-
-    Args:
-        repository: Where.
-        works: The sessions.
-    """
+    """Returns what each session shipped."""
     times = [work.first_ts for work in works if work.first_ts is not None]
     since = min(times) - _DAY_S if times and len(times) == len(works) else None
     printed = {made.printed.hash for work in works for made in work.commits if made.printed.hash}

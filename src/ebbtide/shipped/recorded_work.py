@@ -16,7 +16,6 @@ class WorkFile(NamedTuple):
     """One file of a session.
 
     Args:
-        path: The file.
         session: The session that it is of, or that started it.
         project: The folder that the agent worked in; None where unknown.
         agent: The coding agent, or the format.

@@ -40,9 +40,7 @@ class SessionWork:
     """Changes that a session and its sub-agents made, as far as their records show it.
 
     Args:
-        session: Its id.
         project: The folder that the agent worked in; None where unknown.
-        agent: The coding agent.
 
     Attributes:
         commits: Commits that its calls made, in their order.
@@ -74,11 +72,7 @@ class SessionWork:
 
 
 class WorkReader:
-    """Reads the events of one file into the work of its session.
-
-    Args:
-        work: Where it goes.
-    """
+    """Reads the events of one file into the work of its session."""
 
     def __init__(self, work: SessionWork) -> None:
         self._work = work

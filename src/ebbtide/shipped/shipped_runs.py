@@ -18,7 +18,6 @@ def with_shipped(
     """Returns the summaries, each session's own one with what the session and its sub-agents shipped.
 
     Args:
-        summaries: The runs.
         sessions: The session that each file is of, by its path.
         shipped: What each session shipped, by its id.
     """

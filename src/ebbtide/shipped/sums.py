@@ -22,7 +22,6 @@ class ShippedSums:
         cost_units: What those with commits cost, as far as prices are known; None where none is.
         unpriced: Their calls without a price.
         fates: Changes by their fate.
-        added: Lines of landed changes.
         surviving: Lines of them that remain; None where that is not known of one.
     """
 

@@ -23,8 +23,6 @@ class ChainState(State):
     """State of one chain, and of its conversation.
 
     Args:
-        name: The chain.
-        profile: Thresholds.
         embedder: Turns the semantic level of its conversation on.
     """
 

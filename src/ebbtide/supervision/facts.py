@@ -69,7 +69,6 @@ class DryRoundFacts:
     """Rounds in a row that brought nothing new.
 
     Args:
-        rounds: How many.
         ready: Whether there is a result to act on.
     """
 

@@ -48,7 +48,6 @@ class Utterance(NamedTuple):
     """Words of a model or a person, and their place.
 
     Args:
-        text: The words.
         agent: Who spoke, where that is known.
         event: Number of the event in the run.
         fresh: Whether something new came between it and the turn before.

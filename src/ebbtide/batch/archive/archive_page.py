@@ -15,12 +15,7 @@ _ROWS = 100
 
 
 def archive_page(summary: ArchiveSummary, source: str) -> str:
-    """The page: sentences, and tables to open.
-
-    Args:
-        summary: What the results say.
-        source: The file of results.
-    """
+    """The page: sentences, and tables to open."""
     title = f"{count(summary.runs[ResultStatus.CHECKED], 'run')} in {source}"
     first, *more = sentences(summary)
     return document(

@@ -79,7 +79,6 @@ def check_chunks(
 
     Args:
         chunks: A chunk whose process ended comes in several results.
-        task: Checks them.
         next_path: Where the next part is to be written.
         jobs: Processes; 1 works in this one.
     """

@@ -118,11 +118,7 @@ class ArchiveShipped:
         unpriced: Their calls without a known cost.
         landed: Changes that landed, and that nobody took back.
         reverted: Changes that were taken back.
-        open: Changes on other branches.
-        lost: Changes on no branch.
-        lines_added: Lines of landed changes.
         lines_surviving: How many of them remain; None where that is not known of one.
-        usd_per_landed_change: Dollars for a landed change.
         usd_per_surviving_line: Dollars for a line that remains.
     """
 
@@ -168,15 +164,10 @@ class WorstRun:
     """A run of which much bought nothing.
 
     Args:
-        headline: How it ended.
-        course: How it went.
-        action: Its verdict.
-        reason: The reason of the verdict.
         waste_kind: The kind of waste that took most of what bought nothing; None where nothing did.
         agent: The agent that took most of it.
         model: Likewise the model.
         day: When it began; None where that is unknown.
-        events: Its events.
         cost_usd: Dollars.
         wasted_usd: Dollars of what bought nothing.
         wasted_tokens: Its tokens.
@@ -202,10 +193,8 @@ class ArchiveSummary(Record):
     """The summary of an archive's results.
 
     Args:
-        runs: By status.
         actions: Checked runs by verdict.
         headlines: Checked runs by how they ended.
-        events: Of all runs.
         first_day: Of the earliest run with a date.
         last_day: Of the latest.
         total: All runs in one line.

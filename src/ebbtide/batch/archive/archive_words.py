@@ -28,9 +28,7 @@ class ArchiveTable:
 
     Args:
         title: What stands over it.
-        headers: Names of the columns.
         words: Names of those that hold words; the others hold numbers.
-        rows: Their cells.
     """
 
     title: str

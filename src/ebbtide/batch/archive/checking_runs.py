@@ -37,7 +37,6 @@ def check_run(
     """Checks a run, and returns its row, or that of a run that could not be checked.
 
     Args:
-        options: By what it is judged.
         most_seconds: How long it may take; None does not bound it.
     """
 
@@ -53,7 +52,6 @@ def guarded(
     """Applies a function to a run, and returns its answer, or the row of a run that could not be checked.
 
     Args:
-        judge: What makes it.
         redacts: Whether keys and passwords are masked in what is said of an error.
         most_seconds: How long it may take; None does not bound it.
     """
@@ -80,11 +78,7 @@ def check_events(
     """Checks the run whose events are at hand, and returns its row.
 
     Args:
-        events: In order.
-        options: By what it is judged.
-        run_id: The run.
         source: The table that they come from.
-        most_seconds: As for `check_run`.
 
     >>> from ebbtide.events.event import ToolCall
     >>> row = check_events([ToolCall(name="ls", args={}, result="a.txt")] * 6, run_id="run 7")
@@ -108,7 +102,6 @@ def check_partition(
 
     Args:
         runs: In any order.
-        options: By what they are judged.
         most_seconds: How long one may take; None does not bound it.
         rows: Most rows of a batch.
 

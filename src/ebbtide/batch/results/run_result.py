@@ -54,12 +54,9 @@ class RunResult:
     Args:
         run_id: The run: the path or URL of its file, or its id in a table.
         source: The file or the table that it was read from.
-        version: `RESULT_VERSION`.
         status: Whether it was checked.
-        error: Why it was not.
         error_line: The line or row of the source where that is, from 1.
         error_path: The place in the document.
-        format: Name of the format.
         headline: How it ended, in one word.
         course: How it went, in one word.
         action: The highest verdict: allow, nudge, finalize, escalate, stop.
@@ -76,9 +73,6 @@ class RunResult:
         began_s: Seconds since 1970 of the first event; None where it has no date.
         ended_s: Likewise of the last.
         seconds: Between the two.
-        events: Events of any kind.
-        tool_calls: Calls of tools.
-        model_calls: Calls of models.
         tokens: Of all classes.
         cost_usd: Dollars.
         unpriced_calls: Calls of models with tokens and without a known cost.
@@ -88,7 +82,6 @@ class RunResult:
         avoidable_tokens: Its tokens.
         saved_usd: Dollars that came after the verdict that would have ended the run.
         saved_tokens: Its tokens.
-        saved_events: Its events.
         calls_without_arguments: Calls whose arguments were not recorded: no loop can be proven with them.
         calls_without_answer: Calls whose answer was not recorded.
         converged: The last signal of the conversation: CONTINUE, SHIP, ESCALATE.
@@ -187,12 +180,7 @@ def result_schema() -> pa.Schema:
 
 
 def result_of(run_id: str | None, summary: RunSummary) -> RunResult:
-    """Makes the row of a run that was checked.
-
-    Args:
-        run_id: The run.
-        summary: What it came to.
-    """
+    """Makes the row of a run that was checked."""
     verdict, spent, bill = summary.verdict, summary.spent, summary.bill
     after = None if summary.saving is None else summary.saving.after
     are_tokens_known = spent.tokens.total is not None
@@ -260,8 +248,6 @@ def refusal(
 
     Args:
         run_id: The run; None where even that is not known.
-        source: The file or the table.
-        error: What was raised.
         status: What that means; an error that says so makes it no trace.
     """
     if not isinstance(error, TranscriptError):
@@ -317,7 +303,6 @@ class ResultLine:
     """One line of the bill; as `BillLine`.
 
     Args:
-        name: Of what.
         amount: What it took.
         first: Of it, what was paid when it was read for the first time.
         count: Events behind it.
@@ -338,9 +323,7 @@ class ResultWaste:
     """One kind of waste; as `WasteLine`.
 
     Args:
-        kind: Which.
         amount: What would not have been spent without it.
-        count: Calls.
         events: The first of them, by number in the run.
         example: One of them in words.
         tools: Of it, what belongs to calls of a tool.
@@ -358,7 +341,6 @@ def result_lines(lines: Iterable[BillLine], *, are_tokens_known: bool) -> tuple[
     """The lines of a breakdown.
 
     Args:
-        lines: As the bill has them.
         are_tokens_known: Whether the run reported any tokens.
     """
     return tuple(

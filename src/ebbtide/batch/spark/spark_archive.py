@@ -51,7 +51,6 @@ def check_files(
     Args:
         spark: The session.
         names: As for `ebbtide.batch.archive.archive_files.files_at`.
-        options: By what runs are judged.
         most_seconds: How long a run may take; None does not bound it.
         tasks: Parts into which the work is split; None takes ``spark.sql.shuffle.partitions``.
 
@@ -90,8 +89,6 @@ def check_rows(
     does not fit into memory. Python holds one run at a time, and a long run holds up its task alone.
 
     Args:
-        rows: The table.
-        options: By what runs are judged.
         row_map: What the columns are, or the name of a map as for `RowMap.load`. By default they are what
             their names say.
         run: The column that names the run, in place of that of the map.
@@ -127,8 +124,6 @@ def bare_columns(rows: DataFrame, row_map: RowMap, source: str) -> tuple[DataFra
     """The columns that a map reads, under other names: Spark hands over none with a dot in its name.
 
     Args:
-        rows: The table.
-        row_map: What its columns are.
         source: What messages call the table.
 
     Returns:
@@ -206,11 +201,6 @@ def check_separately(
 
     It costs some milliseconds a run. Where processes cannot be forked, such as on Windows, it is
     `check_partition`.
-
-    Args:
-        runs: As for `check_partition`.
-        options: As for `check_partition`.
-        most_seconds: As for `check_partition`.
     """
     if not hasattr(os, "fork"):
         yield from check_partition(runs, options, most_seconds=most_seconds)

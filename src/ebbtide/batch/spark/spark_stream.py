@@ -61,8 +61,6 @@ def verdict_changes(
             one run that come at once are taken in their order.
         options: By what runs are judged.
         row_map: As for `ebbtide.batch.spark.spark_archive.check_rows`.
-        run: Likewise.
-        order: Likewise.
         silent_after_s: Tell once when nothing was heard of a run for so long by the clock of Spark; None
             tells nothing.
         forget_after_s: The state of a run of which nothing was heard for so long is removed; an event that
@@ -105,9 +103,6 @@ class SparkRunProcessor:
     """The ``StatefulProcessor`` that Spark calls with the new rows of each bucket, with its method names.
 
     Args:
-        options: By what runs are judged.
-        row_map: What the columns are.
-        names: Their names.
         silent_ms: Milliseconds after which a run is silent; None never.
         forget_ms: Milliseconds after which it is forgotten.
     """

@@ -35,7 +35,6 @@ class VerdictChange:
 
     Args:
         run_id: The run; None in a remark on rows that name none.
-        version: `CHANGE_VERSION`.
         event: Number of the event in the run at which it changed, from 1.
         ts: Time of that event; None where it has none.
         action: What to do now: allow, where what held before holds no longer.
@@ -90,9 +89,7 @@ def advance(
 
     Args:
         state: What the call before returned; None for a new run.
-        events: In order.
         options: By what it is judged; the same at every call.
-        run_id: The run.
 
     Returns:
         The state for the next call, and a row for each verdict that came or was lifted.
@@ -135,7 +132,6 @@ def remark(
 
     Args:
         state: As for `advance`; None where nothing is known of the run.
-        options: As for `advance`.
         run_id: The run; None where the rows do not say.
         kind: What it is about.
         reason: In one sentence.

@@ -36,7 +36,6 @@ class JudgedRun(NamedTuple):
     """A run under each setting.
 
     Args:
-        run_id: The run.
         cost_usd: What it cost; None where not known.
         steps: Where it came to each step of the ladder, by setting.
     """
@@ -133,7 +132,6 @@ class SweepCounter:
 
     Args:
         settings: Those under which they were judged.
-        outcomes: How they came out.
     """
 
     settings: Sequence[SweptSetting]
@@ -230,8 +228,6 @@ def sweep_files(
     """Judge the runs in files of which an outcome is known; the others are not read.
 
     Args:
-        counter: What counts them.
-        task: What judges them.
         jobs: Processes; None takes one a core where they are worth it.
         progress: Called with the number of runs that were gone through, again and again.
 

@@ -76,11 +76,7 @@ class EndedRuns:
 
 @dataclass(slots=True)
 class EndedCounter:
-    """Counts the runs that one verdict and anything stricter would have ended.
-
-    Args:
-        action: The verdict.
-    """
+    """Counts the runs that one verdict and anything stricter would have ended."""
 
     action: Action
     failed: int = 0
@@ -183,7 +179,6 @@ class RunOutcomes:
 
     Args:
         by_run: By the id of the run, or by the name of its file, with or without endings, or of its folder.
-        source: The table.
         column: Its column that names the runs.
     """
 
@@ -210,7 +205,6 @@ class RunOutcomes:
 
         Args:
             name: What the table calls the run.
-            run_id: The run.
             runs: The runs so far, by what the table calls them; it is added.
 
         Raises:
@@ -238,7 +232,6 @@ class RunOutcomes:
         """Those in a table of Parquet, CSV, JSON (a list of objects) or JSON lines.
 
         Args:
-            file: The table.
             run: The column that names the run.
             outcome: The column that says whether it succeeded: true or false, 1 or 0, ``success`` or
                 ``failure`` and the like. A run without a word has no known outcome.

@@ -83,9 +83,6 @@ def endings_by_results(results: Path) -> EndingOutcomes:
 def outcomes_in_git(endings: dict[Path, EndingOutcomes]) -> RunOutcomes:
     """Returns the outcomes of the runs in files of results, as git has them.
 
-    Args:
-        endings: The endings of each file.
-
     Raises:
         ConfigError: No run is settled.
     """

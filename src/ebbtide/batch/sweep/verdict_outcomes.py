@@ -26,7 +26,6 @@ class VerdictLine:
     """The runs that verdicts of one kind in a file of results would have ended.
 
     Args:
-        results: The file.
         kind: What the verdicts are about; None of all kinds together.
         ended: The runs that they would have ended.
     """
@@ -38,10 +37,6 @@ class VerdictLine:
 
 def ended_by_results(results: Path, outcomes: RunOutcomes) -> list[VerdictLine]:
     """Counts the runs that the verdicts in a file would have ended: all, then by kind, most runs first.
-
-    Args:
-        results: The file.
-        outcomes: How the runs came out.
 
     Raises:
         ConfigError: The file cannot be read, or there is an outcome for none of its runs.

@@ -45,11 +45,7 @@ class RowPiece(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PackedRows:
-    """Rows of a database, as small as they are: the mappings themselves take ten times as much.
-
-    Args:
-        num_rows: How many.
-    """
+    """Rows of a database, as small as they are: the mappings themselves take ten times as much."""
 
     num_rows: int
     data: bytes
@@ -72,14 +68,7 @@ class PackedRows:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowsRun:
-    """A run in rows.
-
-    Args:
-        run_id: The run.
-        source: The table.
-        pieces: Its rows, in order.
-        row_map: What their columns are.
-    """
+    """A run in rows."""
 
     run_id: str
     source: str
@@ -122,10 +111,7 @@ def held_run(run_id: str, pieces: Iterable[RowPiece], source: str, row_map: RowM
     """The run in rows that come piece by piece; one that is too long to be held is refused.
 
     Args:
-        run_id: The run.
         pieces: Its rows, in order; they are gone through to their end.
-        source: The table.
-        row_map: What their columns are.
     """
     batches: list[RowPiece] = []
     rows = size = 0
@@ -152,8 +138,6 @@ class RowsChunk:
     Args:
         data: Their rows, one run behind the other, as a stream of Arrow.
         lengths: Each run and its number of rows.
-        source: The table.
-        row_map: What the columns are.
     """
 
     data: Any

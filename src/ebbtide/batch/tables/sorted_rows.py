@@ -20,8 +20,6 @@ def runs_in(batches: Iterable[pa.RecordBatch], row_map: RowMap, *, source: str) 
 
     Args:
         batches: All rows, sorted by run.
-        row_map: What the columns are.
-        source: The table.
     """
     nameless = 0
     for name, group in groupby(_stretches(batches, row_map.run), key=itemgetter(0)):
@@ -40,7 +38,6 @@ def nameless_run(source: str, rows: int, row_map: RowMap) -> RefusedRun:
     Args:
         source: The table.
         rows: Their number.
-        row_map: What the columns are.
     """
     return RefusedRun(source, row_map.nameless(rows), has_id=False)
 

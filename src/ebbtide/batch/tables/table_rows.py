@@ -63,7 +63,6 @@ def open_table(names: Sequence[str], row_map: RowMap) -> Iterator[RunTable]:
     Args:
         names: Files, patterns and folders of one kind that are one table; or one ``FILE.db#TABLE`` of SQLite,
             or one ``postgresql://...#TABLE``.
-        row_map: What its columns are.
 
     Raises:
         ConfigError: There is none, a package is missing, or the column of the run or of the order.

@@ -73,7 +73,6 @@ class RunRecorder:
 
     Args:
         options: By what it is judged. A limit that could not be counted is in the summary, and ends nothing.
-        decisions: Look for decisions.
         eager_rounds: Rounds that are read for the summary alone; later ones are read where a verdict needs
             them.
 
@@ -278,7 +277,6 @@ class RunRecorder:
 
         Args:
             source: The file, or what else it was read from.
-            form: Name of its format.
             advice: What to switch on, so that arguments, answers and words are recorded.
             over: Whether nothing more comes: what a model said last is a round then.
         """

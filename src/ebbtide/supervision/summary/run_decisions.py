@@ -26,9 +26,6 @@ class RunDecisions:
 
     Where a trained model cannot be used, the rules judge alone: watching never breaks the run.
 
-    Args:
-        profile: Thresholds of the gate.
-
     Attributes:
         fault: Why the model that the profile names is not used; None as long as all is well.
     """
@@ -52,7 +49,6 @@ class RunDecisions:
         """Take what was said.
 
         Args:
-            text: The words.
             agent: Who spoke, where that is known.
             event: Number of the event in the run.
             ts: When, in seconds since the epoch. None compares with all that was kept before it, a time with
@@ -70,7 +66,6 @@ class RunDecisions:
         """Take a call without a fault: it may have asked a person, or carry out a decision.
 
         Args:
-            call: The call.
             policy: What is declared about its tool; None where nothing is.
             event: Number of the event in the run.
         """

@@ -91,7 +91,6 @@ def ended(ending: RunEnding, *, refused: int = 0) -> str | None:
     """Returns a sentence on how a run ended, with the words that say so; None where nothing does.
 
     Args:
-        ending: The ending.
         refused: Calls that a person or a rule of the harness did not allow. Where they are many, a run that
             did not come to an answer is counted with them.
 
@@ -196,8 +195,6 @@ def run_reason(
 
     Args:
         highest: The highest verdict that the run came to.
-        findings: What was found.
-        spent: What the run took.
         coverage: How much of it was recorded.
         ending: How it ended, which the reason does not deny.
     """
