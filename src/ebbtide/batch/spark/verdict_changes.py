@@ -7,13 +7,12 @@ that delivers twice is safe as long as events are numbered.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Final, get_type_hints
+from typing import TYPE_CHECKING, Final
 
-from ebbtide.batch.results.arrow_types import arrow_library, arrow_type
+from ebbtide.batch.results.arrow_types import arrow_library, arrow_schema
 from ebbtide.budget.tally import usd
 from ebbtide.codec import to_wire
 from ebbtide.events.event import Event
@@ -70,9 +69,7 @@ def change_schema() -> pa.Schema:
     Raises:
         ConfigError: The package pyarrow is not installed.
     """
-    hints = get_type_hints(VerdictChange)
-    columns = [(field.name, arrow_type(hints[field.name])) for field in dataclasses.fields(VerdictChange)]
-    return arrow_library().schema(columns, metadata={"ebbtide.changes": str(CHANGE_VERSION)})
+    return arrow_schema(VerdictChange, "ebbtide.changes", CHANGE_VERSION)
 
 
 def change_batch(changes: Iterable[VerdictChange]) -> pa.RecordBatch:
