@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from ebbtide.report.markup import Markup, element, joined
+from ebbtide.report.markup import Markup, element, joined, table
 from ebbtide.report.plurals import count
-from ebbtide.report.table import table
 from ebbtide.report.wording import UNKNOWN, money
 from ebbtide.supervision.summary.run_shipped import Fate, Known, RunCommit, RunShipped
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 from ebbtide.batch.archive.archive_summary import ArchiveSummary
 from ebbtide.batch.archive.archive_words import sentences, tables
 from ebbtide.batch.results.run_result import ResultStatus
-from ebbtide.report.document import document
-from ebbtide.report.markup import element
+from ebbtide.report.markup import document, element, table
 from ebbtide.report.plurals import count
-from ebbtide.report.table import table
 
 _STYLES = ("page.css", "overview.css")
 _ROWS = 100

@@ -14,7 +14,7 @@ from ebbtide.batch.archive.archive_summary import (
     WorstRun,
 )
 from ebbtide.batch.results.run_result import ResultStatus
-from ebbtide.report.bill_names import WASTE_NAMES
+from ebbtide.report.bill_words import WASTE_NAMES
 from ebbtide.report.plurals import count
 from ebbtide.report.wording import UNKNOWN, folder_of, money
 from ebbtide.supervision.ladder import Action
