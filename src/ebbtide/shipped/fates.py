@@ -7,8 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from ebbtide.shipped.commit import Commit
-from ebbtide.shipped.git import Repository
+from ebbtide.shipped.git import Commit, Repository
 from ebbtide.shipped.joining import CommitIndex
 from ebbtide.supervision.summary.run_shipped import Fate
 
@@ -48,11 +47,6 @@ class ShippedChange:
     added: int
     surviving: int | None = None
     reverted_by: str | None = None
-
-    @property
-    def is_landed(self) -> bool:
-        """True if it is on the default branch and nobody took it back."""
-        return self.fate.is_landed
 
 
 class Fates:

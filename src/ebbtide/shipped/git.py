@@ -16,11 +16,11 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from ebbtide.errors import ConfigError
-from ebbtide.shipped.commit import Commit
 
 _SECONDS: Final = 120.0
 _BLAME_SECONDS: Final = 20.0  # for a file
@@ -61,6 +61,25 @@ _DEFAULTS: Final = ("main", "master", "trunk", "develop")
 
 class GitError(ConfigError):
     """Git cannot be asked, or does not answer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Commit:
+    """A commit that is not a merge.
+
+    Args:
+        hash: Its whole name.
+        authored: Seconds since 1970 at which it was written first; a rebase and an amendment keep it.
+        committed: Seconds since 1970 at which it was made.
+        added: Lines that it adds, by file; a binary file has 0.
+    """
+
+    hash: str
+    authored: float
+    committed: float
+    title: str
+    body: str = ""
+    added: Mapping[str, int] = field(default_factory=dict)
 
 
 class Repository:

@@ -23,7 +23,7 @@ from ebbtide.claims.sentences import GRAVE
 from ebbtide.codec import Record, from_wire
 from ebbtide.shipped.sums import ShippedSums
 from ebbtide.supervision.ladder import Action
-from ebbtide.supervision.summary.run_shipped import Fate, RunShipped
+from ebbtide.supervision.summary.run_shipped import RunShipped
 
 _WORST: Final = 100
 _COLUMNS: Final = [
@@ -104,59 +104,23 @@ class ArchiveReports:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ArchiveShipped:
+class ArchiveShipped(Record):
     """The changes of the sessions of one agent, model or project, and what a landed one cost.
-
-    Sums are of sessions with commits. Without any, all of them are None.
 
     Args:
         name: Of which; None gathers what has no name.
-        sessions: Those with commits in the repository.
-        unknown: Those that changed files, and have no commit there.
-        unchanged: Those that changed no file.
-        cost_usd: Dollars of those with commits; None where no cost is known.
-        unpriced: Their calls without a known cost.
-        landed: Changes that landed, and that nobody took back.
-        reverted: Changes that were taken back.
-        lines_surviving: How many of them remain; None where that is not known of one.
-        usd_per_surviving_line: Dollars for a line that remains.
+    """
+
+    _WIRE: ClassVar = """
+        name sessions=sums.sessions unknown=sums.unknown unchanged=sums.unchanged cost_usd=sums.cost_usd
+        unpriced=sums.unpriced landed=sums.landed reverted=sums.reverted open=sums.open lost=sums.lost
+        lines_added=sums.lines_added lines_surviving=sums.lines_surviving
+        usd_per_landed_change=sums.usd_per_landed_change
+        usd_per_surviving_line=sums.usd_per_surviving_line
     """
 
     name: str | None
-    sessions: int
-    unknown: int
-    unchanged: int
-    cost_usd: float | None
-    unpriced: int
-    landed: int | None
-    reverted: int | None
-    open: int | None
-    lost: int | None
-    lines_added: int | None
-    lines_surviving: int | None
-    usd_per_landed_change: float | None
-    usd_per_surviving_line: float | None
-
-    @classmethod
-    def of(cls, name: str | None, sums: ShippedSums) -> ArchiveShipped:
-        """Returns sums under a name."""
-        has_any = sums.sessions > 0
-        return cls(
-            name=name,
-            sessions=sums.sessions,
-            unknown=sums.unknown,
-            unchanged=sums.unchanged,
-            cost_usd=sums.cost_usd,
-            unpriced=sums.unpriced,
-            landed=sums.landed if has_any else None,
-            reverted=sums.fates[Fate.REVERTED] if has_any else None,
-            open=sums.fates[Fate.OPEN] if has_any else None,
-            lost=sums.fates[Fate.LOST] if has_any else None,
-            lines_added=sums.added if has_any else None,
-            lines_surviving=sums.surviving if has_any else None,
-            usd_per_landed_change=sums.per_landed_usd,
-            usd_per_surviving_line=sums.per_line_usd,
-        )
+    sums: ShippedSums
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -477,9 +441,9 @@ class _Fold:
                 name: _gravest([part.line(key) for key, part in lines.items()])
                 for name, lines in self._reports_by.items()
             },
-            shipped=ArchiveShipped.of(None, self._shipped[0]) if self._shipped else None,
+            shipped=ArchiveShipped(name=None, sums=self._shipped[0]) if self._shipped else None,
             shipped_by={
-                name: _dearest([ArchiveShipped.of(key, sums) for key, sums in lines.items()])
+                name: _dearest([ArchiveShipped(name=key, sums=sums) for key, sums in lines.items()])
                 for name, lines in self._shipped_by.items()
                 if lines
             },
@@ -497,7 +461,9 @@ def _amount(line: Mapping[str, Any]) -> tuple[float | None, int | None]:
 
 
 def _dearest(lines: Iterable[ArchiveShipped]) -> tuple[ArchiveShipped, ...]:
-    return tuple(sorted(lines, key=lambda line: (-(line.cost_usd or 0.0), -line.sessions, line.name or "")))
+    return tuple(
+        sorted(lines, key=lambda line: (-(line.sums.cost_usd or 0.0), -line.sums.sessions, line.name or ""))
+    )
 
 
 def _gravest(lines: Iterable[ArchiveReports]) -> tuple[ArchiveReports, ...]:

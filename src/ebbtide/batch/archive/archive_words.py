@@ -17,6 +17,7 @@ from ebbtide.batch.results.run_result import ResultStatus
 from ebbtide.report.bill_words import WASTE_NAMES
 from ebbtide.report.plurals import count
 from ebbtide.report.wording import UNKNOWN, folder_of, money
+from ebbtide.shipped.sums import ShippedSums
 from ebbtide.supervision.ladder import Action
 
 _NO_NAME = "not stated"
@@ -67,22 +68,22 @@ def sentences(summary: ArchiveSummary) -> list[str]:
             f"Claims and the record: {_part(summary.reports.contradicted, summary.reports.reports)} of "
             f"{count(summary.reports.reports, 'report')} contradicted by the record"
         )
-    lines += [] if summary.shipped is None else _shipped_sentences(summary.shipped)
+    lines += [] if summary.shipped is None else _shipped_sentences(summary.shipped.sums)
     return lines
 
 
-def _shipped_sentences(line: ArchiveShipped) -> list[str]:
+def _shipped_sentences(sums: ShippedSums) -> list[str]:
     found = []
-    if line.sessions:
+    if sums.sessions:
         found.append(
-            f"Shipped by {count(line.sessions, 'session')} with commits: {line.landed:,} landed, "
-            f"{line.reverted:,} reverted, {line.open:,} open, {line.lost:,} lost; "
-            f"{money(line.usd_per_landed_change)} per landed change, "
-            f"{money(line.usd_per_surviving_line)} per surviving line"
+            f"Shipped by {count(sums.sessions, 'session')} with commits: {sums.landed:,} landed, "
+            f"{sums.reverted:,} reverted, {sums.open:,} open, {sums.lost:,} lost; "
+            f"{money(sums.usd_per_landed_change)} per landed change, "
+            f"{money(sums.usd_per_surviving_line)} per surviving line"
         )
-    if line.unknown:
+    if sums.unknown:
         found.append(
-            f"{count(line.unknown, 'session')} changed files that no commit there contains: "
+            f"{count(sums.unknown, 'session')} changed files that no commit there contains: "
             "unknown, and not in these sums"
         )
     return found
@@ -200,18 +201,19 @@ def _shipped_table(name: str, lines: Sequence[ArchiveShipped]) -> ArchiveTable:
         rows=tuple(
             (
                 line.name or _NO_NAME,
-                f"{line.sessions:,}",
-                money(line.cost_usd) + "+" * (line.unpriced > 0 and line.cost_usd is not None),
-                _number(line.landed),
-                money(line.usd_per_landed_change),
-                f"{_number(line.lines_surviving)} of {_number(line.lines_added)}"
-                if line.sessions
+                f"{sums.sessions:,}",
+                money(sums.cost_usd) + "+" * (sums.unpriced > 0 and sums.cost_usd is not None),
+                _number(sums.landed),
+                money(sums.usd_per_landed_change),
+                f"{_number(sums.lines_surviving)} of {_number(sums.lines_added)}"
+                if sums.sessions
                 else UNKNOWN,
-                money(line.usd_per_surviving_line),
-                *map(_number, (line.reverted, line.open, line.lost)),
-                f"{line.unknown:,}",
+                money(sums.usd_per_surviving_line),
+                *map(_number, (sums.reverted, sums.open, sums.lost)),
+                f"{sums.unknown:,}",
             )
             for line in lines
+            for sums in [line.sums]
         ),
     )
 
@@ -238,10 +240,6 @@ def _worst_table(runs: Sequence[WorstRun]) -> ArchiveTable:
 
 def _kind(kind: str) -> str:
     return WASTE_NAMES.get(kind, kind.replace("_", " "))
-
-
-def _lines(line: ArchiveShipped) -> str:
-    return f"{_number(line.lines_surviving)} of {line.lines_added:,}" if line.sessions else UNKNOWN
 
 
 def _number(number: int | None) -> str:

@@ -192,11 +192,14 @@ def result_of(run_id: str | None, summary: RunSummary) -> RunResult:
     """Makes the row of a run that was checked."""
     bill, are_tokens_known = summary.bill, summary.spent.tokens.total is not None
     items = zip(_PLACES, at_paths(_PLACES.values(), summary), strict=True)
+    columns: dict[str, Any] = {
+        name: item.value if isinstance(item, StrEnum) else item for name, item in items
+    }
     return RunResult(
         run_id=run_id,
         source=summary.source,
         status=ResultStatus.CHECKED,
-        **{name: item.value if isinstance(item, StrEnum) else item for name, item in items},
+        **columns,
         agent=_largest(bill.agents),
         model=_largest(bill.models),
         began_s=calendar_seconds(summary.began_s),
