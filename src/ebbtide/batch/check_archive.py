@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Final
 
 from ebbtide.batch.archive.archive_files import ArchiveFile
-from ebbtide.batch.archive.archive_pool import Chunk, PartWriter, RunChunk, check_chunks
+from ebbtide.batch.archive.archive_pool import Chunk, RunChunk, check_chunks
 from ebbtide.batch.archive.archive_shipped import JOINED, archive_shipped
+from ebbtide.batch.archive.checking_runs import check_partition
 from ebbtide.batch.results.archive_counts import ArchiveCounts
 from ebbtide.batch.results.archived_run import FileRun
-from ebbtide.batch.results.result_parts import ResultParts
+from ebbtide.batch.results.result_parts import ResultParts, write_part
 from ebbtide.batch.tables.table_rows import RunTable
 from ebbtide.processes import worthwhile
 from ebbtide.supervision.run_options import RunOptions
@@ -43,10 +44,10 @@ class ArchiveTask:
     jobs: int | None = None
     repository: Path | None = None
 
-    @property
-    def writer(self) -> PartWriter:
-        """The task that checks the chunks."""
-        return PartWriter(options=self.options, settings=self.settings, most_seconds=self.most_seconds)
+    def check(self, chunk: Chunk, path: str) -> ArchiveCounts:
+        """Checks the runs of a chunk into a part of the results, as any `ChunkTask`."""
+        batches = check_partition(chunk.runs(), self.options, most_seconds=self.most_seconds)
+        return ArchiveCounts.of(write_part(path, batches, self.settings))
 
 
 def check_files(
@@ -72,7 +73,7 @@ def check_files(
     jobs = task.jobs or worthwhile(size, WORTH_A_PROCESS)
     resumed = len(files) - len(due)
     progress(resumed)
-    return check_into(parts, file_chunks(_shared(files, due)), task, jobs=jobs, progress=progress), resumed
+    return _check_into(parts, file_chunks(_shared(files, due)), task, jobs=jobs, progress=progress), resumed
 
 
 def _shared(files: Sequence[ArchiveFile], due: Sequence[ArchiveFile]) -> Iterator[ArchiveFile]:
@@ -103,10 +104,10 @@ def check_rows(
     if size.refusals and None not in parts.run_ids:
         chunks = chain([RunChunk(size.refusals)], chunks)
     jobs = task.jobs or worthwhile(size.runs, RUNS_WORTH_A_PROCESS)
-    return check_into(parts, chunks, task, jobs=jobs, progress=progress), resumed
+    return _check_into(parts, chunks, task, jobs=jobs, progress=progress), resumed
 
 
-def check_into(
+def _check_into(
     parts: ResultParts,
     chunks: Iterable[Chunk],
     task: ArchiveTask,
@@ -114,19 +115,13 @@ def check_into(
     jobs: int,
     progress: Callable[[int], object],
 ) -> ArchiveCounts:
-    """Check chunks into the parts of a file of results, and join them.
-
-    Args:
-        parts: They; those that are there stay.
-        task: What is to be made of it.
-        jobs: Processes; 1 works in this one.
-        progress: Called with the number of runs that have come to a row, again and again.
+    """Checks chunks into the parts of a file of results, and joins them.
 
     Returns:
         What came of all runs, also of those of earlier parts.
     """
     counts = parts.earlier
-    for more in check_chunks(chunks, task.writer, parts.next_path, jobs=jobs):
+    for more in check_chunks(chunks, task, parts.next_path, jobs=jobs):
         counts.add(more)
         progress(more.total)
     shipped = None

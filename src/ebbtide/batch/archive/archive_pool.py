@@ -10,12 +10,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, Protocol, TypeVar
 
-from ebbtide.batch.archive.checking_runs import check_partition
-from ebbtide.batch.results.archive_counts import ArchiveCounts
 from ebbtide.batch.results.archived_run import ArchivedRun, RefusedRun
-from ebbtide.batch.results.result_parts import write_part
 from ebbtide.processes import LostProcessError, alone, results
-from ebbtide.supervision.run_options import RunOptions
 
 Result = TypeVar("Result")
 Result_co = TypeVar("Result_co", covariant=True)
@@ -50,26 +46,6 @@ class ChunkTask(Protocol[Result_co]):
         Args:
             path: Where its part may be written, unlike that of any other.
         """
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PartWriter:
-    """Checks chunks into parts of the results.
-
-    Args:
-        options: By what runs are judged.
-        settings: The same in words, as for `ResultParts`.
-        most_seconds: How long a run may take; None does not bound it.
-    """
-
-    options: RunOptions
-    settings: str
-    most_seconds: float | None = None
-
-    def check(self, chunk: Chunk, path: str) -> ArchiveCounts:
-        """Checks the runs of a part, and returns the result once the part is written."""
-        batches = check_partition(chunk.runs(), self.options, most_seconds=self.most_seconds)
-        return ArchiveCounts.of(write_part(path, batches, self.settings))
 
 
 def check_chunks(

@@ -19,7 +19,7 @@ from ebbtide.batch.results.archived_run import ArchivedRun, FileRun, RefusedRun
 from ebbtide.batch.results.arrow_types import arrow_library
 from ebbtide.batch.results.run_result import refusal, result_batch, result_schema
 from ebbtide.batch.tables.row_map import RowMap
-from ebbtide.batch.tables.sorted_rows import runs_in
+from ebbtide.batch.tables.rows_run import runs_in
 from ebbtide.errors import ConfigError, TranscriptError
 from ebbtide.supervision.run_options import RunOptions
 

@@ -18,7 +18,8 @@ from ebbtide.batch.check_archive import RUNS_WORTH_A_PROCESS, WORTH_A_PROCESS, f
 from ebbtide.batch.results.archive_counts import BadRun
 from ebbtide.batch.results.archived_run import ArchivedRun
 from ebbtide.batch.results.run_result import ResultStatus, RunResult
-from ebbtide.batch.sweep.ended_runs import ENDINGS, EndedCounter, EndedRuns, RunOutcomes, ending_step
+from ebbtide.batch.sweep.ended_runs import ENDINGS, EndedCounter, EndedRuns, ending_step
+from ebbtide.batch.sweep.run_outcomes import OutcomeCounter, RunOutcomes
 from ebbtide.batch.sweep.swept_settings import SweptSetting
 from ebbtide.batch.tables.table_rows import RunTable
 from ebbtide.budget.tally import usd
@@ -137,15 +138,13 @@ class SweepCounter:
     settings: Sequence[SweptSetting]
     outcomes: RunOutcomes
     without_outcome: int = 0
-    _runs: int = 0
-    _successes: int = 0
-    _priced: int = 0
-    _runs_of: dict[str, str] = field(default_factory=dict)
+    _known: OutcomeCounter = field(init=False)
     _statuses: Counter[str] = field(default_factory=Counter)
     _bad_runs: list[BadRun] = field(default_factory=list)
     _counters: list[list[EndedCounter]] = field(init=False)
 
     def __post_init__(self) -> None:
+        self._known = OutcomeCounter(self.outcomes)
         self._counters = [[EndedCounter(action) for action in ENDINGS] for _ in self.settings]
 
     def add(self, judged: JudgedChunk) -> int:
@@ -171,15 +170,10 @@ class SweepCounter:
         return len(judged.runs) + len(judged.bad_runs)
 
     def _add_run(self, run: JudgedRun) -> None:
-        name = self.outcomes.name_of(run.run_id)
-        if name is None:
+        succeeded = self._known.add(run.run_id, run.cost_usd)
+        if succeeded is None:
             self.without_outcome += 1
             return
-        succeeded = self.outcomes.by_run[name]
-        self.outcomes.assign(name, run.run_id, self._runs_of)
-        self._runs += 1
-        self._successes += succeeded
-        self._priced += run.cost_usd is not None
         for steps, counters in zip(run.steps, self._counters, strict=True):
             for counter in counters:
                 step = ending_step(steps, counter.action)
@@ -192,24 +186,25 @@ class SweepCounter:
         Raises:
             ConfigError: There is an outcome for none of the runs.
         """
-        if not self._runs and not self._statuses:
+        known = self._known
+        if not known.runs and not self._statuses:
             raise self.outcomes.none_of("the archive")
         lines = tuple(
             SweptLine(
                 setting=setting,
                 ended=tuple(
-                    counter.result(self._successes, is_priced=self._priced > 0) for counter in counters
+                    counter.result(known.successes, is_priced=known.priced > 0) for counter in counters
                 ),
             )
             for setting, counters in zip(self.settings, self._counters, strict=True)
         )
         return ArchiveSweep(
             lines=lines,
-            runs=self._runs,
-            successes=self._successes,
-            priced=self._priced,
+            runs=len(known.runs),
+            successes=known.successes,
+            priced=known.priced,
             without_outcome=self.without_outcome,
-            without_run=len(self.outcomes.by_run) - len(self._runs_of),
+            without_run=len(self.outcomes.by_run) - len(known.runs),
             statuses=self._statuses,
             bad_runs=tuple(
                 sorted(self._bad_runs, key=lambda bad: (bad.run_id or "", bad.source, bad.error))[:_LISTED]

@@ -1,4 +1,4 @@
-"""A run whose events lie in the rows of a table."""
+"""Runs whose events lie in the rows of a table, and those in batches of Arrow that are sorted by run."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, Protocol
 from uuid import UUID
 
@@ -230,3 +232,40 @@ def _number(value: Any) -> Any:
     """A number of another library as one of Python's; anything else as a text."""
     item = getattr(value, "item", None)
     return item() if callable(item) else str(value)
+
+
+def runs_in(batches: Iterable[pa.RecordBatch], row_map: RowMap, *, source: str) -> Iterator[ArchivedRun]:
+    """The runs, one after the other; the rows of one are in memory at a time, as Arrow has them.
+
+    Args:
+        batches: All rows, sorted by run.
+    """
+    nameless = 0
+    for name, group in groupby(_stretches(batches, row_map.run), key=itemgetter(0)):
+        pieces = (piece for _, piece in group)
+        if name is None:  # without holding them: there may be many
+            nameless += sum(piece.num_rows for piece in pieces)
+        else:
+            yield held_run(name, pieces, source, row_map)
+    if nameless:
+        yield nameless_run(source, nameless, row_map)
+
+
+def nameless_run(source: str, rows: int, row_map: RowMap) -> RefusedRun:
+    """Rows that name no run, as one run that cannot be checked.
+
+    Args:
+        source: The table.
+        rows: Their number.
+    """
+    return RefusedRun(source, row_map.nameless(rows), has_id=False)
+
+
+def _stretches(batches: Iterable[pa.RecordBatch], column: str) -> Iterator[tuple[str | None, pa.RecordBatch]]:
+    """The rows of each run in each batch."""
+    for batch in batches:
+        start = 0
+        for name, group in groupby(batch.column(column).to_pylist()):
+            length = sum(1 for _ in group)
+            yield None if name is None else str(name), batch.slice(start, length)
+            start += length
