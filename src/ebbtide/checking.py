@@ -163,7 +163,7 @@ def check_trace(
         TranscriptError: Nothing in it can be read.
     """
     recorder = RunRecorder(options)
-    share = None if inherited is None else _RunShare(inherited, options.prices)
+    share = None if inherited is None else RunShare(inherited, options.prices)
     _feed(recorder, trace if share is None else map(share.own, trace), progress)
     summary = _summary_of(recorder, trace)
     summary = summary if share is None else share.of(summary)
@@ -250,7 +250,7 @@ def check_events(
     """
     expect("options", options, RunOptions)
     recorder = RunRecorder(options)
-    share = None if inherited is None else _RunShare(inherited, options.prices)
+    share = None if inherited is None else RunShare(inherited, options.prices)
     _feed(recorder, events if share is None else map(share.own, events), progress)
     summary = recorder.summary(source, form, advice=advice, over=over)
     summary = summary if share is None else share.of(summary)
@@ -305,7 +305,7 @@ def check_many(
             yield path, result
 
 
-class _RunShare:
+class RunShare:
     """Parts a run into what is its own and what it inherited: calls that another file owns."""
 
     def __init__(self, inherited: InheritedCalls, prices: Prices | None) -> None:

@@ -13,10 +13,10 @@ from ebbtide.budget.bill.context import Item
 from ebbtide.budget.ledger.inherited_calls import InheritedCalls
 from ebbtide.budget.prices import Prices
 from ebbtide.budget.tally import Tally
+from ebbtide.checking import RunShare
 from ebbtide.errors import EbbtideError
 from ebbtide.events.effect import Effect
 from ebbtide.events.event import Event, ModelCall, Notice, ToolCall
-from ebbtide.events.model_call_id import CallId
 from ebbtide.events.shipped_tools import shipped
 from ebbtide.events.transcript import Round
 from ebbtide.traces.reading import open_trace
@@ -133,9 +133,9 @@ class SessionRecord:
         bill, cache = BillRecorder(prices), CacheReplay()
         bill.ledger.answers = []
         charges = bill.ledger.charges
-        copied: set[CallId] = set()
-        for number, item in enumerate((item for item in events if isinstance(item, Event)), start=1):
-            event = item if inherited is None else _own(item, inherited, copied)
+        if inherited is not None:
+            events = map(RunShare(inherited, prices).own, events)
+        for number, event in enumerate((item for item in events if isinstance(item, Event)), start=1):
             tally = chains.get(event.chain_id)
             if tally is None:
                 tally = chains[event.chain_id] = Tally(prices, run)
@@ -145,9 +145,10 @@ class SessionRecord:
                 review = CallReview(event.name, has_failed=event.error is True)
                 if self.work is not Work.CHANGES:
                     self.work = Work.CHANGES if _is_change(event) else Work.LOOKS
-            if isinstance(event, Notice) and event.stated is not None:
-                event = replace(event, usage=None)  # its calls are counted
-            bill.add(event, number, None if event.usage is None else tally.last_cost, review)
+            # The calls of a stated total are counted themselves.
+            is_total = isinstance(event, Notice) and event.stated is not None
+            billed = replace(event, usage=None) if is_total else event
+            bill.add(billed, number, None if billed.usage is None else tally.last_cost, review)
             if isinstance(event, ModelCall) and charges and charges[-1].event == number and event.usage:
                 usage, size = event.usage, charges[-1].size
                 rates = usage.model and prices.rates(
@@ -163,17 +164,6 @@ class SessionRecord:
         if is_main:
             self.hour, self.minutes = cache.hour(), cache.minutes()
             self.writes, self.long_writes = cache.writes, cache.long_writes
-
-
-def _own(event: Event, inherited: InheritedCalls, copied: set[CallId]) -> Event:
-    """Returns an event without the usage that another file owns."""
-    if isinstance(event, Notice) and event.stated is not None and inherited.is_stated_elsewhere:
-        event = replace(event, stated=None)
-    is_growth = isinstance(event, Notice) and event.call in copied
-    if event.call is None or event.usage is None or not (is_growth or inherited.has(event)):
-        return event
-    copied.add(event.call)
-    return replace(event, usage=None)
 
 
 def _is_change(call: ToolCall) -> bool:
