@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from ebbtide.budget.bill.advice import with_missing_calls
 from ebbtide.budget.bill.bill_recorder import BillRecorder, CallReview
 from ebbtide.budget.tally import usd
-from ebbtide.claims.claim import ClaimCheck
 from ebbtide.claims.sentences import is_refuted
 from ebbtide.clock import time_zone
 from ebbtide.convergence.signal import Signal
@@ -207,9 +206,6 @@ class RunRecorder:
             self._report = LastWords()
         self._report.see(event, number)
 
-    def _checked_claims(self) -> tuple[ClaimCheck, ...]:
-        return () if self._report is None else self._report.check()
-
     def _add_news(self, chain_id: str, number: int) -> None:
         self._news[chain_id] = (*self._news.get(chain_id, _NO_NEWS)[1:], number)
 
@@ -303,7 +299,7 @@ class RunRecorder:
         unrecorded = sum(agent.count for agent in facts.coverage.unrecorded)
         spent = replace(spent, unrecorded=unrecorded, understated=bill.is_least)
         ending = self._endings.read()
-        claims = self._checked_claims()
+        claims = () if self._report is None else self._report.check()
         signals = [item.signal for item in snapshot.conversations if item.signal is not None]
         signal = signals[-1] if signals else None
         if signal is Signal.SHIP and is_refuted(claims):
