@@ -61,7 +61,6 @@ UNUSED = {
     "ebbtide.decisions.repeats.compared_text.decision_tokens",
     "ebbtide.decisions.turns.turn_filter.filter_turns",
     "ebbtide.events.event_json.read_events",
-    "ebbtide.supervision.summary.sentences.finding_line",
     "ebbtide.traces.reading.load_events",
 }
 

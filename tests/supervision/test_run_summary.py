@@ -95,8 +95,9 @@ def test_a_finding_says_where_what_how_often_and_what_it_cost():
     events += [call for _ in range(11) for call in pair(cost_usd=1.84 / 22)]
     summary = recorded(*events, *[look(number, cost_usd=1.0) for number in range(30, 40)])
     finding = summary.findings[0]
-    line = "calls 31-52: web_search and web_fetch in turn, 11 times, same results, $1.84"
-    assert sentences.finding_line(finding, sentences.unit(summary.spent)) == line
+    assert sentences.place(finding, sentences.unit(summary.spent)) == "calls 31-52"
+    assert finding.sentence == "web_search and web_fetch in turn, 11 times, same results"
+    assert sentences.price(finding.cost_usd, finding.tokens) == "$1.84"
     assert (finding.action, finding.cause, finding.copies) == (Action.STOP, Cause.DIVERGENCE, 11)
     assert (summary.verdict.action, summary.headline) == (Action.STOP, Headline.NOISY)
     assert summary.recovered

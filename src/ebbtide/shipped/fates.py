@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Final
 
 from ebbtide.shipped.git import Commit, Repository
@@ -145,7 +146,9 @@ class Fates:
     def _reverts(self) -> dict[str, str]:
         """The commits that the default branch took back, by which; a revert of that brings them back."""
         commits = self.index.commits
-        landed = sorted((commits[name] for name in self._landed if name in commits), key=_when)
+        landed = sorted(
+            (commits[name] for name in self._landed if name in commits), key=attrgetter("committed")
+        )
         by: dict[str, str] = {}
         titles: dict[str, str] = {}
         for commit in landed:
@@ -199,16 +202,8 @@ class Fates:
 
 
 def _counted(commit: Commit) -> dict[str, int]:
-    return {path: added for path, added in commit.added.items() if not _is_generated(path)}
-
-
-def _is_generated(path: str) -> bool:
-    return _GENERATED.search(path) is not None
+    return {path: added for path, added in commit.added.items() if _GENERATED.search(path) is None}
 
 
 def _is_same(other: Commit, commit: Commit) -> bool:
     return other.authored == commit.authored and other.title == commit.title
-
-
-def _when(commit: Commit) -> float:
-    return commit.committed

@@ -16,7 +16,7 @@ from ebbtide.batch.archive.archive_summary import (
 from ebbtide.batch.results.run_result import ResultStatus
 from ebbtide.report.bill_words import WASTE_NAMES
 from ebbtide.report.plurals import count
-from ebbtide.report.wording import UNKNOWN, folder_of, money
+from ebbtide.report.wording import UNKNOWN, amounts, folder_of, money
 from ebbtide.shipped.sums import ShippedSums
 from ebbtide.supervision.ladder import Action
 
@@ -145,14 +145,14 @@ def _line_table(title: str, name: str, lines: Sequence[ArchiveLine]) -> ArchiveT
     if [line.name for line in lines] == [None]:
         lines = ()
     # A wasted call costs the whole model call that asked for it; a result costs only what it took to read it.
-    amounts = (
+    columns = (
         ("result cost", "result tokens", "call waste", "waste tokens", "avoidable")
         if name == "tool"
         else ("cost", "tokens", "wasted", "wasted tokens", "avoidable")
     )
     return ArchiveTable(
         title=title,
-        headers=(name, "runs", "stopped", *amounts),
+        headers=(name, "runs", "stopped", *columns),
         words=frozenset((name,)),
         rows=tuple(
             (
@@ -255,9 +255,7 @@ def _tokens(tokens: int | None) -> str:
 
 
 def _amount(cost_usd: float | None, tokens: int | None) -> str:
-    parts = [] if cost_usd is None else [money(cost_usd)]
-    parts += [] if tokens is None else [count(tokens, "token")]
-    return ", ".join(parts) or _NO_NAME
+    return amounts(cost_usd, tokens) or _NO_NAME
 
 
 def _part(number: int, whole: int) -> str:

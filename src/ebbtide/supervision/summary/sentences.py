@@ -60,12 +60,6 @@ def came_back(sentence: str, returns: int) -> str:
     return f"{sentence}; it came back {times}" if returns else sentence
 
 
-def finding_line(finding: RunFinding, events: str = "events") -> str:
-    """A finding in one line: where, what, and what it cost."""
-    cost = price(finding.cost_usd, finding.tokens)
-    return f"{place(finding, events)}: {finding.sentence}{', ' if cost else ''}{cost}"
-
-
 _PERSON_SAYS = {
     EndKind.FINISHED: "A person accepted it",
     EndKind.FAILED: "A person says that it did not work",
