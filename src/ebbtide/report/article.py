@@ -8,7 +8,6 @@ from ebbtide.budget.limits import LimitKind
 from ebbtide.claims.sentences import claim_sentence, claims_line
 from ebbtide.report import wording
 from ebbtide.report.bill import bill_details, bill_part
-from ebbtide.report.dates import period
 from ebbtide.report.markup import Markup, element, joined, table, tile
 from ebbtide.report.plurals import count
 from ebbtide.report.projection import Projection
@@ -20,6 +19,7 @@ from ebbtide.report.wording import (
     duration,
     in_order,
     money,
+    period,
     reasons,
     saved,
     severity,

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from ebbtide.report.dates import began_at, day
 from ebbtide.report.markup import Markup, element, tile
 from ebbtide.report.plurals import count
 from ebbtide.report.shipped import shipped_words
-from ebbtide.report.wording import UNKNOWN, about, cost, duration, folder_of, money, severity
+from ebbtide.report.wording import UNKNOWN, about, began_at, cost, day, duration, folder_of, money, severity
 from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.summary.headline import Headline
 from ebbtide.supervision.summary.run_summary import RunSummary

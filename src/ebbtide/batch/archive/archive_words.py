@@ -1,4 +1,4 @@
-"""The results of an archive in words and in tables, for the screen and the page alike."""
+"""The results of an archive in words and in tables, for the screen and the page alike, and its page."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ebbtide.batch.archive.archive_summary import (
+    ArchiveAmount,
     ArchiveLine,
     ArchiveReports,
     ArchiveShipped,
@@ -15,12 +16,15 @@ from ebbtide.batch.archive.archive_summary import (
 )
 from ebbtide.batch.results.run_result import ResultStatus
 from ebbtide.report.bill_words import WASTE_NAMES
+from ebbtide.report.markup import document, element, table
 from ebbtide.report.plurals import count
 from ebbtide.report.wording import UNKNOWN, amounts, folder_of, money
 from ebbtide.shipped.sums import ShippedSums
 from ebbtide.supervision.ladder import Action
 
 _NO_NAME = "not stated"
+_STYLES = ("page.css", "overview.css")
+_ROWS = 100  # of a table on the page
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,18 +49,17 @@ def sentences(summary: ArchiveSummary) -> list[str]:
     verdicts = ", ".join(f"{number:,} {action}" for action, number in summary.actions.items() if number)
     lines = [
         f"{count(summary.runs[ResultStatus.CHECKED], 'run')}{period}: {verdicts}",
-        f"Cost: {_amount(total.cost_usd, total.tokens)}"
+        f"Cost: {_amount(total.whole)}"
         + (f" and {count(summary.unpriced_calls, 'call')} without a price" if summary.unpriced_calls else ""),
     ]
-    if total.wasted_usd or total.wasted_tokens:
-        lines.append(f"Wasted: {_amount(total.wasted_usd, total.wasted_tokens)}{_share(total)}")
-    if total.avoidable_usd or total.avoidable_tokens:
-        avoidable = _amount(total.avoidable_usd, total.avoidable_tokens)
-        lines.append(f"Avoidable: {avoidable}")
-    worst_tools = [line for line in summary.tools if line.wasted_usd or line.wasted_tokens]
+    if any(total.wasted):
+        lines.append(f"Wasted: {_amount(total.wasted)}{_share(total)}")
+    if any(total.avoidable):
+        lines.append(f"Avoidable: {_amount(total.avoidable)}")
+    worst_tools = [line for line in summary.tools if any(line.wasted)]
     if worst_tools:
         tool = worst_tools[0]
-        amount = _amount(tool.wasted_usd, tool.wasted_tokens)
+        amount = _amount(tool.wasted)
         lines.append(f"The tool that wasted most: {tool.name}, {amount} in {count(tool.runs, 'run')}")
     if summary.saved_usd:
         lines.append(
@@ -119,7 +122,7 @@ def tables(summary: ArchiveSummary) -> list[ArchiveTable]:
             ),
         ),
     ]
-    return [table for table in every if table.rows]
+    return [item for item in every if item.rows]
 
 
 def _waste_table(title: str, lines: Iterable[ArchiveWaste], *, names: str = "kind") -> ArchiveTable:
@@ -132,8 +135,8 @@ def _waste_table(title: str, lines: Iterable[ArchiveWaste], *, names: str = "kin
                 _kind(line.kind),
                 f"{line.runs:,}",
                 f"{line.count:,}",
-                _money(line.cost_usd),
-                _tokens(line.tokens),
+                _money(line.amount.cost_usd),
+                _tokens(line.amount.tokens),
                 line.tool or "",
             )
             for line in lines
@@ -159,11 +162,11 @@ def _line_table(title: str, name: str, lines: Sequence[ArchiveLine]) -> ArchiveT
                 line.name or _NO_NAME,
                 f"{line.runs:,}",
                 f"{line.loops:,}",
-                _money(line.cost_usd),
-                _tokens(line.tokens),
-                _money(line.wasted_usd),
-                _tokens(line.wasted_tokens),
-                _money(line.avoidable_usd),
+                _money(line.whole.cost_usd),
+                _tokens(line.whole.tokens),
+                _money(line.wasted.cost_usd),
+                _tokens(line.wasted.tokens),
+                _money(line.avoidable.cost_usd),
             )
             for line in lines
         ),
@@ -254,8 +257,8 @@ def _tokens(tokens: int | None) -> str:
     return "" if tokens is None else f"{tokens:,}"
 
 
-def _amount(cost_usd: float | None, tokens: int | None) -> str:
-    return amounts(cost_usd, tokens) or _NO_NAME
+def _amount(amount: ArchiveAmount) -> str:
+    return amounts(amount.cost_usd, amount.tokens) or _NO_NAME
 
 
 def _part(number: int, whole: int) -> str:
@@ -263,5 +266,38 @@ def _part(number: int, whole: int) -> str:
 
 
 def _share(line: ArchiveLine) -> str:
-    part, whole = (line.wasted_usd, line.cost_usd) if line.cost_usd else (line.wasted_tokens, line.tokens)
+    is_priced = bool(line.whole.cost_usd)
+    part, whole = (amount.cost_usd if is_priced else amount.tokens for amount in (line.wasted, line.whole))
     return f" ({part / whole:.0%})" if part and whole else ""
+
+
+def archive_page(summary: ArchiveSummary, source: str) -> str:
+    """The page: sentences, and tables to open."""
+    title = f"{count(summary.runs[ResultStatus.CHECKED], 'run')} in {source}"
+    first, *more = sentences(summary)
+    return document(
+        title,
+        element(
+            "main",
+            element(
+                "section",
+                element("h1", title),
+                element("p", first, class_="statement"),
+                *(element("p", sentence) for sentence in more),
+            ),
+            *(
+                element("section", table(item.title, item.headers, item.rows, words=item.words, most=_ROWS))
+                for item in tables(summary)
+            ),
+            id="main",
+        ),
+        element(
+            "footer",
+            element(
+                "p",
+                "Runs count to the agent and the model that took most of them. Weeks are ISO weeks, in UTC.",
+            ),
+            element("p", "Ebbtide does not check whether an answer is right: verify before you act."),
+        ),
+        styles=_STYLES,
+    )
