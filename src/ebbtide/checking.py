@@ -18,7 +18,7 @@ from ebbtide.events.event import Event, Notice
 from ebbtide.events.model_call_id import CallId
 from ebbtide.events.transcript import Round
 from ebbtide.processes import LostProcessError, results, worthwhile
-from ebbtide.supervision.run_options import RunOptions
+from ebbtide.supervision.run_options import DEFAULTS, RunOptions
 from ebbtide.supervision.summary.heard_rounds import HeardRounds, HearingRecorder
 from ebbtide.supervision.summary.recorder import RunRecorder
 from ebbtide.supervision.summary.run_summary import RunSummary
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from ebbtide.budget.ledger.inherited_calls import InheritedCalls
     from ebbtide.traces.money.shared_calls import SharedCalls
 
-_DEFAULTS = RunOptions()
 _EVERY = 1_000  # events between two reports of progress
 _FAULTS = 20
 _WORTH_A_PROCESS = 8 << 20  # bytes of traces that take longer to read than a process takes to start
@@ -44,7 +43,7 @@ _WORTH_A_PROCESS = 8 << 20  # bytes of traces that take longer to read than a pr
 
 def check(
     path: str | os.PathLike[str],
-    options: RunOptions = _DEFAULTS,
+    options: RunOptions = DEFAULTS,
     *,
     progress: Callable[[int], object] | None = None,
     is_named: bool = True,
@@ -149,7 +148,7 @@ def _nodes_of(
 
 def check_trace(
     trace: Trace,
-    options: RunOptions = _DEFAULTS,
+    options: RunOptions = DEFAULTS,
     *,
     progress: Callable[[int], object] | None = None,
     inherited: InheritedCalls | None = None,
@@ -171,7 +170,7 @@ def check_trace(
 
 
 def hear(
-    trace: Trace, options: RunOptions = _DEFAULTS, *, items: Iterable[Event | Round] | None = None
+    trace: Trace, options: RunOptions = DEFAULTS, *, items: Iterable[Event | Round] | None = None
 ) -> HeardRounds:
     """Checks a run whose trace is open, and returns its rounds with its summary.
 
@@ -223,7 +222,7 @@ def refuse_nothing(source: str, events: int, faults: Sequence[TranscriptError]) 
 
 def check_events(
     events: Iterable[Event | Round],
-    options: RunOptions = _DEFAULTS,
+    options: RunOptions = DEFAULTS,
     *,
     source: str = "<events>",
     form: str = "events",
@@ -259,7 +258,7 @@ def check_events(
 
 def check_many(
     paths: Sequence[str | os.PathLike[str]],
-    options: RunOptions = _DEFAULTS,
+    options: RunOptions = DEFAULTS,
     *,
     jobs: int | None = None,
     from_arguments: Collection[str] | None = None,

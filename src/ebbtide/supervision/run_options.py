@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from ebbtide.profile import Profile
 
@@ -51,3 +51,6 @@ class RunOptions:
             "prices": self.prices,
             "shadow": self.shadow,
         }
+
+
+DEFAULTS: Final = RunOptions()  #: of whoever judges a run and gives none

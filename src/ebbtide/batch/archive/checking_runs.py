@@ -18,7 +18,7 @@ from ebbtide.batch.results.archived_run import ArchivedRun, EventsRun
 from ebbtide.batch.results.run_result import ResultStatus, RunResult, refusal, result_batch, result_of
 from ebbtide.events.event import Event
 from ebbtide.events.transcript import Round
-from ebbtide.supervision.run_options import RunOptions
+from ebbtide.supervision.run_options import DEFAULTS, RunOptions
 from ebbtide.text.redaction import redact
 
 if TYPE_CHECKING:
@@ -27,12 +27,11 @@ if TYPE_CHECKING:
 
 Answer = TypeVar("Answer")
 
-_DEFAULTS = RunOptions()
 _ROWS = 64  # of a batch: enough for Arrow, and few to lose
 
 
 def check_run(
-    run: ArchivedRun, options: RunOptions = _DEFAULTS, *, most_seconds: float | None = None
+    run: ArchivedRun, options: RunOptions = DEFAULTS, *, most_seconds: float | None = None
 ) -> RunResult:
     """Checks a run, and returns its row, or that of a run that could not be checked.
 
@@ -69,7 +68,7 @@ def guarded(
 
 def check_events(
     events: Iterable[Event | Round],
-    options: RunOptions = _DEFAULTS,
+    options: RunOptions = DEFAULTS,
     *,
     run_id: str,
     source: str = "<events>",
@@ -91,7 +90,7 @@ def check_events(
 
 def check_partition(
     runs: Iterable[ArchivedRun],
-    options: RunOptions = _DEFAULTS,
+    options: RunOptions = DEFAULTS,
     *,
     most_seconds: float | None = None,
     rows: int = _ROWS,

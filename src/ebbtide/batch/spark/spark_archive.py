@@ -21,7 +21,7 @@ from ebbtide.batch.results.run_result import refusal, result_batch, result_schem
 from ebbtide.batch.tables.row_map import RowMap
 from ebbtide.batch.tables.rows_run import runs_in
 from ebbtide.errors import ConfigError, TranscriptError
-from ebbtide.supervision.run_options import RunOptions
+from ebbtide.supervision.run_options import DEFAULTS, RunOptions
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 
-_DEFAULTS: Final = RunOptions()
 _BY_NAME: Final = RowMap()
 _Batches = Iterator["pa.RecordBatch"]
 
@@ -37,7 +36,7 @@ _Batches = Iterator["pa.RecordBatch"]
 def check_files(
     spark: SparkSession,
     names: Sequence[str],
-    options: RunOptions = _DEFAULTS,
+    options: RunOptions = DEFAULTS,
     *,
     most_seconds: float | None = None,
     tasks: int | None = None,
@@ -74,7 +73,7 @@ def check_files(
 
 def check_rows(
     rows: DataFrame,
-    options: RunOptions = _DEFAULTS,
+    options: RunOptions = DEFAULTS,
     *,
     row_map: RowMap | str = _BY_NAME,
     run: str | None = None,
@@ -193,7 +192,7 @@ _LOST: Final = "the process that checked it has ended, perhaps for want of memor
 
 
 def check_separately(
-    runs: Iterable[ArchivedRun], options: RunOptions = _DEFAULTS, *, most_seconds: float | None = None
+    runs: Iterable[ArchivedRun], options: RunOptions = DEFAULTS, *, most_seconds: float | None = None
 ) -> Iterator[pa.RecordBatch]:
     """Checks a partition as `check_partition` does, with a batch and a process for each run.
 

@@ -24,14 +24,13 @@ from ebbtide.codec import to_wire
 from ebbtide.errors import ConfigError, TranscriptError, error_text
 from ebbtide.events.event import Event
 from ebbtide.events.event_json import read_event
-from ebbtide.supervision.run_options import RunOptions
+from ebbtide.supervision.run_options import DEFAULTS, RunOptions
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row
     from pyspark.sql.streaming import StatefulProcessorHandle
 
 
-_DEFAULTS: Final = RunOptions()
 _BY_NAME: Final = RowMap()
 _DAY_S: Final = 86_400.0
 _STATE: Final = "runs binary"
@@ -42,7 +41,7 @@ _SILENT: Final = "silent"
 
 def verdict_changes(
     events: DataFrame,
-    options: RunOptions = _DEFAULTS,
+    options: RunOptions = DEFAULTS,
     *,
     row_map: RowMap | str = _BY_NAME,
     run: str | None = None,

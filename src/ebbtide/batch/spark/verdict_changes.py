@@ -17,7 +17,7 @@ from ebbtide.budget.tally import usd
 from ebbtide.codec import to_wire
 from ebbtide.events.event import Event
 from ebbtide.supervision.ladder import Action
-from ebbtide.supervision.run_options import RunOptions
+from ebbtide.supervision.run_options import DEFAULTS, RunOptions
 from ebbtide.supervision.supervisor import Supervisor
 from ebbtide.supervision.verdict import Verdict
 
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 CHANGE_VERSION: Final = 1
-_DEFAULTS = RunOptions()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +77,7 @@ def change_batch(changes: Iterable[VerdictChange]) -> pa.RecordBatch:
 
 
 def advance(
-    state: bytes | None, events: Iterable[Event], options: RunOptions = _DEFAULTS, *, run_id: str
+    state: bytes | None, events: Iterable[Event], options: RunOptions = DEFAULTS, *, run_id: str
 ) -> tuple[bytes, list[VerdictChange]]:
     """Take the next events of a run.
 
@@ -123,7 +122,7 @@ def advance(
 
 
 def remark(
-    state: bytes | None, options: RunOptions = _DEFAULTS, *, run_id: str | None, kind: str, reason: str
+    state: bytes | None, options: RunOptions = DEFAULTS, *, run_id: str | None, kind: str, reason: str
 ) -> VerdictChange:
     """A row about a run whose verdict has not changed: nothing is heard of it, or one event cannot be read.
 

@@ -27,7 +27,7 @@ from ebbtide.events.transcript import Round
 from ebbtide.supervision.facts import DryRoundFacts, LimitFacts, LoopFacts
 from ebbtide.supervision.ladder import Action, Cause
 from ebbtide.supervision.rounds import ReadRound
-from ebbtide.supervision.run_options import RunOptions
+from ebbtide.supervision.run_options import DEFAULTS, RunOptions
 from ebbtide.supervision.summary.call_reviewer import CallReviewer
 from ebbtide.supervision.summary.ending import EndingReader, EndKind
 from ebbtide.supervision.summary.fact_counter import FactCounter
@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     from ebbtide.supervision.summary.run_decisions import RunDecisions
     from ebbtide.supervision.supervisor_snapshot import SupervisorSnapshot
 
-_DEFAULTS = RunOptions()
 EAGER_ROUNDS = 1_000  #: rounds that are read for the report alone
 _FINDINGS = 2_000
 _POINTS = 20_000
@@ -86,7 +85,7 @@ class RunRecorder:
 
     def __init__(
         self,
-        options: RunOptions = _DEFAULTS,
+        options: RunOptions = DEFAULTS,
         *,
         decisions: bool = True,
         eager_rounds: int = EAGER_ROUNDS,

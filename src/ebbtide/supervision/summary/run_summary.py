@@ -6,6 +6,7 @@ Everything that is not known is None. Events are numbered from 1 in the order of
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,7 +21,7 @@ from ebbtide.supervision.summary.run_shipped import RunShipped
 from ebbtide.supervision.verdict import Verdict
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Tokens:
     """Tokens by class; None where no event reported that class. The classes do not overlap."""
 
@@ -32,12 +33,12 @@ class Tokens:
     @property
     def total(self) -> int | None:
         """All of them, or None where no class is known."""
-        counts = [
-            count
-            for count in (self.input, self.output, self.cache_read, self.cache_write)
-            if count is not None
-        ]
+        counts = [count for count in self if count is not None]
         return sum(counts) if counts else None
+
+    def __iter__(self) -> Iterator[int | None]:
+        """Yields the count of each class."""
+        return iter((self.input, self.output, self.cache_read, self.cache_write))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
