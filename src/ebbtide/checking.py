@@ -96,7 +96,7 @@ def check(
 
 
 def _shared_calls(paths: Sequence[Path]) -> SharedCalls:
-    from ebbtide.traces.money.shared_calls import SharedCalls  # msgspec, which one file alone does not need
+    from ebbtide.traces.money.shared_calls import SharedCalls  # which one file alone does not need
 
     return SharedCalls.of(paths)
 

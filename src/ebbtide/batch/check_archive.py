@@ -18,6 +18,7 @@ from ebbtide.batch.results.result_parts import ResultParts, write_part
 from ebbtide.batch.tables.table_rows import RunTable
 from ebbtide.processes import worthwhile
 from ebbtide.supervision.run_options import RunOptions
+from ebbtide.traces.money.shared_calls import SharedCalls
 
 _FILES: Final = 64  # of a chunk
 _BYTES: Final = 4 << 20  # of a chunk; a larger file is one alone
@@ -78,8 +79,6 @@ def check_files(
 
 def _shared(files: Sequence[ArchiveFile], due: Sequence[ArchiveFile]) -> Iterator[ArchiveFile]:
     """Files that are due, each with what it inherits from any of the archive: each call counts once."""
-    from ebbtide.traces.money.shared_calls import SharedCalls
-
     local = [Path(file.run.source) for file in files if isinstance(file.run, FileRun) and file.run.is_local]
     inherited = SharedCalls.of(local).inherited if due else {}
     for file in due:
