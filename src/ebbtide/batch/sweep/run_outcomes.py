@@ -40,7 +40,7 @@ class RunOutcomes:
 
     Args:
         by_run: By the id of the run, or by the name of its file, with or without endings, or of its folder.
-        column: Its column that names the runs.
+        column: The column of the table that names the runs.
     """
 
     by_run: Mapping[str, bool]
