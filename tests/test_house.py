@@ -59,7 +59,6 @@ UNUSED = {
     "ebbtide.decisions.gate.quality.validate_decision_quality",
     "ebbtide.decisions.turns.turn_filter.filter_turns",
     "ebbtide.events.event_json.read_events",
-    "ebbtide.supervision.summary.sentences.finding_line",
     "ebbtide.traces.reading.load_events",
 }
 

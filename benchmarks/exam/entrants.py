@@ -19,11 +19,11 @@ from typing import Any
 
 from benchmarks.loop_peers import PEERS, Watcher, starts_anew
 from benchmarks.quality.alarms import equal_calls
-from ebbtide.checking import new_recorder
 from ebbtide.claims.sentences import is_refuted
 from ebbtide.events.event import Event, Phase, ToolCall
 from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.run_options import RunOptions
+from ebbtide.supervision.summary.recorder import RunRecorder
 
 PACKAGES = Path(__file__).parent / "packages"
 
@@ -62,7 +62,7 @@ class EbbtideWatcher:
     """
 
     def __init__(self, rung: Action) -> None:
-        self._recorder = new_recorder(RunOptions())
+        self._recorder = RunRecorder(RunOptions())
         self._rung = rung
 
     def __call__(self, event: Event) -> bool:

@@ -24,8 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.measure import add_data_option, data_folder, setup, wilson, write_result
-from ebbtide.advice.estimate import PaidSession, estimate, paid_sessions
-from ebbtide.advice.intervals import bootstrap
+from ebbtide.advice.estimate import PaidSession, bootstrap, estimate, paid_sessions
 from ebbtide.advice.kinds import KINDS
 from ebbtide.advice.measuring import measure
 from ebbtide.advice.priced_advice import PricedAdvice, advices

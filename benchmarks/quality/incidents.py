@@ -19,13 +19,13 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.measure import add_data_option, data_folder, setup, write_result
-from ebbtide.checking import new_recorder
 from ebbtide.claims.sentences import is_refuted
 from ebbtide.errors import EbbtideError
 from ebbtide.profile.supervision import IgnoreRules
 from ebbtide.supervision.ladder import Action, Cause
 from ebbtide.supervision.run_options import RunOptions
 from ebbtide.supervision.summary import idle_sessions
+from ebbtide.supervision.summary.recorder import RunRecorder
 from ebbtide.supervision.summary.run_summary import RunSummary
 from ebbtide.supervision.verdict import Verdict
 from ebbtide.traces.reading import open_trace
@@ -61,7 +61,7 @@ def words_of(path: Path) -> tuple[list[Word], RunSummary | None]:
     """Returns every verdict of a record that asks for something, and its summary, where it is a record."""
     try:
         trace = open_trace(path)
-        recorder = new_recorder(RunOptions())
+        recorder = RunRecorder(RunOptions())
         words, before = [], Verdict()
         number = 0
         for number, event in enumerate(trace, 1):

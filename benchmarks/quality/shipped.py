@@ -23,9 +23,9 @@ from typing import Any, NamedTuple
 from benchmarks.measure import add_data_option, data_folder, setup, wilson, write_result
 from benchmarks.quality.run_sets import session_files
 from ebbtide.events.event import Event
-from ebbtide.shipped.commit import Commit
+from ebbtide.shipped.git import Commit
 from ebbtide.shipped.joining import CommitIndex, join
-from ebbtide.shipped.session_work import SessionWork
+from ebbtide.shipped.session_work import SessionWork, WorkReader
 from ebbtide.supervision.summary.run_shipped import Evidence
 from ebbtide.traces.reading import open_trace
 
@@ -57,7 +57,7 @@ def commits_of(card: dict[str, Any]) -> Iterator[Commit]:
 def work_of(path: Path, name: str) -> SessionWork:
     """The work of a session."""
     work = SessionWork(name)
-    reader = work.reader()
+    reader = WorkReader(work)
     for item in open_trace(path):
         if isinstance(item, Event):
             reader.see(item)
@@ -96,15 +96,15 @@ def measure(data: Path, *, misses: bool) -> dict[str, Any]:
         work = work_of(path, name)
         if work.commits:
             printing.add(name)
-        for joined in join(work, index):
-            pair = Pair(name, joined.commit)
-            given[joined.evidence].add(pair)
+        for commit, evidence in join(work, index).items():
+            pair = Pair(name, commit)
+            given[evidence].add(pair)
             if misses and pair not in truth:
-                print("  wrong:", path.parent.name, name[:8], joined.evidence, joined.commit[:8])
+                print("  wrong:", path.parent.name, name[:8], evidence, commit[:8])
         times = [edit.ts for edit in work.edits]
-        for commit in index.commits.values():
-            if any(0 <= commit.authored - ts <= _LATER_S for ts in times):
-                timed.add(Pair(name, commit.hash))
+        for other in index.commits.values():
+            if any(0 <= other.authored - ts <= _LATER_S for ts in times):
+                timed.add(Pair(name, other.hash))
     both = given[Evidence.HASH] | given[Evidence.TITLE]
     of_printing = {pair for pair in truth if pair.session in printing}
     return {

@@ -35,6 +35,7 @@ from ebbtide.budget.limits import Limits
 from ebbtide.divergence.monitor import LoopMonitor
 from ebbtide.events.event import Event, Message, ModelCall, ToolCall
 from ebbtide.events.usage import Usage
+from ebbtide.supervision.run_options import RunOptions
 from ebbtide.supervision.summary.recorder import RunRecorder
 from ebbtide.supervision.supervisor import Supervisor
 
@@ -142,7 +143,7 @@ def main() -> None:
         row["rounds_read"] = sum(one.rounds for one in supervisor.snapshot().conversations)
         row["state_bytes"] = len(supervisor.to_bytes())
         row["monitor"] = cost_us(LoopMonitor().update, mix(data), count)
-        row["recorder"] = cost_us(RunRecorder(limits=_LIMITS).record, mix(data), count)
+        row["recorder"] = cost_us(RunRecorder(RunOptions(limits=_LIMITS)).record, mix(data), count)
         kinds = [type(event) for event in itertools.islice(mix(data), 2_000)]
         row["mix"] = {label: round(kinds.count(kind) / len(kinds), 3) for label, kind in _KINDS.items()}
         rows[name] = row

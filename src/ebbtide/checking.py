@@ -18,7 +18,7 @@ from ebbtide.events.event import Event, Notice
 from ebbtide.events.model_call_id import CallId
 from ebbtide.events.transcript import Round
 from ebbtide.processes import LostProcessError, results, worthwhile
-from ebbtide.supervision.run_options import RunOptions
+from ebbtide.supervision.run_options import DEFAULTS, RunOptions
 from ebbtide.supervision.summary.heard_rounds import HeardRounds, HearingRecorder
 from ebbtide.supervision.summary.recorder import RunRecorder
 from ebbtide.supervision.summary.run_summary import RunSummary
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from ebbtide.budget.ledger.inherited_calls import InheritedCalls
     from ebbtide.traces.money.shared_calls import SharedCalls
 
-_DEFAULTS = RunOptions()
 _EVERY = 1_000  # events between two reports of progress
 _FAULTS = 20
 _WORTH_A_PROCESS = 8 << 20  # bytes of traces that take longer to read than a process takes to start
@@ -44,7 +43,7 @@ _WORTH_A_PROCESS = 8 << 20  # bytes of traces that take longer to read than a pr
 
 def check(
     path: str | os.PathLike[str],
-    options: RunOptions = _DEFAULTS,
+    options: RunOptions = DEFAULTS,
     *,
     progress: Callable[[int], object] | None = None,
     is_named: bool = True,
@@ -59,7 +58,6 @@ def check(
 
     Args:
         path: A trace of any known format, compressed or not; ``-`` for standard input.
-        options: By what it is judged.
         progress: Called with the number of events so far, every thousand and at the end.
         is_named: Whether somebody named the file; plain text that a search came upon has to be a conversation
             beyond doubt.
@@ -98,7 +96,7 @@ def check(
 
 
 def _shared_calls(paths: Sequence[Path]) -> SharedCalls:
-    from ebbtide.traces.money.shared_calls import SharedCalls  # msgspec, which one file alone does not need
+    from ebbtide.traces.money.shared_calls import SharedCalls  # which one file alone does not need
 
     return SharedCalls.of(paths)
 
@@ -107,7 +105,6 @@ def placed(summary: RunSummary, origin: SessionOrigin, form: str) -> RunSummary:
     """Returns the summary with the place of its session among others.
 
     Args:
-        summary: What it came to.
         origin: Where its session comes from.
         form: The name of its format.
     """
@@ -151,7 +148,7 @@ def _nodes_of(
 
 def check_trace(
     trace: Trace,
-    options: RunOptions = _DEFAULTS,
+    options: RunOptions = DEFAULTS,
     *,
     progress: Callable[[int], object] | None = None,
     inherited: InheritedCalls | None = None,
@@ -160,15 +157,12 @@ def check_trace(
 
     Args:
         trace: As `open_trace` and `Trace.of` give it.
-        options: By what it is judged.
-        progress: As for `check`.
-        inherited: As for `check`.
 
     Raises:
         TranscriptError: Nothing in it can be read.
     """
-    recorder = new_recorder(options)
-    share = None if inherited is None else _RunShare(inherited, options.prices)
+    recorder = RunRecorder(options)
+    share = None if inherited is None else RunShare(inherited, options.prices)
     _feed(recorder, trace if share is None else map(share.own, trace), progress)
     summary = _summary_of(recorder, trace)
     summary = summary if share is None else share.of(summary)
@@ -176,13 +170,12 @@ def check_trace(
 
 
 def hear(
-    trace: Trace, options: RunOptions = _DEFAULTS, *, items: Iterable[Event | Round] | None = None
+    trace: Trace, options: RunOptions = DEFAULTS, *, items: Iterable[Event | Round] | None = None
 ) -> HeardRounds:
     """Checks a run whose trace is open, and returns its rounds with its summary.
 
     Args:
         trace: As for `check_trace`.
-        options: By what it is judged.
         items: Its events, where it was read already.
 
     Raises:
@@ -214,7 +207,6 @@ def refuse_nothing(source: str, events: int, faults: Sequence[TranscriptError]) 
 
     Args:
         source: What messages call it.
-        events: Its events.
         faults: What could not be read.
 
     Raises:
@@ -230,7 +222,7 @@ def refuse_nothing(source: str, events: int, faults: Sequence[TranscriptError]) 
 
 def check_events(
     events: Iterable[Event | Round],
-    options: RunOptions = _DEFAULTS,
+    options: RunOptions = DEFAULTS,
     *,
     source: str = "<events>",
     form: str = "events",
@@ -243,13 +235,10 @@ def check_events(
 
     Args:
         events: Its events, in order.
-        options: By what it is judged.
         source: What the summary calls the run.
         form: What the summary calls the format of the events.
         advice: What to switch on where the run holds too little; empty where that is not known.
         over: Whether nothing more comes.
-        progress: As for `check`.
-        inherited: As for `check`.
 
     >>> from ebbtide.events.event import ToolCall
     >>> summary = check_events(ToolCall(name="ls", args={}, result="a.txt") for _ in range(6))
@@ -259,30 +248,17 @@ def check_events(
     'ls 6 times in a row, same arguments, same result (calls 1-6).'
     """
     expect("options", options, RunOptions)
-    recorder = new_recorder(options)
-    share = None if inherited is None else _RunShare(inherited, options.prices)
+    recorder = RunRecorder(options)
+    share = None if inherited is None else RunShare(inherited, options.prices)
     _feed(recorder, events if share is None else map(share.own, events), progress)
     summary = recorder.summary(source, form, advice=advice, over=over)
     summary = summary if share is None else share.of(summary)
     return redacted(summary) if options.redact else summary
 
 
-def new_recorder(options: RunOptions) -> RunRecorder:
-    """A recorder that judges a run by these options."""
-    return RunRecorder(
-        options.profile,
-        tools=options.tools,
-        limits=options.limits,
-        prices=options.prices,
-        shadow=options.shadow,
-        timeline=options.timeline,
-        timezone=options.timezone,
-    )
-
-
 def check_many(
     paths: Sequence[str | os.PathLike[str]],
-    options: RunOptions = _DEFAULTS,
+    options: RunOptions = DEFAULTS,
     *,
     jobs: int | None = None,
     from_arguments: Collection[str] | None = None,
@@ -294,11 +270,9 @@ def check_many(
     Args:
         paths: The files. The largest are begun with, so that no core waits for one at the end; with
             `inherited` they are worked on in their order.
-        options: By what they are judged.
         jobs: Processes; None takes one a core where the files are worth it, 1 works in this one. So do
             options that cannot be sent to another process.
         from_arguments: Those of the paths that somebody named, as for `check`; None: all.
-        is_growing: As for `check`.
         inherited: By path, the calls in them that other files own, where that is known; None reads the files
             for it.
 
@@ -330,7 +304,7 @@ def check_many(
             yield path, result
 
 
-class _RunShare:
+class RunShare:
     """Parts a run into what is its own and what it inherited: calls that another file owns."""
 
     def __init__(self, inherited: InheritedCalls, prices: Prices | None) -> None:

@@ -138,7 +138,7 @@ class Codec:
         if form.always is not None or form.inline:
             return self._writer_in_parts(form, fields)
         keys = [form.names.get(name, name) for name in fields]
-        converts = [self._writing(hint) for _, hint in fields.values()]
+        converts = [self.form_of(hint).write for _, hint in fields.values()]
         changes = [(key, convert) for key, convert in zip(keys, converts, strict=True) if convert is not None]
         items_of = _items_of(fields)
 
@@ -156,7 +156,7 @@ class Codec:
         plan = [
             (
                 None if name in form.inline else form.names.get(name, name),
-                self._writing(fields[name][1]),
+                self.form_of(fields[name][1]).write,
                 _MISSING if name in first else _default(fields[name][0]),
             )
             for name in names
@@ -183,7 +183,7 @@ class Codec:
             (
                 name,
                 None if name in form.inline else form.names.get(name, name),
-                self._reading(hint),
+                self.form_of(hint).read,
                 self._is_whole or _default(field) is _MISSING,
             )
             for name, (field, hint) in _fields(kind).items()
@@ -204,14 +204,6 @@ class Codec:
             return kind(**values)
 
         return read
-
-    def _writing(self, hint: Any) -> _Convert | None:
-        """Returns the converter for a value of a type; None if it stays as it is."""
-        return self.form_of(hint).write
-
-    def _reading(self, hint: Any) -> _Convert:
-        """Returns the converter that makes a value of a type, or raises `WireError`."""
-        return self.form_of(hint).read
 
     def form_of(self, hint: Any) -> As:
         """Returns the form of a type on the wire.
@@ -506,7 +498,7 @@ def _record_writer(kind: type, wire: str, schema: int | None) -> _Convert:
     writes = [form.write or _as_it_is for form in forms]
     items_of = _items_of(names)
     if any("." in name for name in names):
-        items_of = partial(_at_paths, [name.split(".") for name in names])
+        items_of = partial(at_paths, [name.split(".") for name in names])
 
     def write(record: Record) -> dict[str, Any]:
         table: dict[str, Any] = {} if schema is None else {"schema": schema}
@@ -525,7 +517,8 @@ def _property_form(kind: type, name: str) -> As:
     return _PLAIN.form_of(get_type_hints(attribute.fget, include_extras=True)["return"])
 
 
-def _at_paths(paths: list[list[str]], record: object) -> tuple[Any, ...]:
+def at_paths(paths: Iterable[list[str]], record: object) -> tuple[Any, ...]:
+    """Returns the parts of a record at some paths of attributes; None where a part of a way is None."""
     items = []
     for path in paths:
         item: Any = record

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -42,7 +43,6 @@ def results(
 
     Args:
         function: Does one piece. It and all that it takes and gives can be sent to another process.
-        pieces: Its arguments.
         jobs: Processes; 1 works in this one.
     """
     if jobs <= 1:
@@ -98,6 +98,4 @@ def _pool(jobs: int) -> ProcessPoolExecutor:
 
 def _end_quietly() -> None:
     """Who interrupts wants the workers to end, not to hear from each of them where it was."""
-    import signal
-
     signal.signal(signal.SIGINT, signal.SIG_DFL)

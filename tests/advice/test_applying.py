@@ -8,8 +8,7 @@ import pytest
 
 from ebbtide.advice.applied_advice import AppliedAdvice, AppliedAdvices
 from ebbtide.advice.applying import apply, is_in_force, undo
-from ebbtide.advice.estimate import Estimate, PaidSession
-from ebbtide.advice.intervals import Interval
+from ebbtide.advice.estimate import Estimate, Interval, PaidSession
 from ebbtide.advice.kinds import KINDS
 from ebbtide.advice.priced_advice import PricedAdvice
 from ebbtide.advice.session_record import Work

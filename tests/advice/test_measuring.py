@@ -5,8 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from ebbtide.advice.estimate import MONTH_S, PaidSession, estimate, paid_sessions
-from ebbtide.advice.intervals import bootstrap
+from ebbtide.advice.estimate import MONTH_S, PaidSession, bootstrap, estimate, paid_sessions
 from ebbtide.advice.kinds import KINDS, OUTPUT_LIMIT
 from ebbtide.advice.measuring import NEEDED, measure
 from ebbtide.advice.priced_advice import advices

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from ebbtide.batch.archive.archive_files import files_at
-from ebbtide.batch.archive.archive_pool import PartWriter, RunChunk, check_chunks
+from ebbtide.batch.archive.archive_pool import RunChunk, check_chunks
 from ebbtide.batch.check_archive import ArchiveTask, check_files, file_chunks
 from ebbtide.batch.results.archived_run import FileRun
 from ebbtide.batch.results.result_parts import ResultParts, result_batches
@@ -64,7 +64,14 @@ def test_what_was_begun_is_gone_on_with(folder: Path, tmp_path: Path) -> None:
     check_files(files, ArchiveTask(output=whole, options=RunOptions()))
     parts = ResultParts(output, "")
     chunk = RunChunk(tuple(file.run for file in files[::3]))
-    list(check_chunks([chunk], PartWriter(options=RunOptions(), settings=""), parts.next_path, jobs=1))
+    list(
+        check_chunks(
+            [chunk],
+            ArchiveTask(output=tmp_path / "results.parquet", options=RunOptions(), settings=""),
+            parts.next_path,
+            jobs=1,
+        )
+    )
     (Path(f"{output}.parts") / "00000009.parquet.new").write_bytes(b"half a part")
     seen: list[int] = []
     counts, resumed = check_files(files, ArchiveTask(output=output, options=RunOptions()), seen.append)
@@ -76,7 +83,7 @@ def test_other_settings_are_not_gone_on_with(folder: Path, tmp_path: Path) -> No
     """Half of the rows would be judged otherwise than the rest."""
     parts = ResultParts(tmp_path / "results.parquet", "strict")
     chunk = RunChunk((FileRun(str(folder / "broken.jsonl")),))
-    writer = PartWriter(options=RunOptions(), settings="strict")
+    writer = ArchiveTask(output=tmp_path / "results.parquet", options=RunOptions(), settings="strict")
     list(check_chunks([chunk], writer, parts.next_path, jobs=1))
     with pytest.raises(ConfigError, match="begun with other settings"):
         ResultParts(tmp_path / "results.parquet", "mild")
@@ -124,7 +131,7 @@ def test_a_process_that_ends_takes_one_run_with_it(folder: Path, tmp_path: Path)
         RunChunk(tuple(files[7:])),
     ]
     parts = ResultParts(tmp_path / "results.parquet", "")
-    writer = PartWriter(options=RunOptions(), settings="")
+    writer = ArchiveTask(output=tmp_path / "results.parquet", options=RunOptions(), settings="")
     list(check_chunks(chunks, writer, parts.next_path, jobs=2))
     parts.join()
     results = {row["run_id"]: row for row in rows(tmp_path / "results.parquet")}

@@ -11,9 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ebbtide.batch.archive.archive_page import archive_page
 from ebbtide.batch.archive.archive_summary import ArchiveSummary
-from ebbtide.batch.archive.archive_words import sentences, tables
+from ebbtide.batch.archive.archive_words import archive_page, sentences, tables
 from ebbtide.batch.archive.checking_runs import check_partition
 from ebbtide.batch.results.archived_run import ArchivedRun, EventsRun, RefusedRun
 from ebbtide.batch.results.run_result import result_schema
@@ -68,12 +67,16 @@ def test_the_totals_are_those_of_the_rows(results: Path, summary: ArchiveSummary
     assert summary.runs == {"checked": 41, "unreadable": 1, "no_trace": 0, "out_of_time": 0}
     cost = fsum(row["cost_usd"] for row in rows if row["cost_usd"] is not None)
     wasted = fsum(row["wasted_usd"] for row in rows if row["wasted_usd"] is not None)
-    assert (summary.total.cost_usd, summary.total.wasted_usd) == (pytest.approx(cost), pytest.approx(wasted))
+    assert (summary.total.whole.cost_usd, summary.total.wasted.cost_usd) == (
+        pytest.approx(cost),
+        pytest.approx(wasted),
+    )
     for lines in (summary.agents, summary.models, summary.weeks):
-        assert fsum(line.cost_usd or 0 for line in lines) == pytest.approx(cost)
-        assert fsum(line.wasted_usd or 0 for line in lines) == pytest.approx(wasted)
+        assert fsum(line.whole.cost_usd or 0 for line in lines) == pytest.approx(cost)
+        assert fsum(line.wasted.cost_usd or 0 for line in lines) == pytest.approx(wasted)
         assert sum(line.runs for line in lines) == 41
-    assert fsum(line.cost_usd or 0 for line in summary.waste if line.bought_nothing) == pytest.approx(wasted)
+    amounts = [line.amount.cost_usd or 0 for line in summary.waste if line.bought_nothing]
+    assert fsum(amounts) == pytest.approx(wasted)
     assert {line.name for line in summary.agents} == {"a", "<b>", None}
     assert [line.name for line in summary.weeks] == [None, "2026-W22", "2026-W23", "2026-W24"]
     assert [run.run_id for run in summary.bad_runs] == ["gone.jsonl"]
@@ -110,7 +113,7 @@ def test_tokens_that_nobody_told_are_not_zero(tmp_path: Path) -> None:
     pq.write_table(table, tmp_path / "results.parquet")
     summary = ArchiveSummary.load(tmp_path / "results.parquet")
     assert sentences(summary)[1] == "Cost: not stated"
-    assert summary.tools[0].tokens is None
+    assert summary.tools[0].whole.tokens is None
     assert all("0" not in row[4:] for table in tables(summary) for row in table.rows)
 
 
@@ -195,6 +198,6 @@ def test_the_sql_of_the_page_of_archives_runs(
     ]
     tool, wasted_usd, wasted_tokens, runs = answers[0][0]
     best = summary.tools[0]
-    assert (tool, wasted_tokens, runs) == (best.name, best.wasted_tokens, best.runs)
-    assert wasted_usd == pytest.approx(best.wasted_usd)
+    assert (tool, wasted_tokens, runs) == (best.name, best.wasted.tokens, best.runs)
+    assert wasted_usd == pytest.approx(best.wasted.cost_usd)
     assert all(answers)

@@ -17,7 +17,8 @@ from ebbtide.batch.archive.archive_pool import RunChunk, check_chunks
 from ebbtide.batch.archive.checking_runs import check_run
 from ebbtide.batch.results.archived_run import ArchivedRun, EventsRun
 from ebbtide.batch.sweep.archive_sweep import ArchiveSweep, SweepCounter, SweepTask, best_line, sweep_files
-from ebbtide.batch.sweep.ended_runs import ENDINGS, EndedCounter, RunOutcomes, bootstrap, ending_step
+from ebbtide.batch.sweep.ended_runs import ENDINGS, EndedCounter, ending_step, poisson_bootstrap
+from ebbtide.batch.sweep.run_outcomes import RunOutcomes
 from ebbtide.batch.sweep.swept_settings import SweptSetting, default_settings, named_settings
 from ebbtide.budget.limits import Limits
 from ebbtide.errors import ConfigError
@@ -202,15 +203,15 @@ def test_nothing_depends_on_processes_or_order(tmp_path: Path) -> None:
 @given(st.lists(st.floats(0.01, 100), min_size=1, max_size=40), st.randoms())
 def test_the_bootstrap_knows_no_order(amounts: list[float], random: Random) -> None:
     """And holds the sum itself."""
-    low, high = bootstrap(amounts)
+    low, high = poisson_bootstrap(amounts)
     assert low <= sum(amounts) <= high
     random.shuffle(amounts)
-    assert bootstrap(amounts) == (low, high)
+    assert poisson_bootstrap(amounts) == (low, high)
 
 
 def test_the_bootstrap_of_many_runs_is_that_of_the_normal_law() -> None:
     """Of n equal amounts the sum varies as the root of n."""
-    low, high = bootstrap([2.0] * 4_000)
+    low, high = poisson_bootstrap([2.0] * 4_000)
     spread = 1.96 * 2.0 * 4_000**0.5
     assert low == pytest.approx(8_000 - spread, abs=0.25 * spread)
     assert high == pytest.approx(8_000 + spread, abs=0.25 * spread)

@@ -8,8 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from ebbtide.batch.results.run_result import ResultStatus, RunResult, result_batch, result_schema
-from ebbtide.batch.sweep.ended_runs import RunOutcomes
-from ebbtide.batch.sweep.verdict_outcomes import ended_by_results
+from ebbtide.batch.sweep.ended_runs import ended_by_results
+from ebbtide.batch.sweep.run_outcomes import RunOutcomes
 from ebbtide.cli.archive.calibrate import calibrate
 from ebbtide.errors import ConfigError
 from ebbtide.rate import Rate

@@ -10,8 +10,9 @@ import pytest
 
 from ebbtide.events.event import ToolCall
 from ebbtide.shipped.git import Repository
-from ebbtide.shipped.outcome import SessionOutcome, outcomes
-from ebbtide.shipped.session_work import SessionWork
+from ebbtide.shipped.outcome import outcomes
+from ebbtide.shipped.session_work import SessionWork, WorkReader
+from ebbtide.supervision.summary.run_shipped import RunShipped
 
 START = datetime(2026, 11, 2, 9, 0, tzinfo=UTC).timestamp()
 
@@ -65,7 +66,7 @@ class Session:
     def __init__(self, project: Project, name: str = "s1") -> None:
         self.project = project
         self.work = SessionWork(name, str(project.path), "claude-code")
-        self._reader = self.work.reader()
+        self._reader = WorkReader(self.work)
 
     def edit(self, name: str, lines: list[str]) -> None:
         """Write a file by a tool; a minute passes."""
@@ -85,7 +86,7 @@ class Session:
         self.shell(f"git commit -m '{title}' {' '.join(words)}", printed)
         return self.project.head()
 
-    def outcome(self, *others: "Session") -> SessionOutcome:
+    def outcome(self, *others: "Session") -> RunShipped:
         """What became of it, beside others."""
         return outcomes(Repository(self.project.path), [self.work, *(other.work for other in others)])[0]
 

@@ -2,17 +2,15 @@
 
 import pytest
 
-from ebbtide.shipped.fates import ShippedChange
-from ebbtide.shipped.outcome import SessionOutcome
-from ebbtide.supervision.summary.run_shipped import Evidence, Fate, Known
+from ebbtide.supervision.summary.run_shipped import Evidence, Fate, Known, RunCommit, RunShipped
 from tests.shipped.conftest import Project, Session, code
 
 
-def only(outcome: SessionOutcome) -> ShippedChange:
+def only(outcome: RunShipped) -> RunCommit:
     """The one change of a session."""
     assert outcome.known is Known.COMMITS
-    assert len(outcome.changes) == 1, outcome.changes
-    return outcome.changes[0].change
+    (change,) = outcome.commits or ()
+    return change
 
 
 def test_a_commit_on_the_default_branch_landed_with_its_lines(project: Project) -> None:
@@ -20,8 +18,13 @@ def test_a_commit_on_the_default_branch_landed_with_its_lines(project: Project) 
     session.edit("cart.py", code("cart"))
     made = session.commit("Add the cart")
     change = only(session.outcome())
-    assert (change.hash, change.fate, change.added, change.surviving) == (made, Fate.LANDED, 10, 10)
-    assert session.outcome().changes[0].evidence is Evidence.HASH
+    assert (change.commit, change.fate, change.lines_added, change.lines_surviving) == (
+        made,
+        Fate.LANDED,
+        10,
+        10,
+    )
+    assert session.outcome().commits[0].evidence is Evidence.HASH
 
 
 def test_a_commit_of_a_branch_is_open_and_its_surviving_lines_are_unknown(project: Project) -> None:
@@ -31,7 +34,7 @@ def test_a_commit_of_a_branch_is_open_and_its_surviving_lines_are_unknown(projec
     session.commit("Add the cart")
     project.git("switch", "-q", "main")
     change = only(session.outcome())
-    assert (change.fate, change.surviving) == (Fate.OPEN, None)
+    assert (change.fate, change.lines_surviving) == (Fate.OPEN, None)
 
 
 def test_a_commit_of_a_deleted_branch_is_lost(project: Project) -> None:
@@ -51,7 +54,7 @@ def test_a_revert_takes_a_commit_back_and_a_revert_of_that_brings_it_back(projec
     project.git("revert", "--no-edit", made)
     change = only(session.outcome())
     assert (change.fate, change.reverted_by) == (Fate.REVERTED, project.head())
-    assert not change.is_landed
+    assert not change.fate.is_landed
     project.git("revert", "--no-edit", "HEAD")
     assert only(session.outcome()).fate is not Fate.REVERTED
 
@@ -75,7 +78,7 @@ def test_an_amended_commit_is_one_change(project: Project) -> None:
     session.edit("cart.py", code("cart", 12))
     made = session.commit("Add a cart", "--amend")
     outcome = session.outcome()
-    assert (only(outcome).hash, only(outcome).surviving, outcome.missing) == (made, 12, 0)
+    assert (only(outcome).commit, only(outcome).lines_surviving, outcome.missing_commits) == (made, 12, 0)
 
 
 @pytest.mark.parametrize("is_gone", [False, True], ids=["the branch is there", "the branch is deleted"])
@@ -91,7 +94,12 @@ def test_a_squash_of_two_commits_is_one_landed_change(project: Project, is_gone:
     if is_gone:
         project.git("branch", "-D", "feature")
     change = only(session.outcome())
-    assert (change.hash, change.fate, change.added, change.surviving) == (project.head(), Fate.LANDED, 20, 20)
+    assert (change.commit, change.fate, change.lines_added, change.lines_surviving) == (
+        project.head(),
+        Fate.LANDED,
+        20,
+        20,
+    )
 
 
 def test_a_rebased_commit_is_the_same_change(project: Project) -> None:
@@ -107,7 +115,7 @@ def test_a_rebased_commit_is_the_same_change(project: Project) -> None:
     project.git("switch", "-q", "main")
     project.git("merge", "-q", "--ff-only", "feature")
     change = only(session.outcome())
-    assert (change.hash, change.fate) == (project.head(), Fate.LANDED)
+    assert (change.commit, change.fate) == (project.head(), Fate.LANDED)
 
 
 def test_a_rebased_commit_is_found_by_its_title_where_the_old_one_is_gone(project: Project) -> None:
@@ -119,7 +127,11 @@ def test_a_rebased_commit_is_found_by_its_title_where_the_old_one_is_gone(projec
     )
     session.work.edits.clear()
     outcome = session.outcome()
-    assert (only(outcome).hash, outcome.changes[0].evidence, outcome.missing) == (printed, Evidence.TITLE, 0)
+    assert (only(outcome).commit, outcome.commits[0].evidence, outcome.missing_commits) == (
+        printed,
+        Evidence.TITLE,
+        0,
+    )
 
 
 def test_lines_that_people_replaced_are_counted_and_a_change_of_few_is_rewritten(project: Project) -> None:
@@ -128,10 +140,10 @@ def test_lines_that_people_replaced_are_counted_and_a_change_of_few_is_rewritten
     session.commit("Add the cart")
     project.write("cart.py", [*code("cart", 4), *code("basket", 6)])
     project.commit("Rename most")
-    assert (only(session.outcome()).fate, only(session.outcome()).surviving) == (Fate.LANDED, 4)
+    assert (only(session.outcome()).fate, only(session.outcome()).lines_surviving) == (Fate.LANDED, 4)
     project.write("cart.py", [*code("cart", 2), *code("basket", 8)])
     project.commit("Rename more")
-    assert (only(session.outcome()).fate, only(session.outcome()).surviving) == (Fate.REWRITTEN, 2)
+    assert (only(session.outcome()).fate, only(session.outcome()).lines_surviving) == (Fate.REWRITTEN, 2)
 
 
 def test_a_change_that_sessions_replaced_is_not_rewritten_by_people(project: Project) -> None:
@@ -140,9 +152,9 @@ def test_a_change_that_sessions_replaced_is_not_rewritten_by_people(project: Pro
     session.commit("Add the cart")
     session.edit("cart.py", code("basket"))
     session.commit("Call it a basket")
-    first, second = (item.change for item in session.outcome().changes)
-    assert (first.fate, first.surviving) == (Fate.LANDED, 0)
-    assert (second.fate, second.surviving) == (Fate.LANDED, 10)
+    first, second = session.outcome().commits
+    assert (first.fate, first.lines_surviving) == (Fate.LANDED, 0)
+    assert (second.fate, second.lines_surviving) == (Fate.LANDED, 10)
 
 
 def test_lines_survive_the_renaming_of_their_file_and_not_its_deletion(project: Project) -> None:
@@ -151,10 +163,10 @@ def test_lines_survive_the_renaming_of_their_file_and_not_its_deletion(project: 
     session.commit("Add the cart")
     project.git("mv", "cart.py", "basket.py")
     project.commit("Rename the file")
-    assert only(session.outcome()).surviving == 10
+    assert only(session.outcome()).lines_surviving == 10
     project.git("rm", "-q", "basket.py")
     project.commit("Delete the file")
-    assert only(session.outcome()).surviving == 0
+    assert only(session.outcome()).lines_surviving == 0
 
 
 def test_lock_files_and_vendored_files_do_not_count(project: Project) -> None:
@@ -163,7 +175,7 @@ def test_lock_files_and_vendored_files_do_not_count(project: Project) -> None:
     session.edit("uv.lock", code("lock", 300))
     session.edit("vendor/lib.py", code("lib", 300))
     session.commit("Add the cart")
-    assert (only(session.outcome()).added, only(session.outcome()).surviving) == (10, 10)
+    assert (only(session.outcome()).lines_added, only(session.outcome()).lines_surviving) == (10, 10)
 
 
 def test_the_default_branch_is_that_of_the_remote(project: Project) -> None:

@@ -71,8 +71,8 @@ def test_no_program_that_a_repository_names_is_run(project: Project, tmp_path: P
             file.write(f'[{head}{f" {chr(34)}{sub}{chr(34)}" if sub else ""}]\n{name} = "{value}"\n')
     session.shell("git commit -m x", "[main abc1234] Not here\n 1 file changed")  # a promisor would be asked
     outcome = session.outcome()
-    assert [item.change.fate for item in outcome.changes] == [Fate.REVERTED, Fate.LANDED]
-    assert outcome.changes[1].change.surviving == 10
+    assert [item.fate for item in outcome.commits] == [Fate.REVERTED, Fate.LANDED]
+    assert outcome.commits[1].lines_surviving == 10
     assert Repository(project.path).words_here(["order_1"]) == {"order_1"}
     assert Repository(project.path).state()
     assert not mark.exists(), mark.read_text()
@@ -103,15 +103,15 @@ def test_a_repository_without_a_commit_answers_with_nothing(tmp_path: Path) -> N
     project = Project(tmp_path / "empty")
     (project.path / ".git" / "refs" / "heads" / "main").unlink()
     session = Session(project)
-    assert session.outcome().changes == ()
+    assert session.outcome().commits == ()
 
 
 def test_names_of_files_and_messages_may_hold_anything(project: Project) -> None:
     session = Session(project)
     session.edit('a folder/ü\n\t"x".py', code("cart"))
     session.commit("Add \x01 it\n\nbody\x01with\x02marks")
-    change = session.outcome().changes[0].change
-    assert (change.added, change.surviving) == (10, 10)
+    change = session.outcome().commits[0]
+    assert (change.lines_added, change.lines_surviving) == (10, 10)
 
 
 def test_lines_that_git_cannot_count_are_unknown(project: Project) -> None:
@@ -119,8 +119,8 @@ def test_lines_that_git_cannot_count_are_unknown(project: Project) -> None:
     session.edit("cart.py", code("cart"))
     session.commit("Add the cart")
     project.git("config", "blame.ignoreRevsFile", "/nowhere")
-    change = session.outcome().changes[0].change
-    assert (change.fate, change.surviving) == (Fate.LANDED, None)
+    change = session.outcome().commits[0]
+    assert (change.fate, change.lines_surviving) == (Fate.LANDED, None)
 
 
 def test_words_of_the_commit_are_found_whole_and_in_any_case(project: Project) -> None:

@@ -6,7 +6,7 @@ from tests.shipped.conftest import Project, Session, code
 
 def evidence(session: Session, *others: Session) -> list[Evidence]:
     """What joins a session to its commits."""
-    return [item.evidence for item in session.outcome(*others).changes]
+    return [item.evidence for item in session.outcome(*others).commits]
 
 
 def test_a_commit_that_a_person_made_of_the_edits_is_joined_by_its_files(project: Project) -> None:
@@ -22,7 +22,7 @@ def test_only_the_first_commit_of_a_file_after_an_edit_is_of_the_session(project
     project.commit("A person commits")
     project.write("cart.py", code("basket"))
     project.commit("Later work")
-    assert len(session.outcome().changes) == 1
+    assert len(session.outcome().commits) == 1
 
 
 def test_a_commit_before_the_edit_or_days_after_it_is_not(project: Project) -> None:
@@ -49,7 +49,7 @@ def test_the_commits_of_another_clone_are_unknown_and_not_zero(project: Project)
     session = Session(project)
     session.shell("git commit -m x", "[main abc1234] Something else\n 1 file changed, 1 insertion(+)")
     outcome = session.outcome()
-    assert (outcome.known, outcome.missing) == (Known.UNKNOWN, 1)
+    assert (outcome.known, outcome.missing_commits) == (Known.UNKNOWN, 1)
 
 
 def test_a_session_without_edits_shipped_nothing(project: Project) -> None:
@@ -72,8 +72,8 @@ def test_a_change_counts_for_the_session_that_committed_it_though_two_worked_on_
     committer.edit("order.py", code("order"))
     committer.commit("Add both")
     of_writer, of_committer = writer.outcome(committer), committer.outcome(writer)
-    assert [item.is_own for item in of_writer.changes] == [False]
-    assert [item.is_own for item in of_committer.changes] == [True]
+    assert [item.counts_here for item in of_writer.commits] == [False]
+    assert [item.counts_here for item in of_committer.commits] == [True]
 
 
 def test_trailers_say_nothing(project: Project) -> None:
@@ -81,4 +81,4 @@ def test_trailers_say_nothing(project: Project) -> None:
     project.commit("Add the cart\n\nEntire-Checkpoint: 0123456789ab")
     session = Session(project)
     session.shell("echo 0123456789ab", "0123456789ab")
-    assert session.outcome().changes == ()
+    assert session.outcome().commits == ()

@@ -231,7 +231,7 @@ def test_guarded(case: Case) -> None:
 @ALL_CASES
 def test_folded_and_read_from_a_file(case: Case, tmp_path: Path) -> None:
     """A recorder and `check` come to the same: the same ending at the same event, with its reason."""
-    recorder = RunRecorder(limits=case.limits)
+    recorder = RunRecorder(RunOptions(limits=case.limits))
     assert [recorder.record(event).action.value for event in case.events] == expected(case)
     summary = recorder.summary("run", "test")
     path = tmp_path / "run.jsonl"

@@ -20,6 +20,7 @@ from ebbtide.events.usage import Usage
 from ebbtide.report.wording import missing_cost
 from ebbtide.supervision.facts import DryRoundFacts, LimitFacts
 from ebbtide.supervision.ladder import Action, Cause
+from ebbtide.supervision.run_options import RunOptions
 from ebbtide.supervision.summary import sentences
 from ebbtide.supervision.summary.findings import OtherNotes
 from ebbtide.supervision.summary.headline import Headline
@@ -32,8 +33,8 @@ from ebbtide.supervision.verdict import Verdict
 CLAIMS = ("The cache is stale after every deployment.", "Retries hide the timeouts.", "The index is missing.")
 
 
-def recorded(*events: Event | Round, **how: Any) -> RunSummary:
-    recorder = RunRecorder(**how)
+def recorded(*events: Event | Round, decisions: bool = True, **options: Any) -> RunSummary:
+    recorder = RunRecorder(RunOptions(**options), decisions=decisions)
     for event in events:
         recorder.record(event)
     return recorder.summary("run", "test")
@@ -94,8 +95,9 @@ def test_a_finding_says_where_what_how_often_and_what_it_cost():
     events += [call for _ in range(11) for call in pair(cost_usd=1.84 / 22)]
     summary = recorded(*events, *[look(number, cost_usd=1.0) for number in range(30, 40)])
     finding = summary.findings[0]
-    line = "calls 31-52: web_search and web_fetch in turn, 11 times, same results, $1.84"
-    assert sentences.finding_line(finding, sentences.unit(summary.spent)) == line
+    assert sentences.place(finding, sentences.unit(summary.spent)) == "calls 31-52"
+    assert finding.sentence == "web_search and web_fetch in turn, 11 times, same results"
+    assert sentences.price(finding.cost_usd, finding.tokens) == "$1.84"
     assert (finding.action, finding.cause, finding.copies) == (Action.STOP, Cause.DIVERGENCE, 11)
     assert (summary.verdict.action, summary.headline) == (Action.STOP, Headline.NOISY)
     assert summary.recovered

@@ -91,12 +91,10 @@ def test_a_loop_without_a_tool_is_a_call():
     assert wording.loop(replace(SIGNAL, tools=()), 3).startswith("a call 3 times")
 
 
-def test_a_line_says_where_what_and_how_much():
-    """Money first, tokens where there is no money, nothing where nothing is known."""
-    assert sentences.finding_line(FINDING) == "events 1-3: ls 3 times in a row, $0.50"
-    assert sentences.finding_line(replace(FINDING, cost_usd=None, tokens=9)).endswith("row, 9 tokens")
-    alone = replace(FINDING, cost_usd=None, last_event=1)
-    assert sentences.finding_line(alone, "calls") == "call 1: ls 3 times in a row"
+def test_a_finding_has_a_place():
+    """It is named by its events, or its one event."""
+    assert sentences.place(FINDING) == "events 1-3"
+    assert sentences.place(replace(FINDING, last_event=1), "calls") == "call 1"
 
 
 def test_the_reason_of_a_run_is_that_of_its_end():
@@ -120,7 +118,7 @@ def test_a_finding_says_an_amount_once_and_numbers_with_commas():
     assert wording.burn(facts) == "1,200 calls brought no new result"
     assert wording.measured(facts) == "$1.40 since the last new result"
     spent = replace(FINDING, sentence="x", first_event=2_000, last_event=2_000, cost_usd=1_234.5)
-    assert sentences.finding_line(spent) == "event 2,000: x, $1,234.50"
+    assert (sentences.place(spent), sentences.price(spent.cost_usd, None)) == ("event 2,000", "$1,234.50")
     assert sentences.price(None, 200_312) == "200,312 tokens"
 
 

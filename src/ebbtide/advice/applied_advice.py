@@ -30,11 +30,7 @@ class AppliedAdvice:
     """A change of settings that was asked for.
 
     Args:
-        name: The name of the advice.
-        kind: That of its kind.
-        agent: The coding agent.
         project: The folder; None where the setting holds for all projects.
-        path: The file.
         value_before: The value in that file before; None where there was none.
         content_before: All of the file before; None where there was no file.
         content_after: A hash of all of it afterwards.

@@ -1,22 +1,49 @@
-"""Savings a month, of sessions whose costs are known."""
+"""Savings a month of sessions whose costs are known, with intervals by drawing sessions again."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import random
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import ClassVar, Final, NamedTuple, TypeVar
 
-from ebbtide.advice.intervals import Interval, bootstrap
 from ebbtide.advice.kinds import AdviceKind, ReplayedSaving
 from ebbtide.advice.session_record import SessionRecord, Work
 from ebbtide.budget.tally import UNITS
+from ebbtide.codec import Record
 
+_T = TypeVar("_T")
+_DRAWS: Final = 2_000
+_SEED: Final = 7
+_TAIL: Final = 0.025  # of each side: 95 %
 MONTH_S: Final = 30 * 86_400.0  #: seconds
 _LEAST_S: Final = 7 * 86_400.0  # a shorter time is taken for a week: nobody knows how a month goes on
 
 
+class Interval(NamedTuple):
+    """An interval of 95 %."""
+
+    low: float
+    high: float
+
+
+def bootstrap(*groups: Sequence[_T], of: Callable[..., float]) -> Interval:
+    """Returns the percentile interval of a statistic of one or more groups of sessions.
+
+    Args:
+        *groups: Sessions; each group is drawn by itself.
+        of: The statistic of as many lists.
+
+    >>> bootstrap([1.0, 1.0, 1.0], of=sum)
+    Interval(low=3.0, high=3.0)
+    """
+    chance = random.Random(_SEED)  # noqa: S311 - the same sessions give the same interval
+    values = sorted(of(*(chance.choices(group, k=len(group)) for group in groups)) for _ in range(_DRAWS))
+    return Interval(values[int(_TAIL * _DRAWS)], values[int((1 - _TAIL) * _DRAWS) - 1])
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Estimate:
+class Estimate(Record):
     """An amount a month, as an estimate.
 
     Args:
@@ -28,6 +55,8 @@ class Estimate:
         since: When the first of them began, in seconds since 1970.
     """
 
+    _WIRE: ClassVar = "usd_per_month=usd interval_95=interval tokens_per_month=tokens share sessions since"
+
     usd: float | None
     interval: Interval | None
     tokens: int
@@ -35,23 +64,11 @@ class Estimate:
     sessions: int
     since: float
 
-    def to_dict(self) -> dict[str, Any]:
-        """The wire form."""
-        return {
-            "usd_per_month": self.usd,
-            "interval_95": None if self.interval is None else list(self.interval),
-            "tokens_per_month": self.tokens,
-            "share": self.share,
-            "sessions": self.sessions,
-            "since": self.since,
-        }
-
 
 class PaidSession(NamedTuple):
     """A session as the comparison with later ones needs it.
 
     Args:
-        work: The kind of its work.
         saving: Units that the change saves.
         cost: Units that the session cost.
     """
@@ -66,7 +83,6 @@ def estimate(savings: Sequence[ReplayedSaving], records: Sequence[SessionRecord]
 
     Args:
         savings: Of each session.
-        records: The sessions.
     """
     span, since = (
         span_s(records),

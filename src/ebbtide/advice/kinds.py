@@ -48,10 +48,8 @@ class SettingChange:
     """One setting of a coding agent.
 
     Args:
-        agent: The agent.
         in_project: Whether it holds for the project alone, so that other projects keep theirs.
         keys: The place of the setting in its file, from outside to inside.
-        value: Its value.
         is_most: Whether a smaller number does the same.
     """
 
@@ -104,8 +102,6 @@ class AdviceKind:
     """One kind of advice.
 
     Args:
-        name: Its name.
-        change: The setting.
         what: What the sessions show, in words.
         effect: What the change does and may cost, in words.
         replay: The saving of a session that ran without the change.

@@ -4,20 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import ClassVar, Final
 
-from ebbtide.advice.estimate import MONTH_S, PaidSession, estimate, paid_sessions, span_s
-from ebbtide.advice.intervals import Interval, bootstrap
+from ebbtide.advice.estimate import (
+    MONTH_S,
+    Interval,
+    PaidSession,
+    bootstrap,
+    estimate,
+    paid_sessions,
+    span_s,
+)
 from ebbtide.advice.kinds import AdviceKind
 from ebbtide.advice.priced_advice import LEAST_SESSIONS
 from ebbtide.advice.session_record import SessionRecord, Work
 from ebbtide.budget.tally import UNITS
+from ebbtide.codec import Record
 
 NEEDED: Final = 10  #: sessions after a change that have their like before it; fewer say nothing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RealisedSaving:
+class RealisedSaving(Record):
     """The effect of a change.
 
     Args:
@@ -29,22 +37,17 @@ class RealisedSaving:
         cost_interval: Of 95 %; None likewise.
     """
 
+    _WIRE: ClassVar = """
+        sessions sessions_needed=_NEEDED usd_per_month=usd interval_95=interval session_cost_ratio=cost_ratio
+        session_cost_ratio_95=cost_interval
+    """
+    _NEEDED: ClassVar = NEEDED
+
     sessions: int
     usd: float | None = None
     interval: Interval | None = None
     cost_ratio: float | None = None
     cost_interval: Interval | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """The wire form."""
-        return {
-            "sessions": self.sessions,
-            "sessions_needed": NEEDED,
-            "usd_per_month": self.usd,
-            "interval_95": self.interval and list(self.interval),
-            "session_cost_ratio": self.cost_ratio,
-            "session_cost_ratio_95": self.cost_interval and list(self.cost_interval),
-        }
 
 
 def measure(
@@ -57,9 +60,7 @@ def measure(
     share that is still there, at the cost of the sessions after it.
 
     Args:
-        kind: The change.
         before: The sessions of the project before it.
-        records: Those after it.
     """
     groups = _matched(before, paid_sessions(kind, records))
     sessions = sum(map(len, groups[1::2]))

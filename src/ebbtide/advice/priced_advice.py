@@ -25,8 +25,6 @@ class PricedAdvice:
     Args:
         name: What `--apply` takes: the same for the same kind and project.
         project: The folder; None where the setting holds for all projects.
-        kind: Its kind.
-        expected: The saving.
         before: The sessions, for those that come later to be held against.
         example: The dearest answer that it is about, in words; empty where it is about none.
     """

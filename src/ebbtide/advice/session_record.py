@@ -13,10 +13,10 @@ from ebbtide.budget.bill.context import Item
 from ebbtide.budget.ledger.inherited_calls import InheritedCalls
 from ebbtide.budget.prices import Prices
 from ebbtide.budget.tally import Tally
+from ebbtide.checking import RunShare
 from ebbtide.errors import EbbtideError
 from ebbtide.events.effect import Effect
 from ebbtide.events.event import Event, ModelCall, Notice, ToolCall
-from ebbtide.events.model_call_id import CallId
 from ebbtide.events.shipped_tools import shipped
 from ebbtide.events.transcript import Round
 from ebbtide.traces.reading import open_trace
@@ -36,7 +36,6 @@ class SessionPath(NamedTuple):
     """A file of a session.
 
     Args:
-        path: The file.
         is_main: Whether it is the session itself, and no sub-agent of it.
         inherited: Calls in it that another file owns.
     """
@@ -51,14 +50,12 @@ class LongAnswer:
     """A long answer of a tool, and what it took to read it in all calls until a compaction.
 
     Args:
-        tool: The tool.
         title: The call in words.
         file: The file that the call names; None where it names none.
         length: Characters.
         tokens: Tokens of it that all calls read together.
         reads: Calls that read it.
         cost: Units that they paid.
-        has_failed: Whether the call failed.
     """
 
     tool: str
@@ -76,14 +73,9 @@ class SessionRecord:
     """One session with what it started.
 
     Args:
-        session: Its id.
         project: The folder that the agent worked in; None where unknown.
-        agent: The coding agent.
         began: Seconds since 1970; None where no time is recorded.
-        ended: Likewise.
-        calls: Calls of models.
         cost: Units that they cost; None where nothing of it is known.
-        work: What kind of work it was.
         answers: Answers of tools of 1,000 characters or more.
         hour: Units that a cache of an hour would have saved in the main conversation; None: unknown.
         minutes: Units that a cache of five minutes would have saved there; None: unknown.
@@ -112,11 +104,7 @@ class SessionRecord:
         """Returns the record of a session, or why one of its files cannot be read.
 
         Args:
-            session: Its id.
             project: The folder that the agent worked in; None where unknown.
-            agent: The coding agent.
-            files: Its files.
-            prices: What tokens cost.
         """
         record = cls(session=session, project=project, agent=agent)
         try:
@@ -138,8 +126,6 @@ class SessionRecord:
         """Adds the events of one file of the session.
 
         Args:
-            events: They.
-            prices: What tokens cost.
             inherited: Calls in the file that another file owns.
             is_main: Whether it is the session itself, and no sub-agent of it.
         """
@@ -147,9 +133,9 @@ class SessionRecord:
         bill, cache = BillRecorder(prices), CacheReplay()
         bill.ledger.answers = []
         charges = bill.ledger.charges
-        copied: set[CallId] = set()
-        for number, item in enumerate((item for item in events if isinstance(item, Event)), start=1):
-            event = item if inherited is None else _own(item, inherited, copied)
+        if inherited is not None:
+            events = map(RunShare(inherited, prices).own, events)
+        for number, event in enumerate((item for item in events if isinstance(item, Event)), start=1):
             tally = chains.get(event.chain_id)
             if tally is None:
                 tally = chains[event.chain_id] = Tally(prices, run)
@@ -159,9 +145,10 @@ class SessionRecord:
                 review = CallReview(event.name, has_failed=event.error is True)
                 if self.work is not Work.CHANGES:
                     self.work = Work.CHANGES if _is_change(event) else Work.LOOKS
-            if isinstance(event, Notice) and event.stated is not None:
-                event = replace(event, usage=None)  # its calls are counted
-            bill.add(event, number, None if event.usage is None else tally.last_cost, review)
+            # The calls of a stated total are counted themselves.
+            is_total = isinstance(event, Notice) and event.stated is not None
+            billed = replace(event, usage=None) if is_total else event
+            bill.add(billed, number, None if billed.usage is None else tally.last_cost, review)
             if isinstance(event, ModelCall) and charges and charges[-1].event == number and event.usage:
                 usage, size = event.usage, charges[-1].size
                 rates = usage.model and prices.rates(
@@ -177,17 +164,6 @@ class SessionRecord:
         if is_main:
             self.hour, self.minutes = cache.hour(), cache.minutes()
             self.writes, self.long_writes = cache.writes, cache.long_writes
-
-
-def _own(event: Event, inherited: InheritedCalls, copied: set[CallId]) -> Event:
-    """Returns an event without the usage that another file owns."""
-    if isinstance(event, Notice) and event.stated is not None and inherited.is_stated_elsewhere:
-        event = replace(event, stated=None)
-    is_growth = isinstance(event, Notice) and event.call in copied
-    if event.call is None or event.usage is None or not (is_growth or inherited.has(event)):
-        return event
-    copied.add(event.call)
-    return replace(event, usage=None)
 
 
 def _is_change(call: ToolCall) -> bool:

@@ -9,14 +9,16 @@ from pathlib import Path
 from typing import Final
 
 from ebbtide.batch.archive.archive_files import ArchiveFile
-from ebbtide.batch.archive.archive_pool import Chunk, PartWriter, RunChunk, check_chunks
+from ebbtide.batch.archive.archive_pool import Chunk, RunChunk, check_chunks
 from ebbtide.batch.archive.archive_shipped import JOINED, archive_shipped
+from ebbtide.batch.archive.checking_runs import check_partition
 from ebbtide.batch.results.archive_counts import ArchiveCounts
 from ebbtide.batch.results.archived_run import FileRun
-from ebbtide.batch.results.result_parts import ResultParts
+from ebbtide.batch.results.result_parts import ResultParts, write_part
 from ebbtide.batch.tables.table_rows import RunTable
 from ebbtide.processes import worthwhile
 from ebbtide.supervision.run_options import RunOptions
+from ebbtide.traces.money.shared_calls import SharedCalls
 
 _FILES: Final = 64  # of a chunk
 _BYTES: Final = 4 << 20  # of a chunk; a larger file is one alone
@@ -29,7 +31,6 @@ class ArchiveTask:
     """The settings for checking an archive.
 
     Args:
-        output: The file of results.
         options: By what runs are judged.
         settings: The same in words: what was begun with other settings is not gone on with.
         most_seconds: How long a run may take; None does not bound it.
@@ -44,10 +45,10 @@ class ArchiveTask:
     jobs: int | None = None
     repository: Path | None = None
 
-    @property
-    def writer(self) -> PartWriter:
-        """The task that checks the chunks."""
-        return PartWriter(options=self.options, settings=self.settings, most_seconds=self.most_seconds)
+    def check(self, chunk: Chunk, path: str) -> ArchiveCounts:
+        """Checks the runs of a chunk into a part of the results, as any `ChunkTask`."""
+        batches = check_partition(chunk.runs(), self.options, most_seconds=self.most_seconds)
+        return ArchiveCounts.of(write_part(path, batches, self.settings))
 
 
 def check_files(
@@ -73,13 +74,11 @@ def check_files(
     jobs = task.jobs or worthwhile(size, WORTH_A_PROCESS)
     resumed = len(files) - len(due)
     progress(resumed)
-    return check_into(parts, file_chunks(_shared(files, due)), task, jobs=jobs, progress=progress), resumed
+    return _check_into(parts, file_chunks(_shared(files, due)), task, jobs=jobs, progress=progress), resumed
 
 
 def _shared(files: Sequence[ArchiveFile], due: Sequence[ArchiveFile]) -> Iterator[ArchiveFile]:
     """Files that are due, each with what it inherits from any of the archive: each call counts once."""
-    from ebbtide.traces.money.shared_calls import SharedCalls
-
     local = [Path(file.run.source) for file in files if isinstance(file.run, FileRun) and file.run.is_local]
     inherited = SharedCalls.of(local).inherited if due else {}
     for file in due:
@@ -104,10 +103,10 @@ def check_rows(
     if size.refusals and None not in parts.run_ids:
         chunks = chain([RunChunk(size.refusals)], chunks)
     jobs = task.jobs or worthwhile(size.runs, RUNS_WORTH_A_PROCESS)
-    return check_into(parts, chunks, task, jobs=jobs, progress=progress), resumed
+    return _check_into(parts, chunks, task, jobs=jobs, progress=progress), resumed
 
 
-def check_into(
+def _check_into(
     parts: ResultParts,
     chunks: Iterable[Chunk],
     task: ArchiveTask,
@@ -115,20 +114,13 @@ def check_into(
     jobs: int,
     progress: Callable[[int], object],
 ) -> ArchiveCounts:
-    """Check chunks into the parts of a file of results, and join them.
-
-    Args:
-        parts: They; those that are there stay.
-        chunks: What is to be checked.
-        task: What is to be made of it.
-        jobs: Processes; 1 works in this one.
-        progress: Called with the number of runs that have come to a row, again and again.
+    """Checks chunks into the parts of a file of results, and joins them.
 
     Returns:
         What came of all runs, also of those of earlier parts.
     """
     counts = parts.earlier
-    for more in check_chunks(chunks, task.writer, parts.next_path, jobs=jobs):
+    for more in check_chunks(chunks, task, parts.next_path, jobs=jobs):
         counts.add(more)
         progress(more.total)
     shipped = None

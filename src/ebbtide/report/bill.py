@@ -12,11 +12,18 @@ from ebbtide.budget.bill.bill import (
     CacheMisses,
     CarriedEvent,
 )
-from ebbtide.report.bill_names import CLASS_NAMES, CONTENT_NAMES, LEAST, WASTE_NAMES, amount, share
-from ebbtide.report.bill_tree import tree_parts, tree_sentence
-from ebbtide.report.markup import Markup, element, joined
+from ebbtide.report.bill_words import (
+    CLASS_NAMES,
+    CONTENT_NAMES,
+    LEAST,
+    WASTE_NAMES,
+    amount,
+    share,
+    tree_parts,
+    tree_sentence,
+)
+from ebbtide.report.markup import Markup, element, joined, table
 from ebbtide.report.plurals import count
-from ebbtide.report.table import table
 from ebbtide.report.wording import cost, missing_cost
 from ebbtide.supervision.summary.run_summary import RunSummary
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import re
+from collections.abc import Collection, Iterable, Sequence
 from html import escape
+from importlib import resources
 from typing import Any
 
 # Controls that a page shows as boxes at best, marks that reorder the text around them, and half characters.
@@ -69,3 +73,99 @@ def json_block(value: Any, name: str) -> Markup:
     for character in "<>&":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return Markup(f'<script type="application/json" id="{escape(name)}">{text}</script>')
+
+
+def tile(name: str, value: str, note: str | None) -> Markup:
+    """Returns an amount with its name, and a remark below it."""
+    return element(
+        "div",
+        element("dt", name),
+        element("dd", value, class_="value"),
+        element("dd", note, class_="note") if note else None,
+    )
+
+
+def table(
+    title: str,
+    headers: Sequence[str],
+    rows: Sequence[Iterable[str]],
+    *,
+    words: Collection[str] = (),
+    most: int | None = None,
+) -> Markup:
+    """Returns a table that a click on its title opens.
+
+    Args:
+        title: Text that opens it.
+        headers: Names of the columns; one without a name heads nothing.
+        rows: Cells, as text or markup.
+        words: Names of the columns that hold words; the others hold numbers.
+        most: Rows to show; None shows all.
+    """
+    classes = ["source" if name in words else "number" for name in headers]
+    head = [
+        element("th", name, scope="col", class_=kind) if name else element("td", class_=kind)
+        for name, kind in zip(headers, classes, strict=True)
+    ]
+    body = [
+        element(
+            "tr",
+            *(element("td", cell, dir="auto", class_=kind) for cell, kind in zip(row, classes, strict=True)),
+        )
+        for row in rows[:most]
+    ]
+    omitted = len(rows) - len(body)
+    return element(
+        "details",
+        element("summary", title),
+        element(
+            "div",
+            element("table", element("thead", element("tr", *head)), element("tbody", *body)),
+            class_="scroll",
+            tabindex="0",
+            role="group",
+            aria_label=title,
+        ),
+        element("p", f"{omitted:,} more are not shown.", class_="quiet") if omitted else None,
+        class_="table",
+    )
+
+
+def document(title: str, *body: str | None, scripts: Sequence[str] = (), styles: Sequence[str] = ()) -> str:
+    """Returns the HTML of a whole page, which asks the network for nothing.
+
+    The content security policy names the script and the styles by their hashes and allows nothing else, so
+    that a text that found a way out of its place could still neither run nor load anything.
+
+    Args:
+        scripts: Names of assets that are run at its end.
+    """
+    script, style = _assets(scripts), _assets(styles)
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", http_equiv="Content-Security-Policy", content=_policy(script, style)),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", name="color-scheme", content="light dark"),
+        element("meta", name="referrer", content="no-referrer"),
+        element("title", title),
+        Markup(f"<style>{style}</style>"),
+    )
+    ending = Markup(f"<script>{script}</script>") if script else None
+    return f"<!DOCTYPE html>\n{element('html', head, element('body', *body, ending), lang='en')}\n"
+
+
+def _policy(script: str, style: str) -> str:
+    return (
+        f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _hash(text: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+def _assets(names: Sequence[str]) -> str:
+    folder = resources.files("ebbtide.report") / "assets"
+    return "\n".join((folder / name).read_text(encoding="utf-8") for name in names)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from ebbtide.report.dates import began_at, day
-from ebbtide.report.markup import Markup, element
+from ebbtide.report.markup import Markup, element, tile
 from ebbtide.report.plurals import count
 from ebbtide.report.shipped import shipped_words
-from ebbtide.report.wording import UNKNOWN, about, cost, duration, folder_of, money, severity
+from ebbtide.report.wording import UNKNOWN, about, began_at, cost, day, duration, folder_of, money, severity
 from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.summary.headline import Headline
 from ebbtide.supervision.summary.run_summary import RunSummary
@@ -77,11 +76,11 @@ def _totals(runs: Sequence[RunSummary]) -> Markup:
     wasted = [run.bill.wasted.cost_usd for run in runs if run.bill.wasted.cost_usd is not None]
     return element(
         "dl",
-        _total("Cost", cost(together(priced)), _unknown(len(runs) - len(priced))),
-        _total("Wasted", money(sum(wasted)), _avoidable(runs)) if wasted else None,
-        _total("Tokens", f"{sum(tokens):,}" if tokens else UNKNOWN, _unknown(len(runs) - len(tokens))),
-        _total("Time", duration(sum(seconds)) if seconds else UNKNOWN, _unknown(len(runs) - len(seconds))),
-        _total("Problems", f"{problems:,}", f"of {count(len(runs), 'run')}"),
+        tile("Cost", cost(together(priced)), _unknown(len(runs) - len(priced))),
+        tile("Wasted", money(sum(wasted)), _avoidable(runs)) if wasted else None,
+        tile("Tokens", f"{sum(tokens):,}" if tokens else UNKNOWN, _unknown(len(runs) - len(tokens))),
+        tile("Time", duration(sum(seconds)) if seconds else UNKNOWN, _unknown(len(runs) - len(seconds))),
+        tile("Problems", f"{problems:,}", f"of {count(len(runs), 'run')}"),
         class_="tiles",
     )
 
@@ -89,15 +88,6 @@ def _totals(runs: Sequence[RunSummary]) -> Markup:
 def _avoidable(runs: Sequence[RunSummary]) -> str | None:
     avoidable = sum(run.bill.avoidable.cost_usd or 0.0 for run in runs)
     return f"and {money(avoidable)} avoidable" if avoidable else None
-
-
-def _total(name: str, value: str, note: str | None) -> Markup:
-    return element(
-        "div",
-        element("dt", name),
-        element("dd", value, class_="value"),
-        element("dd", note, class_="note") if note else None,
-    )
 
 
 def _unknown(number: int) -> str | None:

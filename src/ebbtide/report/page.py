@@ -11,14 +11,12 @@ from datetime import UTC, datetime
 
 from ebbtide.budget.limits import Limits
 from ebbtide.report.article import article
-from ebbtide.report.dates import minute
-from ebbtide.report.document import document
-from ebbtide.report.markup import Markup, element, json_block
+from ebbtide.report.markup import Markup, document, element, json_block
 from ebbtide.report.overview import overview
 from ebbtide.report.payload import payload
 from ebbtide.report.plurals import count
 from ebbtide.report.projection import projections
-from ebbtide.report.wording import badness, folder_of
+from ebbtide.report.wording import badness, folder_of, minute
 from ebbtide.supervision.summary.run_summary import RunSummary
 
 _SCRIPTS = (

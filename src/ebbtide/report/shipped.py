@@ -4,19 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 
-from ebbtide.report.markup import Markup, element, joined
+from ebbtide.report.markup import Markup, element, joined, table
 from ebbtide.report.plurals import count
-from ebbtide.report.table import table
 from ebbtide.report.wording import UNKNOWN, money
 from ebbtide.supervision.summary.run_shipped import Fate, Known, RunCommit, RunShipped
 
-_FATES = {
-    Fate.LANDED: "landed",
-    Fate.REWRITTEN: "rewritten",
-    Fate.REVERTED: "reverted",
-    Fate.OPEN: "open",
-    Fate.LOST: "lost",
-}
 _SHORT = 10  # characters of a hash
 _NO_COMMITS = {
     Known.NOTHING: "It changed no file.",
@@ -29,7 +21,7 @@ def shipped_words(shipped: RunShipped) -> str:
     if shipped.known is not Known.COMMITS:
         return shipped.known.value
     fates = Counter(commit.fate for commit in shipped.own)
-    words = [f"{fates[fate]:,} {word}" for fate, word in _FATES.items() if fates[fate]]
+    words = [f"{fates[fate]:,} {fate.value}" for fate in Fate if fates[fate]]
     return ", ".join(words) or "counted elsewhere"
 
 
@@ -69,7 +61,7 @@ def shipped_part(shipped: RunShipped) -> Markup:
 def _state(commit: RunCommit) -> str:
     by = f" by {commit.reverted_by[:_SHORT]}" if commit.reverted_by else ""
     elsewhere = "" if commit.counts_here else ", counts for another run"
-    return f"{_FATES[commit.fate]}{by}{elsewhere}"
+    return f"{commit.fate.value}{by}{elsewhere}"
 
 
 def _lines(commit: RunCommit) -> str:

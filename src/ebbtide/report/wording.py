@@ -1,16 +1,17 @@
-"""Amounts and verdicts in the words of a person, for the page and the terminal alike."""
+"""Amounts, dates and verdicts in the words of a person, for the page and the terminal alike."""
 
 from __future__ import annotations
 
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Final
 
 from ebbtide.budget.tally import dollars
 from ebbtide.claims.sentences import is_refuted
+from ebbtide.clock import calendar_seconds
 from ebbtide.events.transcript import PERSONS
-from ebbtide.report.dates import began_at, minute
 from ebbtide.report.plurals import count
 from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.summary.ending import EndKind
@@ -85,6 +86,46 @@ def at_end(summary: RunSummary) -> str | None:
     behind = next((item.sentence for item in summary.findings if item.id == latest.loop_id), None)
     when = "At its end" if summary.over else "Now"
     return f"{when}: {latest.reason if behind is None else f'{behind}.'}"
+
+
+def began_at(run: RunSummary) -> datetime | None:
+    """Returns the time of the first event that has one, in UTC; None if that is unknown, or no date."""
+    return _moment(run.began_s)
+
+
+def ended_at(run: RunSummary) -> datetime | None:
+    """Returns the time of the last event that has one, likewise."""
+    return _moment(run.ended_s)
+
+
+def day(moment: datetime) -> str:
+    """Returns a moment as a date.
+
+    >>> day(datetime(2026, 1, 4, 10, 12, tzinfo=UTC))
+    '2026-01-04'
+    """
+    return f"{moment:%Y-%m-%d}"
+
+
+def minute(moment: datetime) -> str:
+    """Returns a moment as a date and a time.
+
+    >>> minute(datetime(2026, 1, 4, 10, 12, tzinfo=UTC))
+    '2026-01-04 10:12 UTC'
+    """
+    return f"{moment:%Y-%m-%d %H:%M} UTC"
+
+
+def period(run: RunSummary) -> str | None:
+    """Returns the first and last minute of a run; None if that is unknown."""
+    first, last = began_at(run), ended_at(run)
+    if first is None or last is None:
+        return None
+    if last.date() == first.date():
+        return (
+            minute(first) if minute(first) == minute(last) else f"{first:%Y-%m-%d %H:%M} to {last:%H:%M} UTC"
+        )
+    return f"{first:%Y-%m-%d %H:%M} to {minute(last)}"
 
 
 def project_name(folder: str) -> str:
@@ -332,7 +373,6 @@ def round_cut(
 
     Args:
         rounds: Rounds of the conversation that is judged.
-        form: Name of the format.
         unit: Unit of a round if the format does not state it: ``turn`` or ``circle``.
         calls: Calls of tools in the run.
         people: True if what people say is among them: it is where hardly anything is called.
@@ -429,3 +469,8 @@ def _counts(counts: Sequence[NamedCount], most: int = 3) -> str:
     parts = [f"{tool.name} {tool.count:,}" for tool in counts[:most]]
     rest = sum(tool.count for tool in counts[most:])
     return ", ".join(parts) + (f", others {rest:,}" if rest else "")
+
+
+def _moment(ts: float | None) -> datetime | None:
+    seconds = calendar_seconds(ts)
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC)

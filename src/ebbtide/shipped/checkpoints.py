@@ -47,7 +47,6 @@ def write_sessions(repository: Repository, folder: Path) -> list[Path]:
     A file that has the same transcript already is left as it is, so that what was read from it stays known.
 
     Args:
-        repository: The repository.
         folder: Made if it is not there; files of sessions that are not in the repository are deleted. A file
             of its name beside it says what each was written from.
 

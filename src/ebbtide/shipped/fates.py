@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Final
 
-from ebbtide.shipped.commit import Commit
-from ebbtide.shipped.git import Repository
+from ebbtide.shipped.git import Commit, Repository
 from ebbtide.shipped.joining import CommitIndex
 from ebbtide.supervision.summary.run_shipped import Fate
 
@@ -32,7 +32,6 @@ class ShippedChange:
 
     Args:
         hash: The commit that stands for it now.
-        title: The first line of its message.
         committed: Seconds since 1970.
         fate: What became of it. A rewritten change is on the default branch, fewer than 30 % of its lines
             remain, and commits of no known session touched its files after it. A lost one is on no branch.
@@ -50,17 +49,11 @@ class ShippedChange:
     surviving: int | None = None
     reverted_by: str | None = None
 
-    @property
-    def is_landed(self) -> bool:
-        """True if it is on the default branch and nobody took it back."""
-        return self.fate.is_landed
-
 
 class Fates:
     """The fates of commits in a repository.
 
     Args:
-        repository: The repository.
         since: Seconds since 1970; no commit in question was made before.
         printed: Beginnings of hashes that sessions recorded: their commits count though no branch has them.
 
@@ -153,7 +146,9 @@ class Fates:
     def _reverts(self) -> dict[str, str]:
         """The commits that the default branch took back, by which; a revert of that brings them back."""
         commits = self.index.commits
-        landed = sorted((commits[name] for name in self._landed if name in commits), key=_when)
+        landed = sorted(
+            (commits[name] for name in self._landed if name in commits), key=attrgetter("committed")
+        )
         by: dict[str, str] = {}
         titles: dict[str, str] = {}
         for commit in landed:
@@ -207,16 +202,8 @@ class Fates:
 
 
 def _counted(commit: Commit) -> dict[str, int]:
-    return {path: added for path, added in commit.added.items() if not _is_generated(path)}
-
-
-def _is_generated(path: str) -> bool:
-    return _GENERATED.search(path) is not None
+    return {path: added for path, added in commit.added.items() if _GENERATED.search(path) is None}
 
 
 def _is_same(other: Commit, commit: Commit) -> bool:
     return other.authored == commit.authored and other.title == commit.title
-
-
-def _when(commit: Commit) -> float:
-    return commit.committed

@@ -16,11 +16,11 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from ebbtide.errors import ConfigError
-from ebbtide.shipped.commit import Commit
 
 _SECONDS: Final = 120.0
 _BLAME_SECONDS: Final = 20.0  # for a file
@@ -61,6 +61,25 @@ _DEFAULTS: Final = ("main", "master", "trunk", "develop")
 
 class GitError(ConfigError):
     """Git cannot be asked, or does not answer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Commit:
+    """A commit that is not a merge.
+
+    Args:
+        hash: Its whole name.
+        authored: Seconds since 1970 at which it was written first; a rebase and an amendment keep it.
+        committed: Seconds since 1970 at which it was made.
+        added: Lines that it adds, by file; a binary file has 0.
+    """
+
+    hash: str
+    authored: float
+    committed: float
+    title: str
+    body: str = ""
+    added: Mapping[str, int] = field(default_factory=dict)
 
 
 class Repository:
@@ -116,7 +135,6 @@ class Repository:
         """Returns the commits of some branches, without merges.
 
         Args:
-            tips: Names of branches.
             since: Seconds since 1970; commits that were made before are left out.
         """
         return set(self._ask("rev-list", "--no-merges", *_since(since), *tips, "--").split())
@@ -146,11 +164,7 @@ class Repository:
         }
 
     def commits(self, hashes: Iterable[str]) -> Iterator[Commit]:
-        """Yields commits with their files; merges are left out.
-
-        Args:
-            hashes: Their whole hashes.
-        """
+        """Yields commits with their files; merges are left out."""
         mark = secrets.token_hex(16)
         form = f"--format={mark}%H%x00%P%x00%at%x00%ct%x00%s%x00%b%x00"
         given = "".join(f"{name}\n" for name in hashes).encode()
@@ -240,7 +254,6 @@ class Repository:
 
         Args:
             tip: At which commit.
-            path: The file.
             since: Seconds since 1970; who wrote older lines is not asked.
         """
         options = ("blame", "--incremental", "--no-progress", "--no-textconv", *_since(since))
@@ -275,8 +288,6 @@ class Repository:
         """Runs git.
 
         Args:
-            arguments: The command and its options.
-            given: Its input.
             seconds: For how long.
             missing: Whether a failure means that there is nothing.
             none: The exit code that says so; None where none does.

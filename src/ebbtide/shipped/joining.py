@@ -8,9 +8,9 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
-from ebbtide.shipped.commit import Commit
+from ebbtide.shipped.git import Commit
 from ebbtide.shipped.session_work import MadeCommit, SessionWork
 from ebbtide.supervision.summary.run_shipped import Evidence
 
@@ -19,18 +19,6 @@ _LATER_S: Final = 2 * 86_400  # from the last edit of a file to the commit of it
 _SLACK_S: Final = 1  # times of commits are whole seconds
 _SHARE: Final = 0.5  # of the files of a commit that the session has to have edited
 _SHORTEST: Final = 2  # folders and name by which a file of an unknown place is known
-
-
-class JoinedCommit(NamedTuple):
-    """One commit of a session.
-
-    Args:
-        commit: Its whole hash.
-        evidence: What says so.
-    """
-
-    commit: str
-    evidence: Evidence
 
 
 class CommitIndex:
@@ -114,8 +102,8 @@ class CommitIndex:
         return counts
 
 
-def join(work: SessionWork, index: CommitIndex, roots: Sequence[str] = ()) -> tuple[JoinedCommit, ...]:
-    """Returns the commits of a session.
+def join(work: SessionWork, index: CommitIndex, roots: Sequence[str] = ()) -> dict[str, Evidence]:
+    """Returns the commits of a session by their hashes, each with what says so.
 
     - A commit whose hash git printed in a call that made it is of the session.
     - Where that hash is not in the repository, a rebase or a squash may have given it another one: a commit
@@ -124,8 +112,6 @@ def join(work: SessionWork, index: CommitIndex, roots: Sequence[str] = ()) -> tu
       commit of them after the edit.
 
     Args:
-        work: The session.
-        index: The commits.
         roots: Folders that hold its work.
     """
     links: dict[str, Evidence] = {}
@@ -148,7 +134,7 @@ def join(work: SessionWork, index: CommitIndex, roots: Sequence[str] = ()) -> tu
     for name, count in counts.items():
         if count >= _SHARE * len(index.commits[name].added):
             links.setdefault(name, Evidence.FILES)
-    return tuple(JoinedCommit(name, evidence) for name, evidence in links.items())
+    return links
 
 
 def _title(title: str) -> str:

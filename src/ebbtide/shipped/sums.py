@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import ClassVar
 
 from ebbtide.budget.tally import UNITS, units, usd
+from ebbtide.codec import Record
 from ebbtide.supervision.summary.run_shipped import Fate, Known, RunShipped
 
 
 @dataclass(slots=True)
-class ShippedSums:
+class ShippedSums(Record):
     """Sums of sessions: costs are those of sessions with known commits, so that parts add up to the whole.
 
     Args:
@@ -22,8 +23,12 @@ class ShippedSums:
         cost_units: What those with commits cost, as far as prices are known; None where none is.
         unpriced: Their calls without a price.
         fates: Changes by their fate.
-        added: Lines of landed changes.
         surviving: Lines of them that remain; None where that is not known of one.
+    """
+
+    _WIRE: ClassVar = """
+        sessions unknown unchanged cost_usd unpriced changes lines_added lines_surviving
+        usd_per_landed_change usd_per_surviving_line
     """
 
     sessions: int = 0
@@ -58,10 +63,44 @@ class ShippedSums:
         surviving = shipped.lines_surviving
         self.surviving = None if self.surviving is None or surviving is None else self.surviving + surviving
 
+    def changes_of(self, *fates: Fate) -> int | None:
+        """Changes with these fates; None where no session has commits."""
+        return sum(self.fates[fate] for fate in fates) if self.sessions else None
+
     @property
-    def landed(self) -> int:
+    def changes(self) -> dict[str, int] | None:
+        """Changes by their fate; None where no session has commits."""
+        return {fate.value: self.fates[fate] for fate in Fate} if self.sessions else None
+
+    @property
+    def landed(self) -> int | None:
         """Changes that landed, and that nobody took back."""
-        return self.fates[Fate.LANDED] + self.fates[Fate.REWRITTEN]
+        return self.changes_of(Fate.LANDED, Fate.REWRITTEN)
+
+    @property
+    def reverted(self) -> int | None:
+        """Changes that were taken back."""
+        return self.changes_of(Fate.REVERTED)
+
+    @property
+    def open(self) -> int | None:
+        """Changes on other branches."""
+        return self.changes_of(Fate.OPEN)
+
+    @property
+    def lost(self) -> int | None:
+        """Changes on no branch."""
+        return self.changes_of(Fate.LOST)
+
+    @property
+    def lines_added(self) -> int | None:
+        """Lines of landed changes."""
+        return self.added if self.sessions else None
+
+    @property
+    def lines_surviving(self) -> int | None:
+        """Lines of them that remain; None where that is not known of one."""
+        return self.surviving if self.sessions else None
 
     @property
     def cost_usd(self) -> float | None:
@@ -69,34 +108,17 @@ class ShippedSums:
         return None if self.cost_units is None else usd(self.cost_units)
 
     @property
-    def per_landed_usd(self) -> float | None:
+    def usd_per_landed_change(self) -> float | None:
         """Dollars for a landed change; None where the cost is unknown, or nothing landed."""
         return self._per(self.landed)
 
     @property
-    def per_line_usd(self) -> float | None:
+    def usd_per_surviving_line(self) -> float | None:
         """Dollars for a surviving line, likewise."""
         return self._per(self.surviving)
 
     def _per(self, number: int | None) -> float | None:
         return None if self.cost_units is None or not number else self.cost_units / UNITS / number
-
-    def to_dict(self) -> dict[str, Any]:
-        """The wire form."""
-        counts = {fate.value: self.fates[fate] for fate in Fate}
-        has_any = self.sessions > 0
-        return {
-            "sessions": self.sessions,
-            "unknown": self.unknown,
-            "unchanged": self.unchanged,
-            "cost_usd": self.cost_usd,
-            "unpriced": self.unpriced,
-            "changes": counts if has_any else None,
-            "lines_added": self.added if has_any else None,
-            "lines_surviving": self.surviving if has_any else None,
-            "usd_per_landed_change": self.per_landed_usd,
-            "usd_per_surviving_line": self.per_line_usd,
-        }
 
 
 def grouped(items: Iterable[tuple[str, RunShipped]]) -> dict[str, ShippedSums]:

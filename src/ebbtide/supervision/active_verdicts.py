@@ -22,7 +22,6 @@ class ActiveVerdict:
     """One verdict that holds until something new is known.
 
     Args:
-        verdict: What it is.
         turn: Advice of the chain in which it came.
         handed_over_at: Events of the run when it was handed over first; None before.
     """

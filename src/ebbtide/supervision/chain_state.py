@@ -23,48 +23,25 @@ class ChainState(State):
     """State of one chain, and of its conversation.
 
     Args:
-        name: The chain.
-        profile: Thresholds.
         embedder: Turns the semantic level of its conversation on.
     """
 
-    __slots__ = (
-        "_reported",
-        "active",
-        "answering_tools",
-        "batch",
-        "excused",
-        "fresh_turn",
-        "latest_message",
-        "name",
-        "progress",
-        "rounds",
-        "turn",
-    )
-
-    turn: int
-    batch: str | int | None
+    turn: int = 0
+    batch: str | int | None = None
     active: ActiveVerdicts
     rounds: ChainRounds
-    progress: SpentSoFar  # when a round or a person last brought something new
-    latest_message: bytes  # key of what a person said last
-    fresh_turn: int  # in which something new came, from a tool, a round or a person
-    excused: bool  # whether a person lets dry rounds go on until something new comes
-    _reported: dict[Subject, int]
-    answering_tools: set[str]  # whose answers were known at least once
+    progress: SpentSoFar = SpentSoFar()  # when a round or a person last brought something new
+    latest_message: bytes = b""  # key of what a person said last
+    fresh_turn: int = 0  # in which something new came, from a tool, a round or a person
+    excused: bool = False  # whether a person lets dry rounds go on until something new comes
+    _reported: dict[Subject, int] = {}
+    answering_tools: set[str] = set()  # whose answers were known at least once
 
     def __init__(self, name: str, profile: Profile, embedder: Embedder | None = None) -> None:
+        super().__init__()
         self.name = name
-        self.turn = 0
-        self.batch = None
         self.active = ActiveVerdicts()
         self.rounds = ChainRounds(profile, embedder)
-        self.progress = SpentSoFar()
-        self.latest_message = b""
-        self.fresh_turn = 0
-        self.excused = False
-        self._reported = {}
-        self.answering_tools = set()
 
     @property
     def awaits_round(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from ebbtide.budget.limit_alerts import LimitAlert
 from ebbtide.budget.shared.budget_refusal import BudgetRefusal
@@ -56,12 +56,9 @@ class BudgetFacts:
         refusal: Which one, and why.
     """
 
-    refusal: BudgetRefusal
+    kind: ClassVar = "budget"
 
-    @property
-    def kind(self) -> str:
-        """Always ``budget``."""
-        return "budget"
+    refusal: BudgetRefusal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +66,6 @@ class DryRoundFacts:
     """Rounds in a row that brought nothing new.
 
     Args:
-        rounds: How many.
         ready: Whether there is a result to act on.
     """
 
@@ -93,15 +89,12 @@ class BurnFacts:
         remaining: What is left of the budget, in dollars or tokens; None where it is no matter of a budget.
     """
 
+    kind: ClassVar = "burn_without_progress"
+
     calls: int
     rounds: int
     measure: Measurement
     remaining: float | None = None
-
-    @property
-    def kind(self) -> str:
-        """Always ``burn_without_progress``."""
-        return "burn_without_progress"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,12 +105,9 @@ class PersonFacts:
         reason: Why, in their words; empty where they gave none.
     """
 
-    reason: str = ""
+    kind: ClassVar = "person"
 
-    @property
-    def kind(self) -> str:
-        """Always ``person``."""
-        return "person"
+    reason: str = ""
 
 
 Facts = LoopFacts | LimitFacts | BudgetFacts | DryRoundFacts | BurnFacts | PersonFacts

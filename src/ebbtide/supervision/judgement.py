@@ -43,7 +43,6 @@ class Judgement:
     """Takes what loops, limits, rounds and the joint rule report, and puts the verdicts where they hold.
 
     Args:
-        profile: Thresholds.
         shadow: Whether nothing is to be done about any of it.
         listener: Called with everything that is reported.
 
@@ -209,14 +208,7 @@ class Judgement:
     def spending(
         self, chain: ChainState, loops: LoopState, idle_calls: int, alerts: LimitAlerts | None
     ) -> None:
-        """Look whether spending and flatness together are enough.
-
-        Args:
-            chain: The chain.
-            loops: What it spent and called.
-            idle_calls: Its calls since a new answer.
-            alerts: The limits of the run.
-        """
+        """Look whether spending and flatness together are enough."""
         rounds = chain.rounds
         least = self._rules.joint_from
         if least is None or (idle_calls < self._flat_from and not rounds.idle):
@@ -327,11 +319,9 @@ def burn(
 
     Args:
         profile: What each engine needs alone.
-        loops: The chain.
         progress: What was spent when a round last brought something new.
         low_rounds: Rounds since then.
         left_cost: What is left of the budget, in units of money; None where there is none.
-        left_tokens: Likewise.
     """
     spend, rules = loops.spend, profile.divergence
     calls = calls_without_news(loops)

@@ -19,7 +19,6 @@ class Listener(Protocol):
         """An event was counted.
 
         Args:
-            event: The event.
             number: Its number in the run, from 1.
             loops: What is known of its chain, with this event.
         """

@@ -48,7 +48,6 @@ class Utterance(NamedTuple):
     """Words of a model or a person, and their place.
 
     Args:
-        text: The words.
         agent: Who spoke, where that is known.
         event: Number of the event in the run.
         fresh: Whether something new came between it and the turn before.
@@ -87,67 +86,33 @@ class ChainRounds(State):
         embedder: Turns the semantic level on.
     """
 
-    __slots__ = (
-        "_embedder",
-        "_explicit",
-        "_latest_news",
-        "_number",
-        "_profile",
-        "_reader",
-        "_rules",
-        "_waiting",
-        "calls",
-        "claims_left_out",
-        "cut_texts",
-        "flat_rounds",
-        "flat_rounds_since",
-        "idle",
-        "latest",
-        "low_run",
-        "pending_turn",
-        "person",
-        "rounds_read",
-        "rounds_without_new_claims",
-        "turns",
-        "without_new_claims_since",
-    )
-
-    _number: int
-    _explicit: int  # number of the latest round that the caller numbered
-    _latest_news: int  # place of the latest new answer when the latest round came
-    _waiting: deque[Utterance]
-    pending_turn: Utterance | None  # the turn that is a round unless a call follows
-    person: bool  # whether a person has said something new since the latest round
-    idle: int  # rounds in a row with nothing new before them
+    _number: int = 0
+    _explicit: int = 0  # number of the latest round that the caller numbered
+    _latest_news: int = 0  # place of the latest new answer when the latest round came
+    _waiting: deque[Utterance] = deque(maxlen=_WAITING)
+    pending_turn: Utterance | None = None  # the turn that is a round unless a call follows
+    person: bool = False  # whether a person has said something new since the latest round
+    idle: int = 0  # rounds in a row with nothing new before them
     # Rounds in a row that were read, brought nothing new, and had nothing new before them.
-    rounds_without_new_claims: int
-    without_new_claims_since: int  # the event that completed the first of them
-    low_run: int  # rounds in a row that brought nothing new, by the meter
-    rounds_read: int  # rounds that were read
-    latest: Signal | None
-    turns: int  # turns of models and people
-    calls: int  # calls of tools
+    rounds_without_new_claims: int = 0
+    without_new_claims_since: int = 0  # the event that completed the first of them
+    low_run: int = 0  # rounds in a row that brought nothing new, by the meter
+    rounds_read: int = 0  # rounds that were read
+    latest: Signal | None = None
+    turns: int = 0  # turns of models and people
+    calls: int = 0  # calls of tools
     # Rounds in a row, of whomever, that brought nothing new, with no new answer before them.
-    flat_rounds: int
-    flat_rounds_since: int  # the event that completed the first of them
-    cut_texts: int  # turns of which only the beginning and the end are read
-    claims_left_out: int  # claims of rounds that state too many of them
+    flat_rounds: int = 0
+    flat_rounds_since: int = 0  # the event that completed the first of them
+    cut_texts: int = 0  # turns of which only the beginning and the end are read
+    claims_left_out: int = 0  # claims of rounds that state too many of them
 
     def __init__(self, profile: Profile, embedder: Embedder | None = None) -> None:
+        super().__init__()
         self._profile = profile
         self._rules = profile.supervision
         self._embedder = embedder
         self._reader: RoundReader | None = None  # made for the first round that is read
-        self._number = self._explicit = self._latest_news = 0
-        self._waiting = deque(maxlen=_WAITING)
-        self.pending_turn = None
-        self.person = False
-        self.idle = self.rounds_without_new_claims = self.without_new_claims_since = 0
-        self.low_run = self.rounds_read = 0
-        self.latest = None
-        self.turns = self.calls = 0
-        self.flat_rounds = self.flat_rounds_since = 0
-        self.cut_texts = self.claims_left_out = 0
 
     @property
     def talk(self) -> bool:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
 
 from ebbtide.profile import Profile
 
@@ -37,3 +37,20 @@ class RunOptions:
     timeline: bool = False
     redact: bool = True
     timezone: str | None = None
+
+    @property
+    def of_supervisor(self) -> dict[str, Any]:
+        """The arguments of a `Supervisor` of a run whose events are on record.
+
+        A limit that cannot be counted yet ends nothing: what is missing may come with the next event.
+        """
+        return {
+            "profile": self.profile,
+            "tools": self.tools,
+            "limits": None if self.limits is None else replace(self.limits, when_unknown="allow"),
+            "prices": self.prices,
+            "shadow": self.shadow,
+        }
+
+
+DEFAULTS: Final = RunOptions()  #: of whoever judges a run and gives none

@@ -16,7 +16,6 @@ class ConversationSnapshot:
     """The conversation of one chain as it is now.
 
     Args:
-        chain_id: The chain.
         turns: Turns of its model, and calls that stand for one.
         rounds: Rounds that were read; those that no verdict can depend on are not.
         low_run: Rounds in a row that brought nothing new.

@@ -116,8 +116,6 @@ def loop(signal: LoopSignal, copies: int, *, answers_known: bool = True) -> str:
     """Returns what a loop was, in words, with its size in it.
 
     Args:
-        signal: What was reported of it.
-        copies: What its rule counts, so far.
         answers_known: Whether the answers of its calls are known: what is not known is not the same.
     """
     text = LOOPS[signal.kind].sentence

@@ -14,7 +14,7 @@ from ebbtide.batch.results.result_parts import result_batches
 from ebbtide.batch.results.run_result import result_schema
 from ebbtide.batch.spark.spark_archive import check_files, check_rows, check_separately
 from ebbtide.batch.tables.row_map import RowMap
-from ebbtide.batch.tables.sorted_rows import runs_in
+from ebbtide.batch.tables.rows_run import runs_in
 from ebbtide.budget.prices import Prices
 from ebbtide.errors import ConfigError
 from ebbtide.supervision.run_options import RunOptions

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from ebbtide.budget.bill.bill import BillTree
 from ebbtide.budget.bill.tree import RunNode, RunRole, parents_of, trees_of
-from ebbtide.report.bill_tree import tree_line, tree_sentence
+from ebbtide.report.bill_words import tree_line, tree_sentence
 
 UNITS = 10**12
 

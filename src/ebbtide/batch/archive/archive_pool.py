@@ -10,12 +10,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, Protocol, TypeVar
 
-from ebbtide.batch.archive.checking_runs import check_partition
-from ebbtide.batch.results.archive_counts import ArchiveCounts
 from ebbtide.batch.results.archived_run import ArchivedRun, RefusedRun
-from ebbtide.batch.results.result_parts import write_part
 from ebbtide.processes import LostProcessError, alone, results
-from ebbtide.supervision.run_options import RunOptions
 
 Result = TypeVar("Result")
 Result_co = TypeVar("Result_co", covariant=True)
@@ -52,26 +48,6 @@ class ChunkTask(Protocol[Result_co]):
         """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PartWriter:
-    """Checks chunks into parts of the results.
-
-    Args:
-        options: By what runs are judged.
-        settings: The same in words, as for `ResultParts`.
-        most_seconds: How long a run may take; None does not bound it.
-    """
-
-    options: RunOptions
-    settings: str
-    most_seconds: float | None = None
-
-    def check(self, chunk: Chunk, path: str) -> ArchiveCounts:
-        """Checks the runs of a part, and returns the result once the part is written."""
-        batches = check_partition(chunk.runs(), self.options, most_seconds=self.most_seconds)
-        return ArchiveCounts.of(write_part(path, batches, self.settings))
-
-
 def check_chunks(
     chunks: Iterable[Chunk], task: ChunkTask[Result], next_path: Callable[[], str], *, jobs: int
 ) -> Iterator[Result]:
@@ -79,7 +55,6 @@ def check_chunks(
 
     Args:
         chunks: A chunk whose process ended comes in several results.
-        task: Checks them.
         next_path: Where the next part is to be written.
         jobs: Processes; 1 works in this one.
     """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,7 +12,7 @@ from ebbtide.batch.results.run_result import ResultStatus
 from ebbtide.budget.tally import units, usd
 from ebbtide.shipped.git import Repository
 from ebbtide.shipped.outcome import outcomes
-from ebbtide.shipped.recorded_work import WorkFile, recorded_work
+from ebbtide.shipped.session_work import WorkFile, recorded_work
 from ebbtide.supervision.summary.run_shipped import RunShipped
 from ebbtide.text.redaction import redacted
 from ebbtide.traces.sessions.session_origin import SessionOrigin, origin_at, root_session
@@ -50,15 +51,14 @@ def archive_shipped(
         if origin is None or origin.is_main:
             run_of.setdefault(session, row["run_id"])
     works, _ = recorded_work(files, jobs=jobs)
-    found = {
-        run_of[outcome.work.session]: outcome.shipped(
-            usd(sum(costs[outcome.work.session])) if costs[outcome.work.session] else None,
-            unpriced[outcome.work.session],
-        )
-        for outcome in outcomes(git, works)
-        if outcome.work.session in run_of
-    }
-    return {run: redacted(shipped) for run, shipped in found.items()} if redact else found
+    found = {}
+    for work, shipped in zip(works, outcomes(git, works), strict=True):
+        session = work.session
+        if session in run_of:
+            cost_usd = usd(sum(costs[session])) if costs[session] else None
+            priced = replace(shipped, cost_usd=cost_usd, unpriced=unpriced[session])
+            found[run_of[session]] = redacted(priced) if redact else priced
+    return found
 
 
 def _sessions(

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from math import fsum
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, NamedTuple
 
 from ebbtide.batch.results.archive_counts import ArchiveCounts, BadRun
 from ebbtide.batch.results.result_parts import result_batches
@@ -23,7 +23,7 @@ from ebbtide.claims.sentences import GRAVE
 from ebbtide.codec import Record, from_wire
 from ebbtide.shipped.sums import ShippedSums
 from ebbtide.supervision.ladder import Action
-from ebbtide.supervision.summary.run_shipped import Fate, RunShipped
+from ebbtide.supervision.summary.run_shipped import RunShipped
 
 _WORST: Final = 100
 _COLUMNS: Final = [
@@ -34,53 +34,60 @@ _COLUMNS: Final = [
 ]
 
 
+class ArchiveAmount(NamedTuple):
+    """Money and tokens over some runs; None where nothing is known of either."""
+
+    cost_usd: float | None
+    tokens: int | None
+
+    @property
+    def rank(self) -> tuple[float, int]:
+        """Sort key: the dearest first."""
+        return -(self.cost_usd or 0.0), -(self.tokens or 0)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ArchiveLine:
+class ArchiveLine(Record):
     """The spending of one agent, model or week in all its runs, or of one tool in all its calls.
 
     Args:
         name: Of which; None gathers what has no name.
-        runs: How many.
-        loops: Of them, those with a verdict that would have ended them.
-        cost_usd: Dollars; None where no cost is known.
-        tokens: Tokens; None where none are known.
-        wasted_usd: Dollars of what bought nothing.
-        wasted_tokens: Its tokens.
-        avoidable_usd: Dollars of what could have been had for less.
-        avoidable_tokens: Its tokens.
+        loops: Runs with a verdict that would have ended them.
+        whole: All of it.
+        wasted: Of it, what bought nothing.
+        avoidable: Of it, what could have been had for less.
+    """
+
+    _WIRE: ClassVar = """
+        name runs loops cost_usd=whole.cost_usd tokens=whole.tokens wasted_usd=wasted.cost_usd
+        wasted_tokens=wasted.tokens avoidable_usd=avoidable.cost_usd avoidable_tokens=avoidable.tokens
     """
 
     name: str | None
     runs: int
     loops: int
-    cost_usd: float | None
-    tokens: int | None
-    wasted_usd: float | None
-    wasted_tokens: int | None
-    avoidable_usd: float | None
-    avoidable_tokens: int | None
+    whole: ArchiveAmount
+    wasted: ArchiveAmount
+    avoidable: ArchiveAmount
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ArchiveWaste:
+class ArchiveWaste(Record):
     """One kind of waste, or of findings, over all runs.
 
     Args:
-        kind: The kind of waste or finding.
         bought_nothing: Whether it bought nothing; else it could have been had for less. None of a finding.
-        runs: Runs with it.
         count: Calls, or findings.
-        cost_usd: Dollars; None where no cost is known.
-        tokens: Tokens; None where none are known.
         tool: The tool that took most of it; None where none is known.
     """
+
+    _WIRE: ClassVar = "kind bought_nothing runs count cost_usd=amount.cost_usd tokens=amount.tokens tool"
 
     kind: str
     bought_nothing: bool | None
     runs: int
     count: int
-    cost_usd: float | None
-    tokens: int | None
+    amount: ArchiveAmount
     tool: str | None
 
 
@@ -104,63 +111,23 @@ class ArchiveReports:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ArchiveShipped:
+class ArchiveShipped(Record):
     """The changes of the sessions of one agent, model or project, and what a landed one cost.
-
-    Sums are of sessions with commits. Without any, all of them are None.
 
     Args:
         name: Of which; None gathers what has no name.
-        sessions: Those with commits in the repository.
-        unknown: Those that changed files, and have no commit there.
-        unchanged: Those that changed no file.
-        cost_usd: Dollars of those with commits; None where no cost is known.
-        unpriced: Their calls without a known cost.
-        landed: Changes that landed, and that nobody took back.
-        reverted: Changes that were taken back.
-        open: Changes on other branches.
-        lost: Changes on no branch.
-        lines_added: Lines of landed changes.
-        lines_surviving: How many of them remain; None where that is not known of one.
-        usd_per_landed_change: Dollars for a landed change.
-        usd_per_surviving_line: Dollars for a line that remains.
+    """
+
+    _WIRE: ClassVar = """
+        name sessions=sums.sessions unknown=sums.unknown unchanged=sums.unchanged cost_usd=sums.cost_usd
+        unpriced=sums.unpriced landed=sums.landed reverted=sums.reverted open=sums.open lost=sums.lost
+        lines_added=sums.lines_added lines_surviving=sums.lines_surviving
+        usd_per_landed_change=sums.usd_per_landed_change
+        usd_per_surviving_line=sums.usd_per_surviving_line
     """
 
     name: str | None
-    sessions: int
-    unknown: int
-    unchanged: int
-    cost_usd: float | None
-    unpriced: int
-    landed: int | None
-    reverted: int | None
-    open: int | None
-    lost: int | None
-    lines_added: int | None
-    lines_surviving: int | None
-    usd_per_landed_change: float | None
-    usd_per_surviving_line: float | None
-
-    @classmethod
-    def of(cls, name: str | None, sums: ShippedSums) -> ArchiveShipped:
-        """Returns sums under a name."""
-        has_any = sums.sessions > 0
-        return cls(
-            name=name,
-            sessions=sums.sessions,
-            unknown=sums.unknown,
-            unchanged=sums.unchanged,
-            cost_usd=sums.cost_usd,
-            unpriced=sums.unpriced,
-            landed=sums.landed if has_any else None,
-            reverted=sums.fates[Fate.REVERTED] if has_any else None,
-            open=sums.fates[Fate.OPEN] if has_any else None,
-            lost=sums.fates[Fate.LOST] if has_any else None,
-            lines_added=sums.added if has_any else None,
-            lines_surviving=sums.surviving if has_any else None,
-            usd_per_landed_change=sums.per_landed_usd,
-            usd_per_surviving_line=sums.per_line_usd,
-        )
+    sums: ShippedSums
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,15 +135,10 @@ class WorstRun:
     """A run of which much bought nothing.
 
     Args:
-        headline: How it ended.
-        course: How it went.
-        action: Its verdict.
-        reason: The reason of the verdict.
         waste_kind: The kind of waste that took most of what bought nothing; None where nothing did.
         agent: The agent that took most of it.
         model: Likewise the model.
         day: When it began; None where that is unknown.
-        events: Its events.
         cost_usd: Dollars.
         wasted_usd: Dollars of what bought nothing.
         wasted_tokens: Its tokens.
@@ -202,10 +164,8 @@ class ArchiveSummary(Record):
     """The summary of an archive's results.
 
     Args:
-        runs: By status.
         actions: Checked runs by verdict.
         headlines: Checked runs by how they ended.
-        events: Of all runs.
         first_day: Of the earliest run with a date.
         last_day: Of the latest.
         total: All runs in one line.
@@ -287,8 +247,8 @@ class _Sum:
             self.tokens = (self.tokens or 0) + tokens
 
     @property
-    def cost_usd(self) -> float | None:
-        return fsum(self.costs) if self.costs else None
+    def amount(self) -> ArchiveAmount:
+        return ArchiveAmount(fsum(self.costs) if self.costs else None, self.tokens)
 
 
 @dataclass(slots=True)
@@ -312,12 +272,9 @@ class _Line:
             name=name,
             runs=self.runs,
             loops=self.loops,
-            cost_usd=self.whole.cost_usd,
-            tokens=self.whole.tokens,
-            wasted_usd=self.wasted.cost_usd,
-            wasted_tokens=self.wasted.tokens,
-            avoidable_usd=self.avoidable.cost_usd,
-            avoidable_tokens=self.avoidable.tokens,
+            whole=self.whole.amount,
+            wasted=self.wasted.amount,
+            avoidable=self.avoidable.amount,
         )
 
 
@@ -345,14 +302,13 @@ class _Kind:
     tools: defaultdict[str, _Sum] = field(default_factory=lambda: defaultdict(_Sum))
 
     def line(self, kind: str, *, bought_nothing: bool | None) -> ArchiveWaste:
-        tools = sorted(self.tools.items(), key=lambda item: (*_rank(item[1]), item[0]))
+        tools = sorted(self.tools.items(), key=lambda item: (*item[1].amount.rank, item[0]))
         return ArchiveWaste(
             kind=kind,
             bought_nothing=bought_nothing,
             runs=self.runs,
             count=self.count,
-            cost_usd=self.amount.cost_usd,
-            tokens=self.amount.tokens,
+            amount=self.amount.amount,
             tool=tools[0][0] if tools else None,
         )
 
@@ -473,10 +429,10 @@ class _Fold:
             first_day=self._days[0] if self._days else None,
             last_day=self._days[-1] if self._days else None,
             total=self._total.line(None),
-            saved_usd=self._saved.cost_usd,
+            saved_usd=self._saved.amount.cost_usd,
             unpriced_calls=self._unpriced,
-            waste=tuple(sorted(waste, key=lambda line: (*_rank(line), line.kind))),
-            findings=tuple(sorted(findings, key=lambda line: (*_rank(line), line.kind))),
+            waste=tuple(sorted(waste, key=lambda line: (*line.amount.rank, line.kind))),
+            findings=tuple(sorted(findings, key=lambda line: (*line.amount.rank, line.kind))),
             tools=_wasteful(by["tool"]),
             agents=_wasteful(by["agent"]),
             models=_wasteful(by["model"]),
@@ -488,17 +444,13 @@ class _Fold:
                 name: _gravest([part.line(key) for key, part in lines.items()])
                 for name, lines in self._reports_by.items()
             },
-            shipped=ArchiveShipped.of(None, self._shipped[0]) if self._shipped else None,
+            shipped=ArchiveShipped(name=None, sums=self._shipped[0]) if self._shipped else None,
             shipped_by={
-                name: _dearest([ArchiveShipped.of(key, sums) for key, sums in lines.items()])
+                name: _dearest([ArchiveShipped(name=key, sums=sums) for key, sums in lines.items()])
                 for name, lines in self._shipped_by.items()
                 if lines
             },
         )
-
-
-def _rank(part: _Sum | ArchiveWaste) -> tuple[float, int]:
-    return -(part.cost_usd or 0.0), -(part.tokens or 0)
 
 
 def _amount(line: Mapping[str, Any]) -> tuple[float | None, int | None]:
@@ -508,7 +460,9 @@ def _amount(line: Mapping[str, Any]) -> tuple[float | None, int | None]:
 
 
 def _dearest(lines: Iterable[ArchiveShipped]) -> tuple[ArchiveShipped, ...]:
-    return tuple(sorted(lines, key=lambda line: (-(line.cost_usd or 0.0), -line.sessions, line.name or "")))
+    return tuple(
+        sorted(lines, key=lambda line: (-(line.sums.cost_usd or 0.0), -line.sums.sessions, line.name or ""))
+    )
 
 
 def _gravest(lines: Iterable[ArchiveReports]) -> tuple[ArchiveReports, ...]:
@@ -518,13 +472,4 @@ def _gravest(lines: Iterable[ArchiveReports]) -> tuple[ArchiveReports, ...]:
 
 
 def _wasteful(lines: Iterable[ArchiveLine]) -> tuple[ArchiveLine, ...]:
-    def rank(line: ArchiveLine) -> tuple[float, int, float, int, str]:
-        money = (
-            -(line.wasted_usd or 0.0),
-            -(line.wasted_tokens or 0),
-            -(line.cost_usd or 0.0),
-            -(line.tokens or 0),
-        )
-        return *money, line.name or ""
-
-    return tuple(sorted(lines, key=rank))
+    return tuple(sorted(lines, key=lambda line: (*line.wasted.rank, *line.whole.rank, line.name or "")))

@@ -1,4 +1,4 @@
-"""The results of an archive in words and in tables, for the screen and the page alike."""
+"""The results of an archive in words and in tables, for the screen and the page alike, and its page."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ebbtide.batch.archive.archive_summary import (
+    ArchiveAmount,
     ArchiveLine,
     ArchiveReports,
     ArchiveShipped,
@@ -14,12 +15,16 @@ from ebbtide.batch.archive.archive_summary import (
     WorstRun,
 )
 from ebbtide.batch.results.run_result import ResultStatus
-from ebbtide.report.bill_names import WASTE_NAMES
+from ebbtide.report.bill_words import WASTE_NAMES
+from ebbtide.report.markup import document, element, table
 from ebbtide.report.plurals import count
-from ebbtide.report.wording import UNKNOWN, folder_of, money
+from ebbtide.report.wording import UNKNOWN, amounts, folder_of, money
+from ebbtide.shipped.sums import ShippedSums
 from ebbtide.supervision.ladder import Action
 
 _NO_NAME = "not stated"
+_STYLES = ("page.css", "overview.css")
+_ROWS = 100  # of a table on the page
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,9 +33,7 @@ class ArchiveTable:
 
     Args:
         title: What stands over it.
-        headers: Names of the columns.
         words: Names of those that hold words; the others hold numbers.
-        rows: Their cells.
     """
 
     title: str
@@ -46,18 +49,17 @@ def sentences(summary: ArchiveSummary) -> list[str]:
     verdicts = ", ".join(f"{number:,} {action}" for action, number in summary.actions.items() if number)
     lines = [
         f"{count(summary.runs[ResultStatus.CHECKED], 'run')}{period}: {verdicts}",
-        f"Cost: {_amount(total.cost_usd, total.tokens)}"
+        f"Cost: {_amount(total.whole)}"
         + (f" and {count(summary.unpriced_calls, 'call')} without a price" if summary.unpriced_calls else ""),
     ]
-    if total.wasted_usd or total.wasted_tokens:
-        lines.append(f"Wasted: {_amount(total.wasted_usd, total.wasted_tokens)}{_share(total)}")
-    if total.avoidable_usd or total.avoidable_tokens:
-        avoidable = _amount(total.avoidable_usd, total.avoidable_tokens)
-        lines.append(f"Avoidable: {avoidable}")
-    worst_tools = [line for line in summary.tools if line.wasted_usd or line.wasted_tokens]
+    if any(total.wasted):
+        lines.append(f"Wasted: {_amount(total.wasted)}{_share(total)}")
+    if any(total.avoidable):
+        lines.append(f"Avoidable: {_amount(total.avoidable)}")
+    worst_tools = [line for line in summary.tools if any(line.wasted)]
     if worst_tools:
         tool = worst_tools[0]
-        amount = _amount(tool.wasted_usd, tool.wasted_tokens)
+        amount = _amount(tool.wasted)
         lines.append(f"The tool that wasted most: {tool.name}, {amount} in {count(tool.runs, 'run')}")
     if summary.saved_usd:
         lines.append(
@@ -69,22 +71,22 @@ def sentences(summary: ArchiveSummary) -> list[str]:
             f"Claims and the record: {_part(summary.reports.contradicted, summary.reports.reports)} of "
             f"{count(summary.reports.reports, 'report')} contradicted by the record"
         )
-    lines += [] if summary.shipped is None else _shipped_sentences(summary.shipped)
+    lines += [] if summary.shipped is None else _shipped_sentences(summary.shipped.sums)
     return lines
 
 
-def _shipped_sentences(line: ArchiveShipped) -> list[str]:
+def _shipped_sentences(sums: ShippedSums) -> list[str]:
     found = []
-    if line.sessions:
+    if sums.sessions:
         found.append(
-            f"Shipped by {count(line.sessions, 'session')} with commits: {line.landed:,} landed, "
-            f"{line.reverted:,} reverted, {line.open:,} open, {line.lost:,} lost; "
-            f"{money(line.usd_per_landed_change)} per landed change, "
-            f"{money(line.usd_per_surviving_line)} per surviving line"
+            f"Shipped by {count(sums.sessions, 'session')} with commits: {sums.landed:,} landed, "
+            f"{sums.reverted:,} reverted, {sums.open:,} open, {sums.lost:,} lost; "
+            f"{money(sums.usd_per_landed_change)} per landed change, "
+            f"{money(sums.usd_per_surviving_line)} per surviving line"
         )
-    if line.unknown:
+    if sums.unknown:
         found.append(
-            f"{count(line.unknown, 'session')} changed files that no commit there contains: "
+            f"{count(sums.unknown, 'session')} changed files that no commit there contains: "
             "unknown, and not in these sums"
         )
     return found
@@ -120,7 +122,7 @@ def tables(summary: ArchiveSummary) -> list[ArchiveTable]:
             ),
         ),
     ]
-    return [table for table in every if table.rows]
+    return [item for item in every if item.rows]
 
 
 def _waste_table(title: str, lines: Iterable[ArchiveWaste], *, names: str = "kind") -> ArchiveTable:
@@ -133,8 +135,8 @@ def _waste_table(title: str, lines: Iterable[ArchiveWaste], *, names: str = "kin
                 _kind(line.kind),
                 f"{line.runs:,}",
                 f"{line.count:,}",
-                _money(line.cost_usd),
-                _tokens(line.tokens),
+                _money(line.amount.cost_usd),
+                _tokens(line.amount.tokens),
                 line.tool or "",
             )
             for line in lines
@@ -146,25 +148,25 @@ def _line_table(title: str, name: str, lines: Sequence[ArchiveLine]) -> ArchiveT
     if [line.name for line in lines] == [None]:
         lines = ()
     # A wasted call costs the whole model call that asked for it; a result costs only what it took to read it.
-    amounts = (
+    columns = (
         ("result cost", "result tokens", "call waste", "waste tokens", "avoidable")
         if name == "tool"
         else ("cost", "tokens", "wasted", "wasted tokens", "avoidable")
     )
     return ArchiveTable(
         title=title,
-        headers=(name, "runs", "stopped", *amounts),
+        headers=(name, "runs", "stopped", *columns),
         words=frozenset((name,)),
         rows=tuple(
             (
                 line.name or _NO_NAME,
                 f"{line.runs:,}",
                 f"{line.loops:,}",
-                _money(line.cost_usd),
-                _tokens(line.tokens),
-                _money(line.wasted_usd),
-                _tokens(line.wasted_tokens),
-                _money(line.avoidable_usd),
+                _money(line.whole.cost_usd),
+                _tokens(line.whole.tokens),
+                _money(line.wasted.cost_usd),
+                _tokens(line.wasted.tokens),
+                _money(line.avoidable.cost_usd),
             )
             for line in lines
         ),
@@ -202,18 +204,19 @@ def _shipped_table(name: str, lines: Sequence[ArchiveShipped]) -> ArchiveTable:
         rows=tuple(
             (
                 line.name or _NO_NAME,
-                f"{line.sessions:,}",
-                money(line.cost_usd) + "+" * (line.unpriced > 0 and line.cost_usd is not None),
-                _number(line.landed),
-                money(line.usd_per_landed_change),
-                f"{_number(line.lines_surviving)} of {_number(line.lines_added)}"
-                if line.sessions
+                f"{sums.sessions:,}",
+                money(sums.cost_usd) + "+" * (sums.unpriced > 0 and sums.cost_usd is not None),
+                _number(sums.landed),
+                money(sums.usd_per_landed_change),
+                f"{_number(sums.lines_surviving)} of {_number(sums.lines_added)}"
+                if sums.sessions
                 else UNKNOWN,
-                money(line.usd_per_surviving_line),
-                *map(_number, (line.reverted, line.open, line.lost)),
-                f"{line.unknown:,}",
+                money(sums.usd_per_surviving_line),
+                *map(_number, (sums.reverted, sums.open, sums.lost)),
+                f"{sums.unknown:,}",
             )
             for line in lines
+            for sums in [line.sums]
         ),
     )
 
@@ -242,10 +245,6 @@ def _kind(kind: str) -> str:
     return WASTE_NAMES.get(kind, kind.replace("_", " "))
 
 
-def _lines(line: ArchiveShipped) -> str:
-    return f"{_number(line.lines_surviving)} of {line.lines_added:,}" if line.sessions else UNKNOWN
-
-
 def _number(number: int | None) -> str:
     return UNKNOWN if number is None else f"{number:,}"
 
@@ -258,10 +257,8 @@ def _tokens(tokens: int | None) -> str:
     return "" if tokens is None else f"{tokens:,}"
 
 
-def _amount(cost_usd: float | None, tokens: int | None) -> str:
-    parts = [] if cost_usd is None else [money(cost_usd)]
-    parts += [] if tokens is None else [count(tokens, "token")]
-    return ", ".join(parts) or _NO_NAME
+def _amount(amount: ArchiveAmount) -> str:
+    return amounts(amount.cost_usd, amount.tokens) or _NO_NAME
 
 
 def _part(number: int, whole: int) -> str:
@@ -269,5 +266,38 @@ def _part(number: int, whole: int) -> str:
 
 
 def _share(line: ArchiveLine) -> str:
-    part, whole = (line.wasted_usd, line.cost_usd) if line.cost_usd else (line.wasted_tokens, line.tokens)
+    is_priced = bool(line.whole.cost_usd)
+    part, whole = (amount.cost_usd if is_priced else amount.tokens for amount in (line.wasted, line.whole))
     return f" ({part / whole:.0%})" if part and whole else ""
+
+
+def archive_page(summary: ArchiveSummary, source: str) -> str:
+    """The page: sentences, and tables to open."""
+    title = f"{count(summary.runs[ResultStatus.CHECKED], 'run')} in {source}"
+    first, *more = sentences(summary)
+    return document(
+        title,
+        element(
+            "main",
+            element(
+                "section",
+                element("h1", title),
+                element("p", first, class_="statement"),
+                *(element("p", sentence) for sentence in more),
+            ),
+            *(
+                element("section", table(item.title, item.headers, item.rows, words=item.words, most=_ROWS))
+                for item in tables(summary)
+            ),
+            id="main",
+        ),
+        element(
+            "footer",
+            element(
+                "p",
+                "Runs count to the agent and the model that took most of them. Weeks are ISO weeks, in UTC.",
+            ),
+            element("p", "Ebbtide does not check whether an answer is right: verify before you act."),
+        ),
+        styles=_STYLES,
+    )

@@ -18,7 +18,7 @@ from ebbtide.batch.results.archived_run import ArchivedRun, EventsRun
 from ebbtide.batch.results.run_result import ResultStatus, RunResult, refusal, result_batch, result_of
 from ebbtide.events.event import Event
 from ebbtide.events.transcript import Round
-from ebbtide.supervision.run_options import RunOptions
+from ebbtide.supervision.run_options import DEFAULTS, RunOptions
 from ebbtide.text.redaction import redact
 
 if TYPE_CHECKING:
@@ -27,17 +27,15 @@ if TYPE_CHECKING:
 
 Answer = TypeVar("Answer")
 
-_DEFAULTS = RunOptions()
 _ROWS = 64  # of a batch: enough for Arrow, and few to lose
 
 
 def check_run(
-    run: ArchivedRun, options: RunOptions = _DEFAULTS, *, most_seconds: float | None = None
+    run: ArchivedRun, options: RunOptions = DEFAULTS, *, most_seconds: float | None = None
 ) -> RunResult:
     """Checks a run, and returns its row, or that of a run that could not be checked.
 
     Args:
-        options: By what it is judged.
         most_seconds: How long it may take; None does not bound it.
     """
 
@@ -53,7 +51,6 @@ def guarded(
     """Applies a function to a run, and returns its answer, or the row of a run that could not be checked.
 
     Args:
-        judge: What makes it.
         redacts: Whether keys and passwords are masked in what is said of an error.
         most_seconds: How long it may take; None does not bound it.
     """
@@ -71,7 +68,7 @@ def guarded(
 
 def check_events(
     events: Iterable[Event | Round],
-    options: RunOptions = _DEFAULTS,
+    options: RunOptions = DEFAULTS,
     *,
     run_id: str,
     source: str = "<events>",
@@ -80,11 +77,7 @@ def check_events(
     """Checks the run whose events are at hand, and returns its row.
 
     Args:
-        events: In order.
-        options: By what it is judged.
-        run_id: The run.
         source: The table that they come from.
-        most_seconds: As for `check_run`.
 
     >>> from ebbtide.events.event import ToolCall
     >>> row = check_events([ToolCall(name="ls", args={}, result="a.txt")] * 6, run_id="run 7")
@@ -97,7 +90,7 @@ def check_events(
 
 def check_partition(
     runs: Iterable[ArchivedRun],
-    options: RunOptions = _DEFAULTS,
+    options: RunOptions = DEFAULTS,
     *,
     most_seconds: float | None = None,
     rows: int = _ROWS,
@@ -108,7 +101,6 @@ def check_partition(
 
     Args:
         runs: In any order.
-        options: By what they are judged.
         most_seconds: How long one may take; None does not bound it.
         rows: Most rows of a batch.
 

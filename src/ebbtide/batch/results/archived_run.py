@@ -100,10 +100,8 @@ class EventsRun:
     """A run whose events are at hand.
 
     Args:
-        run_id: The run.
         source: The table that they come from.
         events: In order; they are gone through once.
-        form: Name of their format.
     """
 
     run_id: str | None
@@ -128,7 +126,6 @@ class RefusedRun:
 
     Args:
         source: Its path, or the table.
-        what: Why not.
         no_trace: Whether it is something else than a trace.
         name: The run, where that is not its path.
         has_id: Whether it is known at all which run it is.

@@ -63,3 +63,8 @@ def arrow_type(hint: Any) -> pa.DataType:
     if isinstance(hint, type) and issubclass(hint, StrEnum):
         return pa.string()
     raise TypeError(f"{hint!r} has no type of Arrow")
+
+
+def arrow_schema(kind: type, mark: str, version: int) -> pa.Schema:
+    """The fields of a dataclass as columns, with the version of their meaning under a mark."""
+    return arrow_library().schema(list(arrow_type(kind)), metadata={mark: str(version)})

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, get_type_hints
+from typing import TYPE_CHECKING, Any, Final
 
-from ebbtide.batch.results.arrow_types import arrow_library, arrow_type
+from ebbtide.batch.results.arrow_types import arrow_library, arrow_schema
 from ebbtide.budget.bill.bill import Amount, BillLine, WasteLine
 from ebbtide.claims.claim import ClaimCheck
 from ebbtide.clock import calendar_seconds
-from ebbtide.codec import to_wire
+from ebbtide.codec import at_paths, to_wire
 from ebbtide.errors import TranscriptError, error_text
 from ebbtide.supervision.summary.run_shipped import RunShipped
 from ebbtide.supervision.summary.run_summary import (
@@ -45,6 +45,11 @@ class ResultStatus(StrEnum):
     OUT_OF_TIME = "out_of_time"  #: it took longer than a run may, and was given up
 
 
+def _at(place: str) -> Any:
+    """Returns a column that holds what the summary has there; None where a part of the way is None."""
+    return field(default=None, metadata={"place": place})
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunResult:
     """One row of the results of an archive.
@@ -54,12 +59,9 @@ class RunResult:
     Args:
         run_id: The run: the path or URL of its file, or its id in a table.
         source: The file or the table that it was read from.
-        version: `RESULT_VERSION`.
         status: Whether it was checked.
-        error: Why it was not.
         error_line: The line or row of the source where that is, from 1.
         error_path: The place in the document.
-        format: Name of the format.
         headline: How it ended, in one word.
         course: How it went, in one word.
         action: The highest verdict: allow, nudge, finalize, escalate, stop.
@@ -76,9 +78,6 @@ class RunResult:
         began_s: Seconds since 1970 of the first event; None where it has no date.
         ended_s: Likewise of the last.
         seconds: Between the two.
-        events: Events of any kind.
-        tool_calls: Calls of tools.
-        model_calls: Calls of models.
         tokens: Of all classes.
         cost_usd: Dollars.
         unpriced_calls: Calls of models with tokens and without a known cost.
@@ -88,7 +87,6 @@ class RunResult:
         avoidable_tokens: Its tokens.
         saved_usd: Dollars that came after the verdict that would have ended the run.
         saved_tokens: Its tokens.
-        saved_events: Its events.
         calls_without_arguments: Calls whose arguments were not recorded: no loop can be proven with them.
         calls_without_answer: Calls whose answer was not recorded.
         converged: The last signal of the conversation: CONTINUE, SHIP, ESCALATE.
@@ -121,56 +119,63 @@ class RunResult:
     error: str | None = None
     error_line: int | None = None
     error_path: str | None = None
-    format: str | None = None
-    headline: str | None = None
-    course: str | None = None
-    action: str | None = None
-    cause: str | None = None
-    kind: str | None = None
-    reason: str | None = None
-    verdict_event: int | None = None
-    chain_id: str | None = None
-    latest_action: str | None = None
-    recovered: bool | None = None
-    ending: str | None = None
+    format: str | None = _at("format")
+    headline: str | None = _at("headline")
+    course: str | None = _at("course")
+    action: str | None = _at("verdict.action")
+    cause: str | None = _at("verdict.cause")
+    kind: str | None = _at("verdict.kind")
+    reason: str | None = _at("reason")
+    verdict_event: int | None = _at("verdict.event")
+    chain_id: str | None = _at("verdict.chain_id")
+    latest_action: str | None = _at("latest.action")
+    recovered: bool | None = _at("recovered")
+    ending: str | None = _at("ending.ending")
     agent: str | None = None
     model: str | None = None
     began_s: float | None = None
     ended_s: float | None = None
-    seconds: float | None = None
-    events: int | None = None
-    tool_calls: int | None = None
-    model_calls: int | None = None
-    tokens: int | None = None
-    cost_usd: float | None = None
-    unpriced_calls: int | None = None
-    wasted_usd: float | None = None
+    seconds: float | None = _at("spent.seconds")
+    events: int | None = _at("spent.events")
+    tool_calls: int | None = _at("spent.tool_calls")
+    model_calls: int | None = _at("spent.llm_calls")
+    tokens: int | None = _at("spent.tokens.total")
+    cost_usd: float | None = _at("spent.cost_usd")
+    unpriced_calls: int | None = _at("spent.unpriced")
+    wasted_usd: float | None = _at("bill.wasted.cost_usd")
     wasted_tokens: int | None = None
-    avoidable_usd: float | None = None
+    avoidable_usd: float | None = _at("bill.avoidable.cost_usd")
     avoidable_tokens: int | None = None
-    saved_usd: float | None = None
-    saved_tokens: int | None = None
-    saved_events: int | None = None
-    calls_without_arguments: int | None = None
-    calls_without_answer: int | None = None
-    converged: str | None = None
-    degraded: int | None = None
-    faults: tuple[str, ...] | None = None
-    findings: tuple[RunFinding, ...] | None = None
+    saved_usd: float | None = _at("saving.after.cost_usd")
+    saved_tokens: int | None = _at("saving.after.tokens.total")
+    saved_events: int | None = _at("saving.after.events")
+    calls_without_arguments: int | None = _at("facts.coverage.without_arguments")
+    calls_without_answer: int | None = _at("facts.coverage.without_answer")
+    converged: str | None = _at("converged")
+    degraded: int | None = _at("degraded")
+    faults: tuple[str, ...] | None = _at("faults")
+    findings: tuple[RunFinding, ...] | None = _at("findings")
     waste: tuple[ResultWaste, ...] | None = None
     agents: tuple[ResultLine, ...] | None = None
     models: tuple[ResultLine, ...] | None = None
     tools: tuple[ResultLine, ...] | None = None
     contents: tuple[ResultLine, ...] | None = None
-    decisions: tuple[RunDecision, ...] | None = None
-    rounds: tuple[RoundPoint, ...] | None = None
-    steps: tuple[LadderStep, ...] | None = None
-    session: str | None = None
-    parent: str | None = None
-    inherited_cost_usd: float | None = None
-    project: str | None = None
-    claims: tuple[ClaimCheck, ...] | None = None
-    shipped: RunShipped | None = None
+    decisions: tuple[RunDecision, ...] | None = _at("decisions")
+    rounds: tuple[RoundPoint, ...] | None = _at("rounds")
+    steps: tuple[LadderStep, ...] | None = _at("steps")
+    session: str | None = _at("id")
+    parent: str | None = _at("parent")
+    inherited_cost_usd: float | None = _at("inherited.cost_usd")
+    project: str | None = _at("project")
+    claims: tuple[ClaimCheck, ...] | None = _at("claims")
+    shipped: RunShipped | None = _at("shipped")  # noqa: RUF009 - a field
+
+
+_PLACES: Final = {
+    column.name: column.metadata["place"].split(".")
+    for column in dataclasses.fields(RunResult)
+    if "place" in column.metadata
+}
 
 
 @cache
@@ -180,76 +185,32 @@ def result_schema() -> pa.Schema:
     Raises:
         ConfigError: The package pyarrow is not installed.
     """
-    pa = arrow_library()
-    hints = get_type_hints(RunResult)
-    columns = [(field.name, arrow_type(hints[field.name])) for field in dataclasses.fields(RunResult)]
-    return pa.schema(columns, metadata={"ebbtide.results": str(RESULT_VERSION)})
+    return arrow_schema(RunResult, "ebbtide.results", RESULT_VERSION)
 
 
 def result_of(run_id: str | None, summary: RunSummary) -> RunResult:
-    """Makes the row of a run that was checked.
-
-    Args:
-        run_id: The run.
-        summary: What it came to.
-    """
-    verdict, spent, bill = summary.verdict, summary.spent, summary.bill
-    after = None if summary.saving is None else summary.saving.after
-    are_tokens_known = spent.tokens.total is not None
+    """Makes the row of a run that was checked."""
+    bill, are_tokens_known = summary.bill, summary.spent.tokens.total is not None
+    items = zip(_PLACES, at_paths(_PLACES.values(), summary), strict=True)
+    columns: dict[str, Any] = {
+        name: item.value if isinstance(item, StrEnum) else item for name, item in items
+    }
     return RunResult(
         run_id=run_id,
         source=summary.source,
         status=ResultStatus.CHECKED,
-        format=summary.format,
-        headline=summary.headline.value,
-        course=summary.course.value,
-        action=verdict.action.value,
-        cause=verdict.cause.value,
-        kind=verdict.kind,
-        reason=summary.reason,
-        verdict_event=verdict.event,
-        chain_id=verdict.chain_id,
-        latest_action=summary.latest.action.value,
-        recovered=summary.recovered,
-        ending=summary.ending.ending.value,
+        **columns,
         agent=_largest(bill.agents),
         model=_largest(bill.models),
         began_s=calendar_seconds(summary.began_s),
         ended_s=calendar_seconds(summary.ended_s),
-        seconds=spent.seconds,
-        events=spent.events,
-        tool_calls=spent.tool_calls,
-        model_calls=spent.llm_calls,
-        tokens=spent.tokens.total,
-        cost_usd=spent.cost_usd,
-        unpriced_calls=spent.unpriced,
-        wasted_usd=bill.wasted.cost_usd,
         wasted_tokens=bill.wasted.tokens if are_tokens_known else None,
-        avoidable_usd=bill.avoidable.cost_usd,
         avoidable_tokens=bill.avoidable.tokens if are_tokens_known else None,
-        saved_usd=None if after is None else after.cost_usd,
-        saved_tokens=None if after is None else after.tokens.total,
-        saved_events=None if after is None else after.events,
-        calls_without_arguments=summary.facts.coverage.without_arguments,
-        calls_without_answer=summary.facts.coverage.without_answer,
-        converged=summary.converged,
-        degraded=summary.degraded,
-        faults=summary.faults,
-        findings=summary.findings,
         waste=result_waste(bill.waste, are_tokens_known=are_tokens_known),
         agents=result_lines(bill.agents, are_tokens_known=are_tokens_known),
         models=result_lines(bill.models, are_tokens_known=are_tokens_known),
         tools=result_lines(bill.tools, are_tokens_known=are_tokens_known),
         contents=result_lines(bill.contents, are_tokens_known=are_tokens_known),
-        decisions=summary.decisions,
-        rounds=summary.rounds,
-        steps=summary.steps,
-        session=summary.id,
-        parent=summary.parent,
-        inherited_cost_usd=None if summary.inherited is None else summary.inherited.cost_usd,
-        project=summary.project,
-        claims=summary.claims,
-        shipped=summary.shipped,
     )
 
 
@@ -260,8 +221,6 @@ def refusal(
 
     Args:
         run_id: The run; None where even that is not known.
-        source: The file or the table.
-        error: What was raised.
         status: What that means; an error that says so makes it no trace.
     """
     if not isinstance(error, TranscriptError):
@@ -317,7 +276,6 @@ class ResultLine:
     """One line of the bill; as `BillLine`.
 
     Args:
-        name: Of what.
         amount: What it took.
         first: Of it, what was paid when it was read for the first time.
         count: Events behind it.
@@ -338,9 +296,7 @@ class ResultWaste:
     """One kind of waste; as `WasteLine`.
 
     Args:
-        kind: Which.
         amount: What would not have been spent without it.
-        count: Calls.
         events: The first of them, by number in the run.
         example: One of them in words.
         tools: Of it, what belongs to calls of a tool.
@@ -358,7 +314,6 @@ def result_lines(lines: Iterable[BillLine], *, are_tokens_known: bool) -> tuple[
     """The lines of a breakdown.
 
     Args:
-        lines: As the bill has them.
         are_tokens_known: Whether the run reported any tokens.
     """
     return tuple(

@@ -19,9 +19,9 @@ from ebbtide.batch.results.archived_run import ArchivedRun, FileRun, RefusedRun
 from ebbtide.batch.results.arrow_types import arrow_library
 from ebbtide.batch.results.run_result import refusal, result_batch, result_schema
 from ebbtide.batch.tables.row_map import RowMap
-from ebbtide.batch.tables.sorted_rows import runs_in
+from ebbtide.batch.tables.rows_run import runs_in
 from ebbtide.errors import ConfigError, TranscriptError
-from ebbtide.supervision.run_options import RunOptions
+from ebbtide.supervision.run_options import DEFAULTS, RunOptions
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 
-_DEFAULTS: Final = RunOptions()
 _BY_NAME: Final = RowMap()
 _Batches = Iterator["pa.RecordBatch"]
 
@@ -37,7 +36,7 @@ _Batches = Iterator["pa.RecordBatch"]
 def check_files(
     spark: SparkSession,
     names: Sequence[str],
-    options: RunOptions = _DEFAULTS,
+    options: RunOptions = DEFAULTS,
     *,
     most_seconds: float | None = None,
     tasks: int | None = None,
@@ -51,7 +50,6 @@ def check_files(
     Args:
         spark: The session.
         names: As for `ebbtide.batch.archive.archive_files.files_at`.
-        options: By what runs are judged.
         most_seconds: How long a run may take; None does not bound it.
         tasks: Parts into which the work is split; None takes ``spark.sql.shuffle.partitions``.
 
@@ -75,7 +73,7 @@ def check_files(
 
 def check_rows(
     rows: DataFrame,
-    options: RunOptions = _DEFAULTS,
+    options: RunOptions = DEFAULTS,
     *,
     row_map: RowMap | str = _BY_NAME,
     run: str | None = None,
@@ -90,8 +88,6 @@ def check_rows(
     does not fit into memory. Python holds one run at a time, and a long run holds up its task alone.
 
     Args:
-        rows: The table.
-        options: By what runs are judged.
         row_map: What the columns are, or the name of a map as for `RowMap.load`. By default they are what
             their names say.
         run: The column that names the run, in place of that of the map.
@@ -127,8 +123,6 @@ def bare_columns(rows: DataFrame, row_map: RowMap, source: str) -> tuple[DataFra
     """The columns that a map reads, under other names: Spark hands over none with a dot in its name.
 
     Args:
-        rows: The table.
-        row_map: What its columns are.
         source: What messages call the table.
 
     Returns:
@@ -198,7 +192,7 @@ _LOST: Final = "the process that checked it has ended, perhaps for want of memor
 
 
 def check_separately(
-    runs: Iterable[ArchivedRun], options: RunOptions = _DEFAULTS, *, most_seconds: float | None = None
+    runs: Iterable[ArchivedRun], options: RunOptions = DEFAULTS, *, most_seconds: float | None = None
 ) -> Iterator[pa.RecordBatch]:
     """Checks a partition as `check_partition` does, with a batch and a process for each run.
 
@@ -206,11 +200,6 @@ def check_separately(
 
     It costs some milliseconds a run. Where processes cannot be forked, such as on Windows, it is
     `check_partition`.
-
-    Args:
-        runs: As for `check_partition`.
-        options: As for `check_partition`.
-        most_seconds: As for `check_partition`.
     """
     if not hasattr(os, "fork"):
         yield from check_partition(runs, options, most_seconds=most_seconds)

@@ -24,14 +24,13 @@ from ebbtide.codec import to_wire
 from ebbtide.errors import ConfigError, TranscriptError, error_text
 from ebbtide.events.event import Event
 from ebbtide.events.event_json import read_event
-from ebbtide.supervision.run_options import RunOptions
+from ebbtide.supervision.run_options import DEFAULTS, RunOptions
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row
     from pyspark.sql.streaming import StatefulProcessorHandle
 
 
-_DEFAULTS: Final = RunOptions()
 _BY_NAME: Final = RowMap()
 _DAY_S: Final = 86_400.0
 _STATE: Final = "runs binary"
@@ -42,7 +41,7 @@ _SILENT: Final = "silent"
 
 def verdict_changes(
     events: DataFrame,
-    options: RunOptions = _DEFAULTS,
+    options: RunOptions = DEFAULTS,
     *,
     row_map: RowMap | str = _BY_NAME,
     run: str | None = None,
@@ -61,8 +60,6 @@ def verdict_changes(
             one run that come at once are taken in their order.
         options: By what runs are judged.
         row_map: As for `ebbtide.batch.spark.spark_archive.check_rows`.
-        run: Likewise.
-        order: Likewise.
         silent_after_s: Tell once when nothing was heard of a run for so long by the clock of Spark; None
             tells nothing.
         forget_after_s: The state of a run of which nothing was heard for so long is removed; an event that
@@ -105,9 +102,6 @@ class SparkRunProcessor:
     """The ``StatefulProcessor`` that Spark calls with the new rows of each bucket, with its method names.
 
     Args:
-        options: By what runs are judged.
-        row_map: What the columns are.
-        names: Their names.
         silent_ms: Milliseconds after which a run is silent; None never.
         forget_ms: Milliseconds after which it is forgotten.
     """

@@ -7,18 +7,17 @@ that delivers twice is safe as long as events are numbered.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, get_type_hints
+from typing import TYPE_CHECKING, Final
 
-from ebbtide.batch.results.arrow_types import arrow_library, arrow_type
+from ebbtide.batch.results.arrow_types import arrow_library, arrow_schema
 from ebbtide.budget.tally import usd
 from ebbtide.codec import to_wire
 from ebbtide.events.event import Event
 from ebbtide.supervision.ladder import Action
-from ebbtide.supervision.run_options import RunOptions
+from ebbtide.supervision.run_options import DEFAULTS, RunOptions
 from ebbtide.supervision.supervisor import Supervisor
 from ebbtide.supervision.verdict import Verdict
 
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 CHANGE_VERSION: Final = 1
-_DEFAULTS = RunOptions()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +33,6 @@ class VerdictChange:
 
     Args:
         run_id: The run; None in a remark on rows that name none.
-        version: `CHANGE_VERSION`.
         event: Number of the event in the run at which it changed, from 1.
         ts: Time of that event; None where it has none.
         action: What to do now: allow, where what held before holds no longer.
@@ -71,9 +68,7 @@ def change_schema() -> pa.Schema:
     Raises:
         ConfigError: The package pyarrow is not installed.
     """
-    hints = get_type_hints(VerdictChange)
-    columns = [(field.name, arrow_type(hints[field.name])) for field in dataclasses.fields(VerdictChange)]
-    return arrow_library().schema(columns, metadata={"ebbtide.changes": str(CHANGE_VERSION)})
+    return arrow_schema(VerdictChange, "ebbtide.changes", CHANGE_VERSION)
 
 
 def change_batch(changes: Iterable[VerdictChange]) -> pa.RecordBatch:
@@ -82,7 +77,7 @@ def change_batch(changes: Iterable[VerdictChange]) -> pa.RecordBatch:
 
 
 def advance(
-    state: bytes | None, events: Iterable[Event], options: RunOptions = _DEFAULTS, *, run_id: str
+    state: bytes | None, events: Iterable[Event], options: RunOptions = DEFAULTS, *, run_id: str
 ) -> tuple[bytes, list[VerdictChange]]:
     """Take the next events of a run.
 
@@ -90,9 +85,7 @@ def advance(
 
     Args:
         state: What the call before returned; None for a new run.
-        events: In order.
         options: By what it is judged; the same at every call.
-        run_id: The run.
 
     Returns:
         The state for the next call, and a row for each verdict that came or was lifted.
@@ -129,13 +122,12 @@ def advance(
 
 
 def remark(
-    state: bytes | None, options: RunOptions = _DEFAULTS, *, run_id: str | None, kind: str, reason: str
+    state: bytes | None, options: RunOptions = DEFAULTS, *, run_id: str | None, kind: str, reason: str
 ) -> VerdictChange:
     """A row about a run whose verdict has not changed: nothing is heard of it, or one event cannot be read.
 
     Args:
         state: As for `advance`; None where nothing is known of the run.
-        options: As for `advance`.
         run_id: The run; None where the rows do not say.
         kind: What it is about.
         reason: In one sentence.
@@ -158,17 +150,9 @@ def remark(
 
 
 def _supervisor(state: bytes | None, options: RunOptions) -> Supervisor:
-    limits = options.limits
-    settings: dict[str, Any] = {
-        "tools": options.tools,
-        # A limit that cannot be counted yet ends nothing: what is missing may come with the next event.
-        "limits": None if limits is None else dataclasses.replace(limits, when_unknown="allow"),
-        "prices": options.prices,
-        "shadow": options.shadow,
-    }
     if state is None:
-        return Supervisor(options.profile, **settings)
-    return Supervisor.from_bytes(state, options.profile, **settings)
+        return Supervisor(**options.of_supervisor)
+    return Supervisor.from_bytes(state, **options.of_supervisor)
 
 
 def _subject(verdict: Verdict) -> tuple[object, ...]:

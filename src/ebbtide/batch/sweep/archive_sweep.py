@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Final, NamedTuple
 
@@ -18,7 +18,8 @@ from ebbtide.batch.check_archive import RUNS_WORTH_A_PROCESS, WORTH_A_PROCESS, f
 from ebbtide.batch.results.archive_counts import BadRun
 from ebbtide.batch.results.archived_run import ArchivedRun
 from ebbtide.batch.results.run_result import ResultStatus, RunResult
-from ebbtide.batch.sweep.ended_runs import ENDINGS, EndedCounter, EndedRuns, RunOutcomes, ending_step
+from ebbtide.batch.sweep.ended_runs import ENDINGS, EndedCounter, EndedRuns, ending_step
+from ebbtide.batch.sweep.run_outcomes import OutcomeCounter, RunOutcomes
 from ebbtide.batch.sweep.swept_settings import SweptSetting
 from ebbtide.batch.tables.table_rows import RunTable
 from ebbtide.budget.tally import usd
@@ -36,7 +37,6 @@ class JudgedRun(NamedTuple):
     """A run under each setting.
 
     Args:
-        run_id: The run.
         cost_usd: What it cost; None where not known.
         steps: Where it came to each step of the ladder, by setting.
     """
@@ -78,29 +78,16 @@ class SweepTask:
         return judged
 
     def _judge(self, run: ArchivedRun) -> JudgedRun:
-        judges = [
-            (supervisor, LadderSteps(supervisor.tally)) for supervisor in map(_supervisor, self.options)
-        ]
+        supervisors = [Supervisor(**options.of_supervisor) for options in self.options]
+        judges = [(supervisor, LadderSteps(supervisor.tally)) for supervisor in supervisors]
         for event in run.read():
             for supervisor, steps in judges:
                 verdict = supervisor.record(event)
                 if verdict.rank > steps.rank:
                     steps.add(verdict)
-        tally = judges[0][0].tally
+        tally = supervisors[0].tally
         # What comes to light only when nothing more comes would have ended nothing.
         return JudgedRun(run.run_id or "", usd(tally.cost), tuple(steps.listed() for _, steps in judges))
-
-
-def _supervisor(options: RunOptions) -> Supervisor:
-    limits = options.limits
-    return Supervisor(
-        options.profile,
-        tools=options.tools,
-        # A limit that cannot be counted yet ends nothing: what is missing may come with the next event.
-        limits=None if limits is None else replace(limits, when_unknown="allow"),
-        prices=options.prices,
-        shadow=options.shadow,
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,21 +133,18 @@ class SweepCounter:
 
     Args:
         settings: Those under which they were judged.
-        outcomes: How they came out.
     """
 
     settings: Sequence[SweptSetting]
     outcomes: RunOutcomes
     without_outcome: int = 0
-    _runs: int = 0
-    _successes: int = 0
-    _priced: int = 0
-    _runs_of: dict[str, str] = field(default_factory=dict)
+    _known: OutcomeCounter = field(init=False)
     _statuses: Counter[str] = field(default_factory=Counter)
     _bad_runs: list[BadRun] = field(default_factory=list)
     _counters: list[list[EndedCounter]] = field(init=False)
 
     def __post_init__(self) -> None:
+        self._known = OutcomeCounter(self.outcomes)
         self._counters = [[EndedCounter(action) for action in ENDINGS] for _ in self.settings]
 
     def add(self, judged: JudgedChunk) -> int:
@@ -186,15 +170,10 @@ class SweepCounter:
         return len(judged.runs) + len(judged.bad_runs)
 
     def _add_run(self, run: JudgedRun) -> None:
-        name = self.outcomes.name_of(run.run_id)
-        if name is None:
+        succeeded = self._known.add(run.run_id, run.cost_usd)
+        if succeeded is None:
             self.without_outcome += 1
             return
-        succeeded = self.outcomes.by_run[name]
-        self.outcomes.assign(name, run.run_id, self._runs_of)
-        self._runs += 1
-        self._successes += succeeded
-        self._priced += run.cost_usd is not None
         for steps, counters in zip(run.steps, self._counters, strict=True):
             for counter in counters:
                 step = ending_step(steps, counter.action)
@@ -207,24 +186,25 @@ class SweepCounter:
         Raises:
             ConfigError: There is an outcome for none of the runs.
         """
-        if not self._runs and not self._statuses:
+        known = self._known
+        if not known.runs and not self._statuses:
             raise self.outcomes.none_of("the archive")
         lines = tuple(
             SweptLine(
                 setting=setting,
                 ended=tuple(
-                    counter.result(self._successes, is_priced=self._priced > 0) for counter in counters
+                    counter.result(known.successes, is_priced=known.priced > 0) for counter in counters
                 ),
             )
             for setting, counters in zip(self.settings, self._counters, strict=True)
         )
         return ArchiveSweep(
             lines=lines,
-            runs=self._runs,
-            successes=self._successes,
-            priced=self._priced,
+            runs=len(known.runs),
+            successes=known.successes,
+            priced=known.priced,
             without_outcome=self.without_outcome,
-            without_run=len(self.outcomes.by_run) - len(self._runs_of),
+            without_run=len(self.outcomes.by_run) - len(known.runs),
             statuses=self._statuses,
             bad_runs=tuple(
                 sorted(self._bad_runs, key=lambda bad: (bad.run_id or "", bad.source, bad.error))[:_LISTED]
@@ -243,8 +223,6 @@ def sweep_files(
     """Judge the runs in files of which an outcome is known; the others are not read.
 
     Args:
-        counter: What counts them.
-        task: What judges them.
         jobs: Processes; None takes one a core where they are worth it.
         progress: Called with the number of runs that were gone through, again and again.
 

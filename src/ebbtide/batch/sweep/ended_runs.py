@@ -1,31 +1,32 @@
-"""Counts what ending runs at their verdicts would have saved, and the successes that it would have lost."""
+"""Counts what ending runs at their verdicts would have saved, and the successes that it would have lost.
+
+A file of results is one setting: an archive that was checked with several profiles has a file for each.
+"""
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
+from functools import partial
 from operator import mul
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from ebbtide.batch.results.arrow_types import arrow_library, parquet_library
-from ebbtide.errors import ConfigError, error_text
+from ebbtide.batch.results.result_parts import result_batches
+from ebbtide.batch.results.run_result import ResultStatus
+from ebbtide.batch.sweep.run_outcomes import OutcomeCounter, RunOutcomes
 from ebbtide.rate import Rate
-from ebbtide.settings_file import meant
 from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.summary.run_summary import LadderStep
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 
 #: What may end a run, the mildest first.
 ENDINGS: Final = (Action.NUDGE, Action.FINALIZE, Action.ESCALATE, Action.STOP)
 
+_COLUMNS: Final = ["run_id", "status", "cost_usd", "steps"]
+_LEVELS: Final = (Action.STOP, Action.ESCALATE)
 _REPLICATES: Final = 1_000
 _DRAWS: Final = 1_000_000  # in all of them: of many runs the ends are steady sooner
 _ENDS: Final = (0.025, 0.975)
@@ -76,11 +77,7 @@ class EndedRuns:
 
 @dataclass(slots=True)
 class EndedCounter:
-    """Counts the runs that one verdict and anything stricter would have ended.
-
-    Args:
-        action: The verdict.
-    """
+    """Counts the runs that one verdict and anything stricter would have ended."""
 
     action: Action
     failed: int = 0
@@ -117,7 +114,7 @@ class EndedCounter:
         right = Rate(hits=self.failed, total=self.failed + self.lost_successes)
         losses = Rate(hits=self.lost_successes, total=successes)
         is_known = is_priced and (bool(self.saved) or not self.failed)
-        low, high = bootstrap(self.saved) if self.saved else (None, None)
+        low, high = poisson_bootstrap(self.saved) if self.saved else (None, None)
         return EndedRuns(
             action=self.action,
             runs=right.total,
@@ -146,7 +143,7 @@ def ending_step(steps: Iterable[LadderStep], action: Action) -> LadderStep | Non
     return step if step is not None and step.events_after else None
 
 
-def bootstrap(amounts: Sequence[float]) -> tuple[float, float]:
+def poisson_bootstrap(amounts: Sequence[float]) -> tuple[float, float]:
     """The 95 % interval of a sum over runs, had other runs of the same kind been there; always the same.
 
     Args:
@@ -155,7 +152,7 @@ def bootstrap(amounts: Sequence[float]) -> tuple[float, float]:
     Source: the Poisson bootstrap (Chamandy et al., "Estimating uncertainty for massive data streams", 2012):
     each run comes as often as a Poisson variable of mean 1 says, so how many there were need not be known.
 
-    >>> bootstrap([1.0]), bootstrap([1.0, 2.0] * 50)
+    >>> poisson_bootstrap([1.0]), poisson_bootstrap([1.0, 2.0] * 50)
     ((0.0, 3.0), (121.0, 182.0))
     """
     ordered = sorted(amounts)
@@ -169,115 +166,53 @@ def bootstrap(amounts: Sequence[float]) -> tuple[float, float]:
     return round(low, 6), round(high, 6)
 
 
-_SUCCESS: Final = ("true", "1", "1.0", "yes", "success", "succeeded", "passed", "solved", "resolved", "ok")
-_FAILURE: Final = ("false", "0", "0.0", "no", "failure", "failed", "unsolved", "unresolved", "error")
-_WORDS: Final[Mapping[str, bool]] = {
-    **dict.fromkeys(_SUCCESS, True),
-    **dict.fromkeys(_FAILURE, False),
-}
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunOutcomes:
-    """The known outcomes of runs: success or failure.
+class VerdictLine:
+    """The runs that verdicts of one kind in a file of results would have ended.
 
     Args:
-        by_run: By the id of the run, or by the name of its file, with or without endings, or of its folder.
-        source: The table.
-        column: Its column that names the runs.
+        kind: What the verdicts are about; None of all kinds together.
+        ended: The runs that they would have ended.
     """
 
-    by_run: Mapping[str, bool]
-    source: str = "<outcomes>"
-    column: str = "run_id"
+    results: str
+    kind: str | None
+    ended: EndedRuns
 
-    def name_of(self, run_id: str | None) -> str | None:
-        """Returns the name of a run in the table; None if it is not there.
 
-        >>> outcomes = RunOutcomes(by_run={"a.traj": True, "task 7": False})
-        >>> outcomes.name_of("runs/a.traj.json.gz"), outcomes.name_of("runs/task 7/steps.json")
-        ('a.traj', 'task 7')
-        """
-        if run_id is None or run_id in self.by_run:
-            return run_id
-        *folders, name = run_id.split("/")
-        endings = accumulate(name.split("."), "{}.{}".format)
-        names = [*reversed(list(endings)), *reversed(folders)]
-        return next((name for name in names if name in self.by_run), None)
+def ended_by_results(results: Path, outcomes: RunOutcomes) -> list[VerdictLine]:
+    """Counts the runs that the verdicts in a file would have ended: all, then by kind, most runs first.
 
-    def assign(self, name: str, run_id: str, runs: dict[str, str]) -> None:
-        """Note whose outcome it is.
-
-        Args:
-            name: What the table calls the run.
-            run_id: The run.
-            runs: The runs so far, by what the table calls them; it is added.
-
-        Raises:
-            ConfigError: It would be that of another run, too.
-        """
-        other = runs.setdefault(name, run_id)
-        if other != run_id:
-            listed = " and ".join(run[:80] for run in sorted((other, run_id)))
-            raise ConfigError(
-                f"{self.source}: {name!r:.80} may be {listed}. Name the runs as they are named here, "
-                "with their folders"
-            )
-
-    def none_of(self, runs: str) -> ConfigError:
-        """Makes the error for a table without an outcome for any of the runs."""
-        example = next(iter(self.by_run), None)
-        there = f", such as {example[:60]!r}" if example else ""
-        return ConfigError(
-            f"{self.source}: there is an outcome for none of the runs in {runs}: the column {self.column!r} "
-            f"names other runs{there}. --outcome-run names another column"
-        )
-
-    @classmethod
-    def load(cls, file: Path, run: str, outcome: str) -> RunOutcomes:
-        """Those in a table of Parquet, CSV, JSON (a list of objects) or JSON lines.
-
-        Args:
-            file: The table.
-            run: The column that names the run.
-            outcome: The column that says whether it succeeded: true or false, 1 or 0, ``success`` or
-                ``failure`` and the like. A run without a word has no known outcome.
-
-        Raises:
-            ConfigError: It cannot be read, a column is not there, or a word is not known.
-        """
-        arrow_library()
-        try:
-            table = _table(file)
-        except Exception as error:
-            raise ConfigError(f"{file}: no table of outcomes: {error_text(error)}") from error
-        for column in (run, outcome):
-            if column not in table.column_names:
-                there = ", ".join(map(str, table.column_names))
-                hint = meant(column, table.column_names)
-                raise ConfigError(f"{file}: there is no column {column!r} among {there:.200}{hint}")
-        by_run: dict[str, bool] = {}
-        for name, value in zip(table[run].to_pylist(), table[outcome].to_pylist(), strict=True):
-            if value is None or value == "":
+    Raises:
+        ConfigError: The file cannot be read, or there is an outcome for none of its runs.
+    """
+    counters: dict[Action, defaultdict[str | None, EndedCounter]] = {
+        level: defaultdict(partial(EndedCounter, level)) for level in _LEVELS
+    }
+    known = OutcomeCounter(outcomes)
+    for batch in result_batches(results, _COLUMNS):
+        for row in batch.to_pylist():
+            if row["status"] != ResultStatus.CHECKED:
                 continue
-            succeeded = _WORDS.get(str(value).strip().lower())
+            succeeded = known.add(row["run_id"], row["cost_usd"])
             if succeeded is None:
-                raise ConfigError(f"{file}: {outcome} = {value!r:.40}: expected one of {', '.join(_WORDS)}")
-            if by_run.setdefault(str(name), succeeded) is not succeeded:
-                raise ConfigError(f"{file}: {name!r:.80} has two outcomes")
-        return cls(by_run=by_run, source=str(file), column=run)
-
-
-def _table(file: Path) -> pa.Table:
-    suffix = file.suffix.lower()
-    if suffix == ".parquet":
-        pq = parquet_library()
-
-        return pq.read_table(file)
-    if suffix in (".json", ".jsonl", ".ndjson"):
-        text = file.read_text(encoding="utf-8")
-        rows = json.loads(text) if suffix == ".json" else list(map(json.loads, text.splitlines()))
-        return arrow_library().Table.from_pylist(rows)
-    from pyarrow import csv
-
-    return csv.read_csv(file)
+                continue
+            steps = [LadderStep(**step) for step in row["steps"] or ()]
+            for level in _LEVELS:
+                step = ending_step(steps, level)
+                if step is not None:
+                    for kind in dict.fromkeys((None, step.kind)):
+                        counters[level][kind].add(step, row["cost_usd"], succeeded=succeeded)
+    if not known.runs:
+        raise outcomes.none_of(str(results))
+    lines = []
+    for level in _LEVELS:
+        of_level = counters[level]
+        ended = {
+            kind: of_level[kind].result(known.successes, is_priced=known.priced > 0)
+            for kind in (None, *of_level)
+        }
+        kinds = sorted(kind for kind in ended if kind is not None)
+        kinds.sort(key=lambda kind: -ended[kind].runs)
+        lines += [VerdictLine(results=str(results), kind=kind, ended=ended[kind]) for kind in (None, *kinds)]
+    return lines

@@ -54,7 +54,6 @@ class SweptSetting:
     """The options by which runs are judged in one trial.
 
     Args:
-        options: All of it.
         values: What it has of its own, by name; empty for the options as they are.
     """
 

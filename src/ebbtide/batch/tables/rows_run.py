@@ -1,4 +1,4 @@
-"""A run whose events lie in the rows of a table."""
+"""Runs whose events lie in the rows of a table, and those in batches of Arrow that are sorted by run."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, Protocol
 from uuid import UUID
 
@@ -45,11 +47,7 @@ class RowPiece(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PackedRows:
-    """Rows of a database, as small as they are: the mappings themselves take ten times as much.
-
-    Args:
-        num_rows: How many.
-    """
+    """Rows of a database, as small as they are: the mappings themselves take ten times as much."""
 
     num_rows: int
     data: bytes
@@ -72,14 +70,7 @@ class PackedRows:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowsRun:
-    """A run in rows.
-
-    Args:
-        run_id: The run.
-        source: The table.
-        pieces: Its rows, in order.
-        row_map: What their columns are.
-    """
+    """A run in rows."""
 
     run_id: str
     source: str
@@ -122,10 +113,7 @@ def held_run(run_id: str, pieces: Iterable[RowPiece], source: str, row_map: RowM
     """The run in rows that come piece by piece; one that is too long to be held is refused.
 
     Args:
-        run_id: The run.
         pieces: Its rows, in order; they are gone through to their end.
-        source: The table.
-        row_map: What their columns are.
     """
     batches: list[RowPiece] = []
     rows = size = 0
@@ -152,8 +140,6 @@ class RowsChunk:
     Args:
         data: Their rows, one run behind the other, as a stream of Arrow.
         lengths: Each run and its number of rows.
-        source: The table.
-        row_map: What the columns are.
     """
 
     data: Any
@@ -246,3 +232,40 @@ def _number(value: Any) -> Any:
     """A number of another library as one of Python's; anything else as a text."""
     item = getattr(value, "item", None)
     return item() if callable(item) else str(value)
+
+
+def runs_in(batches: Iterable[pa.RecordBatch], row_map: RowMap, *, source: str) -> Iterator[ArchivedRun]:
+    """The runs, one after the other; the rows of one are in memory at a time, as Arrow has them.
+
+    Args:
+        batches: All rows, sorted by run.
+    """
+    nameless = 0
+    for name, group in groupby(_stretches(batches, row_map.run), key=itemgetter(0)):
+        pieces = (piece for _, piece in group)
+        if name is None:  # without holding them: there may be many
+            nameless += sum(piece.num_rows for piece in pieces)
+        else:
+            yield held_run(name, pieces, source, row_map)
+    if nameless:
+        yield nameless_run(source, nameless, row_map)
+
+
+def nameless_run(source: str, rows: int, row_map: RowMap) -> RefusedRun:
+    """Rows that name no run, as one run that cannot be checked.
+
+    Args:
+        source: The table.
+        rows: Their number.
+    """
+    return RefusedRun(source, row_map.nameless(rows), has_id=False)
+
+
+def _stretches(batches: Iterable[pa.RecordBatch], column: str) -> Iterator[tuple[str | None, pa.RecordBatch]]:
+    """The rows of each run in each batch."""
+    for batch in batches:
+        start = 0
+        for name, group in groupby(batch.column(column).to_pylist()):
+            length = sum(1 for _ in group)
+            yield None if name is None else str(name), batch.slice(start, length)
+            start += length

@@ -293,7 +293,6 @@ def csv_file(connection: DuckDBPyConnection, path: str, row_map: RowMap) -> tupl
 
     Args:
         connection: To DuckDB.
-        path: The file.
         row_map: The delimiter is the one between the columns that it names.
     """
     reader = _LINES.format(sql_text(path))
@@ -313,7 +312,6 @@ def bad_lines(connection: DuckDBPyConnection, path: str) -> Iterator[RefusedRun]
 
     Args:
         connection: By which it was read.
-        path: The file.
     """
     errors = connection.execute(
         "SELECT line, error_type::VARCHAR FROM reject_errors ORDER BY line, error_type"

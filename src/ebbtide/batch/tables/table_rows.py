@@ -17,8 +17,7 @@ from typing import Any, Final, Protocol
 from ebbtide.batch.archive.archive_pool import Chunk, RunChunk
 from ebbtide.batch.results.archived_run import ArchivedRun, RefusedRun
 from ebbtide.batch.tables.row_map import RowMap
-from ebbtide.batch.tables.rows_run import PackedRows, RowsChunk, RowsRun, held_run
-from ebbtide.batch.tables.sorted_rows import nameless_run, runs_in
+from ebbtide.batch.tables.rows_run import PackedRows, RowsChunk, RowsRun, held_run, nameless_run, runs_in
 from ebbtide.batch.tables.table_files import StagedFiles, one_line, quoted, refuse_missing, staged_files
 from ebbtide.database.sqlite_errors import SQLITE_ERRORS, sqlite_words
 from ebbtide.errors import ConfigError, EbbtideError
@@ -63,7 +62,6 @@ def open_table(names: Sequence[str], row_map: RowMap) -> Iterator[RunTable]:
     Args:
         names: Files, patterns and folders of one kind that are one table; or one ``FILE.db#TABLE`` of SQLite,
             or one ``postgresql://...#TABLE``.
-        row_map: What its columns are.
 
     Raises:
         ConfigError: There is none, a package is missing, or the column of the run or of the order.

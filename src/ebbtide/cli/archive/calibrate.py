@@ -22,10 +22,9 @@ from ebbtide.batch.sweep.archive_sweep import (
     sweep_files,
     sweep_rows,
 )
-from ebbtide.batch.sweep.ended_runs import ENDINGS, EndedRuns, RunOutcomes
-from ebbtide.batch.sweep.ending_outcomes import EndingLine, endings_by_results, outcomes_in_git
+from ebbtide.batch.sweep.ended_runs import ENDINGS, EndedRuns, VerdictLine, ended_by_results
+from ebbtide.batch.sweep.run_outcomes import EndingLine, RunOutcomes, endings_by_results, outcomes_in_git
 from ebbtide.batch.sweep.swept_settings import SweptSetting, default_settings, named_settings
-from ebbtide.batch.sweep.verdict_outcomes import VerdictLine, ended_by_results
 from ebbtide.batch.tables.row_map import RowMap
 from ebbtide.batch.tables.table_rows import open_table
 from ebbtide.cli.archive.check import bad_run_lines

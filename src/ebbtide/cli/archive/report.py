@@ -9,9 +9,8 @@ from typing import Annotated
 
 import click
 
-from ebbtide.batch.archive.archive_page import archive_page
 from ebbtide.batch.archive.archive_summary import ArchiveSummary
-from ebbtide.batch.archive.archive_words import ArchiveTable, sentences, tables
+from ebbtide.batch.archive.archive_words import ArchiveTable, archive_page, sentences, tables
 from ebbtide.cli.declaration import Argument, Command, Option, Page
 from ebbtide.cli.result import Result
 from ebbtide.cli.table import Table, more_rows

@@ -16,9 +16,8 @@ import click
 from ebbtide import __version__
 from ebbtide.advice.applied_advice import AppliedAdvices
 from ebbtide.advice.applying import apply, undo
-from ebbtide.advice.estimate import Estimate
-from ebbtide.advice.intervals import Interval
-from ebbtide.advice.listing import AdviceListing, MadeAdvice, OpenAdvice
+from ebbtide.advice.estimate import Estimate, Interval
+from ebbtide.advice.listing import AdviceListing, ListedAdvice
 from ebbtide.advice.measuring import NEEDED
 from ebbtide.advice.session_record import SessionPath, SessionRecord
 from ebbtide.budget.prices import Prices
@@ -33,7 +32,6 @@ from ebbtide.errors import ConfigError
 from ebbtide.processes import results, worthwhile
 from ebbtide.report.plurals import count
 from ebbtide.settings_file import meant
-from ebbtide.text.redaction import redact
 from ebbtide.traces.money.file_cache import cache_folder, program_mark
 from ebbtide.traces.money.money_cache import MoneyCache
 from ebbtide.traces.sessions.agent_homes import CodingAgent, user_folder
@@ -133,19 +131,19 @@ def _undone(name: str, applied: AppliedAdvices) -> Result:
 
 
 def _applied(name: str, listing: AdviceListing, applied: AppliedAdvices) -> Result:
-    by_name = {item.advice.name: item for item in listing.others}
+    by_name = {item.name: item for item in listing.others}
     item = by_name.get(name)
-    if item is None:
-        if any(made.entry.name == name for made in listing.made):
+    if item is None or item.priced is None:
+        if any(made.name == name for made in listing.made):
             raise ConfigError(f"{name} is already applied; --undo {name} reverts it")
         raise ConfigError(
             f"there is no advice {name!r:.80}; `ebbtide advice` lists them{meant(name, by_name)}"
         )
-    entry = apply(item.advice, applied, time.time())
-    change = item.advice.kind.change
+    entry = apply(item.priced, applied, time.time())
+    change = item.kind.change
     lines = [
         Line.safe(
-            f"applied in {_shown_path(entry.path)}: {change.key}  {_set(item.current)} → {change.value!r}"
+            f"applied in {_shown_path(entry.path)}: {change.key}  {_set(item.before)} → {change.value!r}"
         ),
         Line(
             f"Restart {AGENT_NAMES[change.agent]}. `ebbtide advice` measures the change after {NEEDED} "
@@ -173,19 +171,19 @@ def _lines(listing: AdviceListing, width: int) -> Iterator[Line]:
         yield Line("No other known setting would have saved $1 per month.")
 
 
-def _made_lines(item: MadeAdvice, width: int) -> Iterator[Line]:
-    entry, realised = item.entry, item.realised
-    yield Line.safe(entry.name, "bold").append(f"  applied on {day_of(entry.applied_at)}", "dim")
+def _made_lines(item: ListedAdvice, width: int) -> Iterator[Line]:
+    realised = item.realised
+    yield Line.safe(item.name, "bold").append(f"  applied on {day_of(item.applied_at or 0.0)}", "dim")
     if realised is None:
         text = f"not measured: {item.problem}"
     elif realised.usd is None or realised.interval is None:
         text = (
-            f"expected {_monthly(entry.expected)}; realised: not enough sessions yet "
+            f"expected {_monthly(item.expected)}; realised: not enough sessions yet "
             f"({realised.sessions} of {NEEDED} with a comparable session before)"
         )
     else:
         text = (
-            f"expected {_monthly(entry.expected)}, realised {_usd(realised.usd)} "
+            f"expected {_monthly(item.expected)}, realised {_usd(realised.usd)} "
             f"{_interval(realised.interval)} in {count(realised.sessions, 'session')}"
         )
     yield from _below(text, width)
@@ -196,26 +194,24 @@ def _made_lines(item: MadeAdvice, width: int) -> Iterator[Line]:
             "change, overall",
             width,
         )
-    change = entry.advice_kind.change
-    yield from _below(f"{_shown_path(entry.path)}: {change.key} = {change.value!r}", width)
+    change = item.kind.change
+    yield from _below(f"{_shown_path(item.file)}: {change.key} = {change.value!r}", width)
 
 
-def _open_lines(item: OpenAdvice, width: int) -> Iterator[Line]:
-    advice = item.advice
-    expected, change = advice.expected, advice.kind.change
-    yield Line.safe(advice.name, "bold").append(f"  expected {_monthly(expected)}")
+def _open_lines(item: ListedAdvice, width: int) -> Iterator[Line]:
+    expected, change = item.expected, item.kind.change
+    yield Line.safe(item.name, "bold").append(f"  expected {_monthly(expected)}")
     basis = f"{count(expected.sessions, 'session')} since {day_of(expected.since)}"
     share = "" if expected.share is None else f", {expected.share:.1%} of their cost"
-    yield from _below(f"{basis}{share}: {advice.kind.what}", width)
-    if advice.example:
-        yield from _below(f"the most expensive: {redact(advice.example)}", width)
-    before = "unknown" if item.problem is not None else _set(item.current)
-    path = _shown_path(str(change.path(advice.project)))
-    yield from _below(f"{path}: {change.key}  {before} → {change.value!r}", width)
+    yield from _below(f"{basis}{share}: {item.kind.what}", width)
+    if item.example:
+        yield from _below(f"the most expensive: {item.example}", width)
+    before = "unknown" if item.problem is not None else _set(item.before)
+    yield from _below(f"{_shown_path(item.file)}: {change.key}  {before} → {change.value!r}", width)
     if item.problem is not None:
         yield from _below(item.problem, width)
-    yield from _below(advice.kind.effect, width)
-    yield from _below(f"not applied: ebbtide advice --apply {advice.name}", width)
+    yield from _below(item.kind.effect, width)
+    yield from _below(f"not applied: ebbtide advice --apply {item.name}", width)
 
 
 def _below(text: str, width: int) -> Iterator[Line]:

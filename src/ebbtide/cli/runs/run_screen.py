@@ -10,8 +10,15 @@ from ebbtide.claims.sentences import claim_sentence, claims_line
 from ebbtide.cli.table import more_rows
 from ebbtide.cli.terminal import CLASS_STYLES, Line, columns, plain
 from ebbtide.report import wording
-from ebbtide.report.bill_names import CLASS_NAMES, CONTENT_NAMES, WASTE_NAMES, amount, share
-from ebbtide.report.bill_tree import tree_parts, tree_sentence
+from ebbtide.report.bill_words import (
+    CLASS_NAMES,
+    CONTENT_NAMES,
+    WASTE_NAMES,
+    amount,
+    share,
+    tree_parts,
+    tree_sentence,
+)
 from ebbtide.report.plurals import count
 from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.summary.headline import Course

@@ -13,7 +13,7 @@ from ebbtide.cli.runs.run_screen import word_style
 from ebbtide.cli.table import Table, more_rows
 from ebbtide.cli.terminal import Line, plain
 from ebbtide.report import wording
-from ebbtide.report.bill_tree import tree_line, tree_mark
+from ebbtide.report.bill_words import tree_line, tree_mark
 from ebbtide.report.plurals import count
 from ebbtide.supervision.summary.headline import Course, Headline
 from ebbtide.supervision.summary.idle_sessions import SessionSpan, idle_sessions

@@ -33,10 +33,8 @@ from ebbtide.errors import ConfigError, TranscriptError
 from ebbtide.report.plurals import count
 from ebbtide.shipped.checkpoints import write_sessions
 from ebbtide.shipped.git import Repository
-from ebbtide.shipped.outcome import SessionOutcome, outcomes
-from ebbtide.shipped.recorded_work import WorkFile, recorded_work
-from ebbtide.shipped.session_work import SessionWork
-from ebbtide.shipped.shipped_runs import with_shipped
+from ebbtide.shipped.outcome import outcomes, with_shipped
+from ebbtide.shipped.session_work import SessionWork, WorkFile, recorded_work
 from ebbtide.shipped.sums import ShippedSums, grouped
 from ebbtide.supervision.run_options import RunOptions
 from ebbtide.supervision.summary.run_shipped import Fate, RunShipped
@@ -46,7 +44,6 @@ from ebbtide.traces.money.money_cache import MoneyCache
 
 _NAMES = {agent.value: name for agent, name in AGENT_NAMES.items()}
 _LAST = 24  # columns of the terminal for the name of a row
-_COLUMNS = ("cost", "landed", "per change", "lines", "per line", "reverted", "open", "lost")
 _FATES = {
     Fate.LANDED: "landed",
     Fate.REWRITTEN: "landed and were rewritten by others",
@@ -140,7 +137,7 @@ def show_shipped(
     works, errors = recorded_work(files)
     for error in errors:
         warn(f"{error.source}: {error.what.splitlines()[0]}")
-    report = _Report(outcomes(repository, works), money.trees(), _label(repo), options)
+    report = _Report(works, outcomes(repository, works), money.trees(), _label(repo), options)
     if html is not None:
         _write_page(html, files, report, options, jobs)
     return Result(
@@ -181,12 +178,20 @@ class _Report:
     """The sums of outcomes, and how they are shown."""
 
     def __init__(
-        self, found: Sequence[SessionOutcome], trees: Mapping[str, TreeMoney], repo: str, options: RunOptions
+        self,
+        works: Sequence[SessionWork],
+        found: Sequence[RunShipped],
+        trees: Mapping[str, TreeMoney],
+        repo: str,
+        options: RunOptions,
     ) -> None:
         self._repo = repo
         self._trees = trees
         self._options = options
-        self._items = [(item.work, item.shipped(*_cost_of(trees.get(item.work.session)))) for item in found]
+        self._items = [
+            (work, _with_cost(shipped, trees.get(work.session)))
+            for work, shipped in zip(works, found, strict=True)
+        ]
 
     def _model(self, work: SessionWork) -> str:
         tree = self._trees.get(work.session)
@@ -251,12 +256,13 @@ class _Report:
         yield from _table("session", with_commits, width, everything=everything)
 
 
-def _cost_of(tree: TreeMoney | None) -> tuple[float | None, int]:
-    """Returns the dollars of a session, None where no price is known, and its calls without a price."""
+def _with_cost(shipped: RunShipped, tree: TreeMoney | None) -> RunShipped:
+    """Returns what a session shipped with its dollars, as far as prices are known."""
     if tree is None or not tree.sums.calls:
-        return None, 0
+        return shipped
     sums = tree.sums
-    return (usd(sums.cost_units) if sums.cost_units or not sums.unpriced else None), sums.unpriced
+    cost_usd = usd(sums.cost_units) if sums.cost_units or not sums.unpriced else None
+    return dataclasses.replace(shipped, cost_usd=cost_usd, unpriced=sums.unpriced)
 
 
 def _sentences(total: ShippedSums, repo: str) -> Iterator[Line]:
@@ -275,9 +281,8 @@ def _sentences(total: ShippedSums, repo: str) -> Iterator[Line]:
         if total.landed:
             lines = f"{_lines(total)} lines that landed remain"
             yield Line(
-                f"{_amount(total.per_landed_usd)} per landed change, {_amount(total.per_line_usd)} per "
-                "surviving "
-                f"line: {lines}."
+                f"{_amount(total.usd_per_landed_change)} per landed change, "
+                f"{_amount(total.usd_per_surviving_line)} per surviving line: {lines}."
             )
     if total.unknown:
         yield Line(
@@ -309,18 +314,16 @@ def _table(
 
 
 def _cells(group: ShippedSums) -> dict[str, str]:
-    if not group.sessions:
-        return {"sessions": "0", **dict.fromkeys(_COLUMNS, UNKNOWN)}
     return {
         "sessions": f"{group.sessions:,}",
         "cost": _cost(group),
-        "landed": f"{group.landed:,}",
-        "per change": _amount(group.per_landed_usd),
+        "landed": _number(group.landed),
+        "per change": _amount(group.usd_per_landed_change),
         "lines": _lines(group),
-        "per line": _amount(group.per_line_usd),
-        "reverted": f"{group.fates[Fate.REVERTED]:,}",
-        "open": f"{group.fates[Fate.OPEN]:,}",
-        "lost": f"{group.fates[Fate.LOST]:,}",
+        "per line": _amount(group.usd_per_surviving_line),
+        "reverted": _number(group.reverted),
+        "open": _number(group.open),
+        "lost": _number(group.lost),
     }
 
 
@@ -335,5 +338,10 @@ def _amount(value: float | None) -> str:
 
 
 def _lines(group: ShippedSums) -> str:
-    surviving = UNKNOWN if group.surviving is None else f"{group.surviving:,}"
-    return f"{surviving} of {group.added:,}"
+    if group.lines_added is None:
+        return UNKNOWN
+    return f"{_number(group.lines_surviving)} of {group.lines_added:,}"
+
+
+def _number(number: int | None) -> str:
+    return UNKNOWN if number is None else f"{number:,}"

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 import click
 
-from ebbtide.checking import new_recorder, refuse_nothing
+from ebbtide.checking import refuse_nothing
 from ebbtide.cli.declaration import FILE, Argument, AsJson, Command, Idle, Option
 from ebbtide.cli.exits import Exit
 from ebbtide.cli.runs.ignoring import print_ignored
@@ -35,6 +35,7 @@ from ebbtide.events.transcript import Round
 from ebbtide.report import wording
 from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.run_options import RunOptions
+from ebbtide.supervision.summary.recorder import RunRecorder
 from ebbtide.supervision.summary.run_summary import RunSummary
 from ebbtide.supervision.summary.run_title import LONGEST
 from ebbtide.supervision.verdict import Verdict
@@ -437,7 +438,7 @@ class LiveRun:
         self._over = False
         self._latest = Verdict()  # what was yielded last, as the supervisor gave it
         self._redacts = options.redact
-        self._recorder = new_recorder(options)
+        self._recorder = RunRecorder(options)
 
     @property
     def source(self) -> str:

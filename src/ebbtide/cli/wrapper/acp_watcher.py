@@ -17,7 +17,6 @@ from typing import Any, BinaryIO, Final
 from ebbtide.adapters.acp_session import KINDS, AcpSession
 from ebbtide.adapters.final_text import final_text
 from ebbtide.bounded import Bounded
-from ebbtide.checking import new_recorder
 from ebbtide.cli.terminal import plain
 from ebbtide.cli.wrapper.acp_lines import RequestId, messages_of, prompts_of, request_id
 from ebbtide.cli.wrapper.acp_relay import AGENT, EDITOR, HEAD, LONGEST, AcpWatchJob
@@ -210,7 +209,7 @@ class AcpWatcher:
     def _session(self, name: str, *, has_past: bool = False) -> _WatchedAcpSession:
         """Returns a session, made anew where it is not known."""
         if name not in self._sessions:
-            self._sessions[name] = _WatchedAcpSession(new_recorder(self._options), has_past=has_past)
+            self._sessions[name] = _WatchedAcpSession(RunRecorder(self._options), has_past=has_past)
         return self._sessions[name]
 
     def _give_up(self, message: Mapping[str, Any], error: Exception) -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import PurePath
 
-from ebbtide.checking import check, new_recorder
+from ebbtide.checking import check
 from ebbtide.cli.wrapper.session_finder import WrittenFile
 from ebbtide.errors import TranscriptError
 from ebbtide.report import wording
 from ebbtide.service.sessions.followed_session import FollowedSession
 from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.run_options import RunOptions
+from ebbtide.supervision.summary.recorder import RunRecorder
 from ebbtide.supervision.summary.run_summary import RunSummary
 from ebbtide.supervision.verdict import Verdict
 from ebbtide.text.redaction import redacted
@@ -29,7 +30,7 @@ class WatchedSession:
     def __init__(self, options: RunOptions, *, has_past: bool, may_end: bool) -> None:
         self.path = ""  #: of the session itself; empty while only a sub-agent of it is known
         self._options = options
-        self._recorder = new_recorder(options)
+        self._recorder = RunRecorder(options)
         self._files: dict[str, FollowedSession] = {}
         self._past = has_past
         self._may_end = may_end

@@ -1,4 +1,4 @@
-"""What looks wrong about the calls of a graph: the same call in a row, cycles of calls, spending too fast.
+"""Problems in the calls of a graph: the same call in a row, cycles of calls, spending too fast.
 
 Source: divergence spec, sections 2, 3, 5 and 6.1 to 6.6 (clauses D02 to D04, D07, D10, V01 to V05).
 """

@@ -30,8 +30,8 @@ from ebbtide.service.hooks.hook_session import HookSession
 from ebbtide.service.hooks.hook_store import HookStore
 from ebbtide.supervision.ladder import Cause
 from ebbtide.supervision.runs.advice import Advice
-from ebbtide.supervision.runs.report_check import ReportCheck
 from ebbtide.supervision.runs.runs import Runs
+from ebbtide.supervision.runs.watched_run import ReportCheck
 from ebbtide.supervision.summary.headline import live_word
 from ebbtide.supervision.supervisor import Supervisor
 from ebbtide.supervision.verdict import Verdict

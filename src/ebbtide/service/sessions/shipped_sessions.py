@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -83,9 +83,9 @@ class ShippedSessions:
         if self._seen.get(root) == state:
             return
         works = [self._work(run_id, project, agent, events) for run_id, project, agent, events, *_ in rows]
-        for row, outcome in zip(rows, outcomes(repository, works), strict=True):
+        for row, found in zip(rows, outcomes(repository, works), strict=True):
             run_id, *_, cost_usd, before = row
-            shipped = outcome.shipped(cost_usd)
+            shipped = replace(found, cost_usd=cost_usd)
             text = json.dumps(to_wire(redacted(shipped) if self._redact else shipped))
             if text != before:
                 self._keep(run_id, text)
@@ -100,7 +100,7 @@ class ShippedSessions:
         session = self._sessions.get(run_id)
         if session is None:
             work = SessionWork(run_id, project, agent or "")
-            session = _Session(work, work.reader())
+            session = _Session(work, WorkReader(work))
         self._sessions.renew(run_id, session)
         if session.events != events:
             news = self._database.since(run_id, session.place)

@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from typing import Concatenate, ParamSpec, Self, TypeVar
+from collections.abc import Callable, Coroutine
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
-from ebbtide.budget.limits import Limits
 from ebbtide.errors import expect
-from ebbtide.events.event import Event, ToolCall
-from ebbtide.events.transcript import Round
-from ebbtide.supervision.runs.advice import Advice
 from ebbtide.supervision.runs.run_store import RunStanding
 from ebbtide.supervision.runs.runs import Runs
-from ebbtide.supervision.supervisor import Supervisor
-from ebbtide.supervision.verdict import Verdict
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
+
+
+def _awaited(
+    verb: Callable[Concatenate[Runs, _P], _T],
+) -> Callable[Concatenate[AsyncRuns, _P], Coroutine[Any, Any, _T]]:
+    """Returns a verb about one run that is asked here, or in a thread if the answer may wait for a store."""
+
+    @wraps(verb)
+    async def ask(self: AsyncRuns, /, *args: _P.args, **options: _P.kwargs) -> _T:
+        runs = self.runs
+        own: Callable[_P, _T] = getattr(runs, verb.__name__)
+        run_id = args[0] if args else options.get("run_id")
+        if runs.is_at_hand(str(run_id)) and not runs.has_budgets:
+            return own(*args, **options)
+        return await asyncio.to_thread(own, *args, **options)
+
+    return ask
 
 
 class AsyncRuns:
@@ -43,35 +55,13 @@ class AsyncRuns:
         expect("runs", runs, Runs, optional=True)
         self.runs = Runs() if runs is None else runs
 
-    async def get(self, run_id: str) -> Supervisor:
-        """Awaits `Runs.get`."""
-        return await self._ask(self.runs.get, run_id)
-
-    async def record(self, run_id: str, event: Event | Round) -> Verdict:
-        """Awaits `Runs.record`."""
-        return await self._ask(self.runs.record, run_id, event)
-
-    async def before_model(
-        self, run_id: str, *, agent: str | None = None, now: float | None = None
-    ) -> Advice:
-        """Awaits `Runs.before_model`."""
-        return await self._ask(self.runs.before_model, run_id, agent=agent, now=now)
-
-    async def before_tool(self, run_id: str, call: ToolCall) -> Advice:
-        """Awaits `Runs.before_tool`."""
-        return await self._ask(self.runs.before_tool, run_id, call)
-
-    async def before_end(self, run_id: str, text: str) -> str | None:
-        """Awaits `Runs.before_end`."""
-        return await self._ask(self.runs.before_end, run_id, text)
-
-    async def acknowledge(self, run_id: str, *, agent: str | None = None) -> None:
-        """Awaits `Runs.acknowledge`."""
-        await self._ask(self.runs.acknowledge, run_id, agent=agent)
-
-    async def extend(self, run_id: str, turns: int, *, limits: Limits | None = None) -> None:
-        """Awaits `Runs.extend`."""
-        await self._ask(self.runs.extend, run_id, turns, limits=limits)
+    get = _awaited(Runs.get)
+    record = _awaited(Runs.record)
+    before_model = _awaited(Runs.before_model)
+    before_tool = _awaited(Runs.before_tool)
+    before_end = _awaited(Runs.before_end)
+    acknowledge = _awaited(Runs.acknowledge)
+    extend = _awaited(Runs.extend)
 
     async def end(self, run_id: str) -> RunStanding:
         """Awaits `Runs.end`."""
@@ -94,11 +84,3 @@ class AsyncRuns:
 
     async def __aexit__(self, *_: object) -> None:
         await self.close()
-
-    async def _ask(
-        self, verb: Callable[Concatenate[str, _P], _T], run_id: str, *args: _P.args, **options: _P.kwargs
-    ) -> _T:
-        """Asks about one run: here, or in a thread where the answer may have to wait for a store."""
-        if self.runs.is_at_hand(run_id) and not self.runs.has_budgets:
-            return verb(run_id, *args, **options)
-        return await asyncio.to_thread(verb, run_id, *args, **options)

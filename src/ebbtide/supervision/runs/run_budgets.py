@@ -43,7 +43,6 @@ class RunBudgets:
     when its lease ends.
 
     Args:
-        budgets: Of all runs.
         spender: Who pays for a run, given its id; None names the run and the agent that is asked for alone.
         on_fault: A method, called with ``budgets`` and an error when their store was away.
     """
@@ -115,7 +114,6 @@ class RunBudgets:
         """Charges what an event took.
 
         Args:
-            run_id: Its run.
             spending: What it took; None where there is nothing to charge.
             place: Its place in a log, from which it may be charged again; 0 where it is in none.
         """

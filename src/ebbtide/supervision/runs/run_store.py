@@ -25,7 +25,6 @@ class RunStanding(Record):
     """Standing of one run.
 
     Args:
-        run_id: The run.
         action: The strictest action that holds.
         kind: What was found, as in `Verdict.kind`; None where nothing was.
         reason: Why, in one sentence for a person.

@@ -148,10 +148,6 @@ class Runs:
         An event belongs to the chain that its `chain_id` names; where it names none, to that of its agent, if
         `before_model` was asked for that agent by name; and where it names no agent either, to that of the
         only agent that was asked for.
-
-        Args:
-            run_id: The run.
-            event: What happened.
         """
         return self._take(run_id, event)
 
@@ -159,8 +155,6 @@ class Runs:
         """Takes an event that the log has; one that the run has already changes nothing.
 
         Args:
-            run_id: The run.
-            event: What happened.
             place: Of the event in the log, from 1.
             is_past: True if it was before anybody watched: it is charged to no budget, and no listener
                 is called.
@@ -194,7 +188,6 @@ class Runs:
         """Returns what to do before the next call of a run's model.
 
         Args:
-            run_id: The run.
             agent: Whose model is called, where several agents of the run work at the same time: each is a
                 chain of its own. Agents that take turns share one chain: leave it out.
             now: Seconds on the clock of the events; None takes the clock of the registry, unless the events
@@ -229,7 +222,6 @@ class Runs:
         profile switches it off.
 
         Args:
-            run_id: The run.
             text: The last words of its model, in English; those in other languages make no claims.
         """
         expect("text", text, str)
@@ -468,10 +460,6 @@ class RunSupervisor:
 
     Give it as the `supervisor` of an `ExecutionContext`, whose limits hold before a call is made. The
     registry watches the loops of the run, and takes them over a restart.
-
-    Args:
-        runs: The registry.
-        run_id: The run.
 
     >>> from ebbtide import ExecutionContext, Limits
     >>> runs = Runs()

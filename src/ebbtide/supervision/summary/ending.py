@@ -81,7 +81,6 @@ class RunEnding:
     """Ending of a run, and what says so.
 
     Args:
-        ending: Its kind.
         rule: What says so: a rule of `ebbtide.convergence.outcome_rules`, or ``answer``, ``tool``, ``call``,
             ``stated`` (an action in prose), ``unanswered``, ``notice``, ``error`` (a model call failed),
             ``length`` (its output was cut), ``stopped`` (a turn ended without recorded words),
@@ -130,12 +129,7 @@ class EndingReader:
         self._has_rounds = False
 
     def see(self, event: Event, number: int) -> None:
-        """Take the event of that number.
-
-        Args:
-            event: The event.
-            number: Its number in the run.
-        """
+        """Take the event of that number."""
         if not _may_end(event):
             return
         if not isinstance(event, ToolCall) and event.text:

@@ -63,7 +63,6 @@ class FactCounter:
         """Take the latest event.
 
         Args:
-            event: The event.
             loops: Its chain, which has taken it.
             review: What is known of it, where it is a call.
         """
@@ -145,7 +144,6 @@ class FactCounter:
 
         Args:
             tool_calls: Calls of tools in the run.
-            model_calls: Calls of models.
             advice: What to switch on, so that more is recorded.
         """
         message, message_count = next(iter(self._messages.most_common(1)), (None, 0))

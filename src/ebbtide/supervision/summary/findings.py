@@ -167,7 +167,6 @@ class OtherNotes:
         """A limit, dry rounds, or the joint rule was reported.
 
         Args:
-            verdict: What it came to.
             first_event: First event of the stretch.
         """
         # The last call before a limit, and the limit itself, are two things.

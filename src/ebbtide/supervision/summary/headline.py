@@ -107,7 +107,6 @@ def live_word(action: Action, kind: str | None) -> Headline:
 
     Args:
         action: That of the verdict that holds.
-        kind: Its kind.
 
     >>> live_word(Action.ALLOW, None).value, live_word(Action.STOP, "repeat").value
     ('GOING ON', 'STUCK')

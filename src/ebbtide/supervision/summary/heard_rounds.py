@@ -31,22 +31,11 @@ class HeardRounds:
 
 
 class HearingRecorder(RunRecorder):
-    """Records a run, and keeps its rounds whole: those that `RunSummary.rounds` has one point each for.
-
-    Args:
-        options: By what it is judged.
-    """
+    """Records a run, and keeps its rounds whole: those that `RunSummary.rounds` has one point each for."""
 
     def __init__(self, options: RunOptions) -> None:
         self._chains: dict[str, list[ReadRound]] = defaultdict(list)
-        super().__init__(
-            options.profile,
-            tools=options.tools,
-            limits=options.limits,
-            prices=options.prices,
-            decisions=False,
-            eager_rounds=_EVERY_ROUND,
-        )
+        super().__init__(options, decisions=False, eager_rounds=_EVERY_ROUND)
 
     def round(self, chain_id: str, read_round: ReadRound) -> None:
         """As `Listener.round`."""
@@ -54,11 +43,7 @@ class HearingRecorder(RunRecorder):
         super().round(chain_id, read_round)
 
     def heard(self, summary: RunSummary) -> HeardRounds:
-        """Returns the rounds so far.
-
-        Args:
-            summary: The run so far.
-        """
+        """Returns the rounds so far."""
         longest = max(self._chains.values(), key=len, default=[])
         in_order = sorted(longest, key=lambda read_round: read_round.event)
         return HeardRounds(

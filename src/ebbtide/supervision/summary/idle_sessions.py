@@ -63,7 +63,6 @@ class IdleSessions:
     """Sessions in a row that did nothing.
 
     Args:
-        sessions: How many.
         title: The request of each.
         project: The folder that they worked in.
         first: The file of the first.
@@ -96,7 +95,6 @@ def with_idle_sessions(summaries: Sequence[RunSummary], ignored: IgnoreRules) ->
     """Returns the summaries; those that go on with a loop over sessions have a finding that says so.
 
     Args:
-        summaries: Runs.
         ignored: Findings that are not to be reported.
     """
     if ignored.covers(KIND):

@@ -12,10 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ebbtide.budget.bill.advice import with_missing_calls
 from ebbtide.budget.bill.bill_recorder import BillRecorder, CallReview
-from ebbtide.budget.limits import Limits
-from ebbtide.budget.prices import Prices
 from ebbtide.budget.tally import usd
-from ebbtide.claims.claim import ClaimCheck
 from ebbtide.claims.sentences import is_refuted
 from ebbtide.clock import time_zone
 from ebbtide.convergence.signal import Signal
@@ -26,12 +23,11 @@ from ebbtide.events.effect import Effect
 from ebbtide.events.event import Event, Message, ModelCall, Notice, Role, ToolCall
 from ebbtide.events.outcome import Ending
 from ebbtide.events.run_outcome import FAILURES
-from ebbtide.events.tool_policy import ToolPolicies
 from ebbtide.events.transcript import Round
-from ebbtide.profile import Profile
 from ebbtide.supervision.facts import DryRoundFacts, LimitFacts, LoopFacts
 from ebbtide.supervision.ladder import Action, Cause
 from ebbtide.supervision.rounds import ReadRound
+from ebbtide.supervision.run_options import DEFAULTS, RunOptions
 from ebbtide.supervision.summary.call_reviewer import CallReviewer
 from ebbtide.supervision.summary.ending import EndingReader, EndKind
 from ebbtide.supervision.summary.fact_counter import FactCounter
@@ -46,7 +42,6 @@ from ebbtide.supervision.summary.tally_history import TallyHistory
 from ebbtide.supervision.summary.timeline import Timeline
 from ebbtide.supervision.supervisor import Supervisor
 from ebbtide.supervision.verdict import Verdict
-from ebbtide.text.embedding.vectors import Embedder
 
 if TYPE_CHECKING:
     from ebbtide.claims.claim_record import LastWords
@@ -75,16 +70,7 @@ class RunRecorder:
     """Supervises a run, and keeps what its summary needs.
 
     Args:
-        profile: Thresholds of all engines.
-        tools: What is declared about tools.
-        limits: What the run may take. One that could not be counted is in the summary, and ends nothing: what
-            is missing may come with the last event.
-        prices: What tokens cost.
-        shadow: As for `Supervisor`.
-        embedder: Turns the semantic level of the conversation on.
-        timeline: Keep one cell an event, for a report; else memory does not grow with it.
-        decisions: Look for decisions.
-        timezone: By whose calendar a day of the bill begins, by name; None takes that of this machine.
+        options: By what it is judged. A limit that could not be counted is in the summary, and ends nothing.
         eager_rounds: Rounds that are read for the summary alone; later ones are read where a verdict needs
             them.
 
@@ -99,29 +85,13 @@ class RunRecorder:
 
     def __init__(
         self,
-        profile: Profile = Profile.DEFAULT,
+        options: RunOptions = DEFAULTS,
         *,
-        tools: ToolPolicies | None = None,
-        limits: Limits | None = None,
-        prices: Prices | None = None,
-        shadow: bool = False,
-        embedder: Embedder | None = None,
-        timeline: bool = False,
         decisions: bool = True,
-        timezone: str | None = None,
         eager_rounds: int = EAGER_ROUNDS,
     ) -> None:
-        self.supervisor = Supervisor(
-            profile,
-            tools=tools,
-            limits=None if limits is None else replace(limits, when_unknown="allow"),
-            prices=prices,
-            shadow=shadow,
-            embedder=embedder,
-            eager_rounds=eager_rounds,
-            listener=self,
-        )
-        self._refuses_unknown = limits is not None and limits.refuses_unknown
+        self.supervisor = Supervisor(**options.of_supervisor, eager_rounds=eager_rounds, listener=self)
+        self._options = options
         self._histories: dict[str, TallyHistory] = {}
         self._latest: TallyHistory | None = None
         self._loops: dict[tuple[str, str], LoopNote] = {}
@@ -135,16 +105,16 @@ class RunRecorder:
         self._news: dict[str, tuple[int, ...]] = {}
         self._setbacks: dict[str, int] = {}  # by chain, the latest call that failed or found nothing
         self._facts = FactCounter()
-        self._policies = policies = tools_of(tools, profile.divergence)
+        self._policies = policies = tools_of(options.tools, options.profile.divergence)
         self._endings = EndingReader(policies)
         self._reviewer = CallReviewer(policies)
-        self._bill = BillRecorder(prices, zone=None if timezone is None else time_zone(timezone))
+        zone = None if options.timezone is None else time_zone(options.timezone)
+        self._bill = BillRecorder(options.prices, zone=zone)
         self._title = ""  # of the first request
-        self._profile = profile
         self._decides = decisions
         self._decisions: RunDecisions | None = None  # before anybody said anything
-        self._timeline = Timeline(policies) if timeline else None
-        self._claims = profile.supervision.check_claims
+        self._timeline = Timeline(policies) if options.timeline else None
+        self._claims = options.profile.supervision.check_claims
         self._report: LastWords | None = None  # before the first call of a tool
 
     def record(self, event: Event | Round) -> Verdict:
@@ -235,9 +205,6 @@ class RunRecorder:
             self._report = LastWords()
         self._report.see(event, number)
 
-    def _checked_claims(self) -> tuple[ClaimCheck, ...]:
-        return () if self._report is None else self._report.check()
-
     def _add_news(self, chain_id: str, number: int) -> None:
         self._news[chain_id] = (*self._news.get(chain_id, _NO_NEWS)[1:], number)
 
@@ -305,7 +272,6 @@ class RunRecorder:
 
         Args:
             source: The file, or what else it was read from.
-            form: Name of its format.
             advice: What to switch on, so that arguments, answers and words are recorded.
             over: Whether nothing more comes: what a model said last is a round then.
         """
@@ -321,7 +287,8 @@ class RunRecorder:
             is_same = latest.kind == highest.kind and latest.action is highest.action
             highest = self._others.latest(highest)
             latest = self._others.latest(latest) if is_same else latest
-        uncounted = self.supervisor.uncounted_limits() if self._refuses_unknown else []
+        limits = self._options.limits
+        uncounted = self.supervisor.uncounted_limits() if limits and limits.refuses_unknown else []
         if uncounted and highest.action is not Action.STOP:
             highest = latest = uncounted[0]
         findings = most_expensive_first([*self._findings(), *OtherNotes.of_run(uncounted)])
@@ -331,7 +298,7 @@ class RunRecorder:
         unrecorded = sum(agent.count for agent in facts.coverage.unrecorded)
         spent = replace(spent, unrecorded=unrecorded, understated=bill.is_least)
         ending = self._endings.read()
-        claims = self._checked_claims()
+        claims = () if self._report is None else self._report.check()
         signals = [item.signal for item in snapshot.conversations if item.signal is not None]
         signal = signals[-1] if signals else None
         if signal is Signal.SHIP and is_refuted(claims):
@@ -377,7 +344,7 @@ class RunRecorder:
             # The gate takes its time to import, and a run without words does not need it.
             from ebbtide.supervision.summary.run_decisions import RunDecisions
 
-            self._decisions = RunDecisions(self._profile)
+            self._decisions = RunDecisions(self._options.profile)
         self._decisions.turn(words, agent=agent, event=event, ts=ts, by_person=by_person)
 
     def _faults(self, snapshot: SupervisorSnapshot) -> tuple[str, ...]:

@@ -23,9 +23,6 @@ class RunDecisions:
 
     Where a trained model cannot be used, the rules judge alone: watching never breaks the run.
 
-    Args:
-        profile: Thresholds of the gate.
-
     Attributes:
         fault: Why the model that the profile names is not used; None as long as all is well.
     """
@@ -49,7 +46,6 @@ class RunDecisions:
         """Take what was said.
 
         Args:
-            text: The words.
             agent: Who spoke, where that is known.
             event: Number of the event in the run.
             ts: When, in seconds since the epoch. None compares with all that was kept before it, a time with
@@ -67,7 +63,6 @@ class RunDecisions:
         """Take a call without a fault: it may have asked a person, or carry out a decision.
 
         Args:
-            call: The call.
             tools: What is declared of tools.
             event: Number of the event in the run.
         """

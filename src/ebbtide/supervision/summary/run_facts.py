@@ -132,9 +132,7 @@ class RunFacts:
 
     Args:
         coverage: How much of the run was recorded.
-        failures: Calls that failed.
         lookups: Repeated look-ups of what had not changed.
-        waiting: Time in which nothing happened.
         deeds: Calls that changed something, or may have: their effect is not known.
     """
 

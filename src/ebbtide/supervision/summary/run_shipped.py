@@ -42,8 +42,6 @@ class RunCommit:
     """One commit of a run.
 
     Args:
-        commit: Its whole hash.
-        title: The first line of its message.
         fate: What became of it.
         evidence: What joins it to the run.
         counts_here: Whether it counts for this run: a commit counts for one, though several worked on it.

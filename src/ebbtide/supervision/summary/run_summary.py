@@ -6,6 +6,7 @@ Everything that is not known is None. Events are numbered from 1 in the order of
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,7 +21,7 @@ from ebbtide.supervision.summary.run_shipped import RunShipped
 from ebbtide.supervision.verdict import Verdict
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Tokens:
     """Tokens by class; None where no event reported that class. The classes do not overlap."""
 
@@ -32,12 +33,12 @@ class Tokens:
     @property
     def total(self) -> int | None:
         """All of them, or None where no class is known."""
-        counts = [
-            count
-            for count in (self.input, self.output, self.cache_read, self.cache_write)
-            if count is not None
-        ]
+        counts = [count for count in self if count is not None]
         return sum(counts) if counts else None
+
+    def __iter__(self) -> Iterator[int | None]:
+        """Yields the count of each class."""
+        return iter((self.input, self.output, self.cache_read, self.cache_write))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,8 +46,6 @@ class Spending:
     """Amounts that a run, or a part of it, took.
 
     Args:
-        events: Events of any kind.
-        tool_calls: Calls of tools.
         llm_calls: Messages and other calls of models.
         tokens: By class.
         cost_usd: Dollars, where known.
@@ -139,7 +138,6 @@ class RoundPoint:
     Args:
         number: The round, from 1.
         event: The event that completed it.
-        agent: Who spoke.
         novelty_rate: New claims over the most claims of any round, 0 to 1.
         new_claims: Claims that nobody had made.
         claims: Claims made.
@@ -166,7 +164,6 @@ class RunDecision:
     Args:
         event: Where it was said.
         agent: Who said it; None where that is not known.
-        text: The sentence.
         kept: Whether the gate keeps it.
         by_person: Whether a person said it, in the course of the run.
         accepted: Event by which somebody else accepts it, where it was put forward; None where none does.
@@ -230,14 +227,9 @@ class Cell:
     """One event of the timeline.
 
     Args:
-        number: The event.
         kind: ``tool``, ``llm``, ``user`` or ``system``.
-        name: What was called.
         identity: Equal for equal calls, numbered from 0 by their first appearance.
-        error: Whether it failed.
-        chain_id: Its chain.
         cost_usd: Spent in the run up to and with it; None where no cost is known yet.
-        tokens: Likewise.
         ts: Its time; None where unknown.
         excerpt: The call and its answer, cut.
     """
@@ -260,7 +252,6 @@ class RunSummary:
 
     Args:
         source: The file, or what else it was read from.
-        format: Name of its format.
         title: What it was about, in one line: its agent's own title, or else the first request of a person;
             empty where neither is recorded.
         project: The folder that the agent worked in; None where that is not recorded.
@@ -279,7 +270,6 @@ class RunSummary:
         parent: The id of the run that it comes from; None for one of its own.
         role: Its place beside that one: ``session``, ``sub-agent``, ``thread``, ``child session``, ``fork``.
         name: Its name among those that come from the same run, such as its kind of agent; empty for none.
-        spent: What it took.
         facts: What is known about its calls beside loops, and what was not recorded.
         findings: The most expensive first, then the longest.
         ignored: How many more there would be, were nothing ignored (`Profile.ignore`).
@@ -293,7 +283,6 @@ class RunSummary:
         decisions_left_out: How many more there were.
         claims: What its last words assert, and what its record says of each.
         shipped: What became of its commits; None where no repository was asked, or another run has them.
-        chains: Names of its chains.
         timed: Whether events had times; rates are off where they had none.
         began_s: Time of the first event, on the clock of the trace; None where no event has a time.
         ended_s: Likewise of the latest.

@@ -60,12 +60,6 @@ def came_back(sentence: str, returns: int) -> str:
     return f"{sentence}; it came back {times}" if returns else sentence
 
 
-def finding_line(finding: RunFinding, events: str = "events") -> str:
-    """A finding in one line: where, what, and what it cost."""
-    cost = price(finding.cost_usd, finding.tokens)
-    return f"{place(finding, events)}: {finding.sentence}{', ' if cost else ''}{cost}"
-
-
 _PERSON_SAYS = {
     EndKind.FINISHED: "A person accepted it",
     EndKind.FAILED: "A person says that it did not work",
@@ -91,7 +85,6 @@ def ended(ending: RunEnding, *, refused: int = 0) -> str | None:
     """Returns a sentence on how a run ended, with the words that say so; None where nothing does.
 
     Args:
-        ending: The ending.
         refused: Calls that a person or a rule of the harness did not allow. Where they are many, a run that
             did not come to an answer is counted with them.
 
@@ -196,8 +189,6 @@ def run_reason(
 
     Args:
         highest: The highest verdict that the run came to.
-        findings: What was found.
-        spent: What the run took.
         coverage: How much of it was recorded.
         ending: How it ended, which the reason does not deny.
     """

@@ -24,16 +24,13 @@ def plus(values: Iterable[_N | None]) -> _N | None:
 def spending_of(tallies: Iterable[Tally]) -> Spending:
     """Returns the sum of tallies of different chains, or of different times."""
     tallies = tuple(tallies)
-    fresh, output, cache_read, cache_write = (
-        plus(tally.by_class[place] for tally in tallies) for place in range(4)
-    )
     times = [(t.first_ts, t.latest_ts) for t in tallies if t.first_ts is not None and t.latest_ts is not None]
     models = dict.fromkeys(model for tally in tallies for model in tally.unpriced_models)
     return Spending(
         events=sum(tally.events for tally in tallies),
         tool_calls=sum(tally.tool_calls for tally in tallies),
         llm_calls=sum(tally.model_calls for tally in tallies),
-        tokens=Tokens(input=fresh, output=output, cache_read=cache_read, cache_write=cache_write),
+        tokens=Tokens(*(plus(tally.by_class[place] for tally in tallies) for place in range(4))),
         cost_usd=usd(plus(tally.cost for tally in tallies)),
         unpriced=sum(tally.unpriced_calls for tally in tallies),
         unpriced_models=tuple(models),
@@ -47,12 +44,7 @@ def since(whole: Spending, part: Spending) -> Spending:
         events=whole.events - part.events,
         tool_calls=whole.tool_calls - part.tool_calls,
         llm_calls=whole.llm_calls - part.llm_calls,
-        tokens=Tokens(
-            input=_less(whole.tokens.input, part.tokens.input),
-            output=_less(whole.tokens.output, part.tokens.output),
-            cache_read=_less(whole.tokens.cache_read, part.tokens.cache_read),
-            cache_write=_less(whole.tokens.cache_write, part.tokens.cache_write),
-        ),
+        tokens=Tokens(*map(_less, whole.tokens, part.tokens)),
         cost_usd=_less(whole.cost_usd, part.cost_usd),
         unpriced=whole.unpriced - part.unpriced,
         unpriced_models=whole.unpriced_models,
@@ -67,12 +59,7 @@ def together(parts: Iterable[Spending]) -> Spending:
         events=sum(part.events for part in parts),
         tool_calls=sum(part.tool_calls for part in parts),
         llm_calls=sum(part.llm_calls for part in parts),
-        tokens=Tokens(
-            input=plus(part.tokens.input for part in parts),
-            output=plus(part.tokens.output for part in parts),
-            cache_read=plus(part.tokens.cache_read for part in parts),
-            cache_write=plus(part.tokens.cache_write for part in parts),
-        ),
+        tokens=Tokens(*map(plus, zip(*(part.tokens for part in parts), strict=True))),
         cost_usd=plus(part.cost_usd for part in parts),
         unpriced=sum(part.unpriced for part in parts),
         unpriced_models=tuple(dict.fromkeys(model for part in parts for model in part.unpriced_models)),

@@ -25,12 +25,7 @@ class Stretch(NamedTuple):
 
 
 class TallyHistory:
-    """The history of one chain's tally.
-
-    Args:
-        name: The chain.
-        tally: What it takes.
-    """
+    """The history of one chain's tally."""
 
     __slots__ = (
         "_cost",
@@ -64,7 +59,6 @@ class TallyHistory:
         """Note what the chain has taken with an event.
 
         Args:
-            tally: What it took.
             number: Number of the event in the run.
             place: Its number in the chain.
             ts: Its time; None where it is not known.

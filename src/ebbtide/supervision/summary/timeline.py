@@ -31,10 +31,7 @@ class Timeline:
         """Add an event.
 
         Args:
-            event: The event.
-            number: Its number in the run.
             cost_usd: Spent in the run up to and with it.
-            tokens: Likewise.
         """
         name, error = title(event), False
         if isinstance(event, ToolCall):
