@@ -12,8 +12,8 @@ from ag2.events import ModelResponse, ToolCallEvent, ToolCallsEvent, Usage
 from ag2.events.types import ModelMessage
 from ag2.testing import TestConfig
 
-from conformance.harness import Trial
-from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, Script
+from conformance.harness import Harness, Trial
+from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, TOTAL_TOKENS, Script
 from ebbtide.adapters.ag2 import EbbtideTurns
 
 
@@ -29,35 +29,26 @@ class _ScriptedConfig(TestConfig):
         async def client(messages: Sequence[Any], context: Any, **options: Any) -> ModelResponse:
             del context
             reply = self.trial.ask(self.script, str(list(messages)), has_tools=bool(options.get("tools")))
-            number = len(self.trial.inputs)
             usage = Usage(
                 prompt_tokens=INPUT_TOKENS,
                 completion_tokens=OUTPUT_TOKENS,
-                total_tokens=INPUT_TOKENS + OUTPUT_TOKENS,
+                total_tokens=TOTAL_TOKENS,
             )
             if not reply.calls:
                 return ModelResponse(ModelMessage(reply.text), usage=usage)
             calls = [
-                ToolCallEvent(name, arguments=json.dumps(args), id=f"call_{number}_{place}")
-                for place, (name, args) in enumerate(reply.calls)
+                ToolCallEvent(call.name, arguments=json.dumps(call.args), id=call.id) for call in reply.calls
             ]
             return ModelResponse(tool_calls=ToolCallsEvent(calls), usage=usage)
 
         return client
 
 
-class AG2:
+class AG2(Harness):
     """Agents of AG2."""
 
+    adapter = EbbtideTurns
     modes = ("async",)
-    calls = 4
-    takes_tools_away = True
-    counts_tokens = True
-    has_parallel_calls = True
-
-    def adapter(self, **options: Any) -> EbbtideTurns:
-        """The middleware."""
-        return EbbtideTurns(**options)
 
     def run(
         self, adapter: EbbtideTurns, script: Script, tools: Sequence[Callable[..., str]], mode: str

@@ -19,8 +19,8 @@ from agent_framework import (
     UsageDetails,
 )
 
-from conformance.harness import Trial
-from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, Script
+from conformance.harness import Harness, Trial
+from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, TOTAL_TOKENS, Script
 from ebbtide.adapters.agent_framework import EbbtideAgentMiddleware
 
 _MOST_CALLS = 100
@@ -53,31 +53,23 @@ class _ScriptedClient(FunctionInvocationLayer, ChatMiddlewareLayer, BaseChatClie
     def _answer(self, messages: Sequence[Message], options: Any) -> tuple[list[Content], UsageDetails]:
         text = "\n".join(str([content.to_dict() for content in message.contents]) for message in messages)
         reply = self.trial.ask(self.script, text, has_tools=bool(options.get("tools")))
-        number = len(self.trial.inputs)
         calls = [
-            Content.from_function_call(call_id=f"call_{number}_{place}", name=name, arguments=dict(args))
-            for place, (name, args) in enumerate(reply.calls)
+            Content.from_function_call(call_id=call.id, name=call.name, arguments=call.args)
+            for call in reply.calls
         ]
         usage = UsageDetails(
             input_token_count=INPUT_TOKENS,
             output_token_count=OUTPUT_TOKENS,
-            total_token_count=INPUT_TOKENS + OUTPUT_TOKENS,
+            total_token_count=TOTAL_TOKENS,
         )
         return calls or [Content.from_text(reply.text)], usage
 
 
-class AgentFramework:
+class AgentFramework(Harness):
     """Agents of the framework."""
 
+    adapter = EbbtideAgentMiddleware
     modes = ("async", "stream")
-    calls = 4
-    takes_tools_away = True
-    counts_tokens = True
-    has_parallel_calls = True
-
-    def adapter(self, **options: Any) -> EbbtideAgentMiddleware:
-        """The middleware."""
-        return EbbtideAgentMiddleware(**options)
 
     def run(
         self, adapter: EbbtideAgentMiddleware, script: Script, tools: Sequence[Callable[..., str]], mode: str

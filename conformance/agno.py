@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,8 +12,8 @@ from agno.metrics import MessageMetrics
 from agno.models.base import Model
 from agno.models.response import ModelResponse
 
-from conformance.harness import Trial
-from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, Script
+from conformance.harness import Harness, Trial
+from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, TOTAL_TOKENS, Script
 from ebbtide.adapters.agno import EbbtideAgno
 
 
@@ -29,22 +28,13 @@ class _ScriptedAgnoModel(Model):
     def invoke(self, messages: list[Any], tools: Any = None, **_: Any) -> ModelResponse:
         text = "\n".join(str(message.content) for message in messages)
         reply = self.trial.ask(self.script, text, has_tools=bool(tools))
-        number = len(self.trial.inputs)
-        calls = [
-            {
-                "id": f"call_{number}_{place}",
-                "type": "function",
-                "function": {"name": name, "arguments": json.dumps(dict(args))},
-            }
-            for place, (name, args) in enumerate(reply.calls)
-        ]
         usage = MessageMetrics(
             input_tokens=INPUT_TOKENS,
             output_tokens=OUTPUT_TOKENS,
-            total_tokens=INPUT_TOKENS + OUTPUT_TOKENS,
+            total_tokens=TOTAL_TOKENS,
         )
         return ModelResponse(
-            role="assistant", content=reply.text or None, tool_calls=calls, response_usage=usage
+            role="assistant", content=reply.text or None, tool_calls=reply.openai_calls, response_usage=usage
         )
 
     async def ainvoke(self, *args: Any, **others: Any) -> ModelResponse:
@@ -67,18 +57,10 @@ class _ScriptedAgnoModel(Model):
         return response
 
 
-class Agno:
+class Agno(Harness):
     """Agents of Agno."""
 
-    modes = ("sync", "async", "stream")
-    calls = 4
-    takes_tools_away = True
-    counts_tokens = True
-    has_parallel_calls = True
-
-    def adapter(self, **options: Any) -> EbbtideAgno:
-        """The adapter, to which each model is attached."""
-        return EbbtideAgno(**options)
+    adapter = EbbtideAgno
 
     def run(
         self, adapter: EbbtideAgno, script: Script, tools: Sequence[Callable[..., str]], mode: str

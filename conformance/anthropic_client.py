@@ -10,7 +10,7 @@ from typing import Any
 
 from anthropic import Anthropic, AsyncAnthropic, beta_tool
 
-from conformance.harness import Trial
+from conformance.harness import Harness, Trial
 from conformance.model_server import ModelServer
 from conformance.scripts import TASK, Script
 from ebbtide.adapters.watched_client import watch
@@ -19,7 +19,7 @@ _STEPS = 100
 _MOST_TOKENS = 1_000
 
 
-class AnthropicClient:
+class AnthropicClient(Harness):
     """One watched client; every run is a list of messages of its own."""
 
     modes = (
@@ -32,10 +32,6 @@ class AnthropicClient:
         "beta stream helper",
         "tool runner",
     )
-    calls = 4
-    takes_tools_away = True
-    counts_tokens = True
-    has_parallel_calls = True
 
     def __init__(self) -> None:
         self._server = ModelServer()

@@ -14,7 +14,7 @@ from autogen_core import EVENT_LOGGER_NAME, FunctionCall
 from autogen_core.models import CreateResult, ModelInfo, RequestUsage
 from autogen_ext.models.replay import ReplayChatCompletionClient
 
-from conformance.harness import Trial
+from conformance.harness import Harness, Trial
 from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, Script
 from ebbtide.adapters.autogen import EbbtideClients
 
@@ -43,10 +43,8 @@ class _ScriptedClient(ReplayChatCompletionClient):
 
     def _ask(self, messages: Sequence[Any], options: dict[str, Any]) -> None:
         reply = self.trial.ask(self.script, str(messages), has_tools=bool(options.get("tools")))
-        number = len(self.trial.inputs)
         calls = [
-            FunctionCall(id=f"call_{number}_{place}", name=name, arguments=json.dumps(args))
-            for place, (name, args) in enumerate(reply.calls)
+            FunctionCall(id=call.id, name=call.name, arguments=json.dumps(call.args)) for call in reply.calls
         ]
         self.chat_completions.append(
             CreateResult(
@@ -58,18 +56,11 @@ class _ScriptedClient(ReplayChatCompletionClient):
         )
 
 
-class AutoGen:
+class AutoGen(Harness):
     """The assistant of AgentChat."""
 
+    adapter = EbbtideClients
     modes = ("async", "stream")
-    calls = 4
-    takes_tools_away = True
-    counts_tokens = True
-    has_parallel_calls = True
-
-    def adapter(self, **options: Any) -> EbbtideClients:
-        """What makes clients."""
-        return EbbtideClients(**options)
 
     def run(
         self, adapter: EbbtideClients, script: Script, tools: Sequence[Callable[..., str]], mode: str

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import os
 from collections.abc import Callable, Sequence
@@ -20,7 +19,7 @@ os.environ.update(
 from crewai import Agent, BaseLLM, Crew, Task
 from crewai.tools import tool
 
-from conformance.harness import Trial
+from conformance.harness import Harness, Trial
 from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, Script
 from ebbtide.adapters.crewai import EbbtideCrewAI
 
@@ -40,33 +39,18 @@ class _ScriptedCrewLLM(BaseLLM):
         text = "\n".join(str(message.get("content")) for message in messages)
         reply = self.trial.ask(self.script, text, has_tools=bool(tools))
         self._track_token_usage_internal({"prompt_tokens": INPUT_TOKENS, "completion_tokens": OUTPUT_TOKENS})
-        number = len(self.trial.inputs)
-        calls = [
-            {
-                "id": f"call_{number}_{place}",
-                "type": "function",
-                "function": {"name": name, "arguments": json.dumps(dict(args))},
-            }
-            for place, (name, args) in enumerate(reply.calls)
-        ]
-        return calls or reply.text
+        return reply.openai_calls or reply.text
 
     async def acall(self, *args: Any, **others: Any) -> Any:
         return _ScriptedCrewLLM.call(self, *args, **others)
 
 
-class CrewAI:
+class CrewAI(Harness):
     """A crew with one agent and one task."""
 
+    adapter = EbbtideCrewAI
     modes = ("sync", "async")
-    calls = 4
-    takes_tools_away = True
-    counts_tokens = True
     has_parallel_calls = False  # CrewAI itself ends a run that makes five equal calls, also at once
-
-    def adapter(self, **options: Any) -> EbbtideCrewAI:
-        """The adapter, to which each model is attached."""
-        return EbbtideCrewAI(**options)
 
     def run(
         self, adapter: EbbtideCrewAI, script: Script, tools: Sequence[Callable[..., str]], mode: str

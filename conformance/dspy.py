@@ -13,8 +13,8 @@ from dspy.clients.engines.dummy_engine import AsyncDummyEngine, DummyEngine
 from dspy.lm15 import Usage
 from dspy.utils import DummyLM
 
-from conformance.harness import Trial
-from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, Reply, Script
+from conformance.harness import Answer, Harness, Trial
+from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, Script
 from ebbtide.adapters.dspy import EbbtideReAct
 
 _MOST_STEPS = 100
@@ -31,7 +31,7 @@ class _ScriptedEngine(DummyEngine):
         super().__init__(owner)
         self.trial = trial
         self.script = script
-        self.last: Reply | None = None
+        self.last: Answer | None = None
 
     def _complete_messages(self, messages: Any) -> Any:
         has_tools = "next_tool_name" in str(messages)
@@ -40,8 +40,9 @@ class _ScriptedEngine(DummyEngine):
         if not has_tools:
             fields = {"reasoning": "", "answer": reply.text}
         elif reply.calls:
-            ((name, args),) = reply.calls
-            fields = {"next_thought": "", "next_tool_name": name, "next_tool_args": json.dumps(args)}
+            (call,) = reply.calls
+            arguments = json.dumps(call.args)
+            fields = {"next_thought": "", "next_tool_name": call.name, "next_tool_args": arguments}
         else:
             self.last = reply
             fields = {"next_thought": "", "next_tool_name": "finish", "next_tool_args": "{}"}
@@ -59,18 +60,12 @@ def _scripted_model(trial: Trial, script: Script) -> DummyLM:
     return model
 
 
-class DSPy:
+class DSPy(Harness):
     """The ReAct of DSPy."""
 
+    adapter = dict  # the options of the module, which belongs to one signature and its tools
     modes = ("sync", "async")
-    calls = 4
-    takes_tools_away = True
-    counts_tokens = True
     has_parallel_calls = False
-
-    def adapter(self, **options: Any) -> dict[str, Any]:
-        """The options of the module, which belongs to one signature and its tools."""
-        return options
 
     def run(
         self, adapter: dict[str, Any], script: Script, tools: Sequence[Callable[..., str]], mode: str

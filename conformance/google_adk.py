@@ -12,8 +12,8 @@ from google.adk.models import BaseLlm, LlmRequest, LlmResponse
 from google.adk.runners import InMemoryRunner
 from google.genai import types
 
-from conformance.harness import Trial
-from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, Script
+from conformance.harness import Harness, Trial
+from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, TOTAL_TOKENS, Script
 from ebbtide.adapters.google_adk import EbbtideAdkPlugin
 
 _APP = "trial"
@@ -44,23 +44,15 @@ class _ScriptedLlm(BaseLlm):
         usage = types.GenerateContentResponseUsageMetadata(
             prompt_token_count=INPUT_TOKENS,
             candidates_token_count=OUTPUT_TOKENS,
-            total_token_count=INPUT_TOKENS + OUTPUT_TOKENS,
+            total_token_count=TOTAL_TOKENS,
         )
         yield LlmResponse(content=types.Content(role="model", parts=answer), usage_metadata=usage)
 
 
-class GoogleAdk:
+class GoogleAdk(Harness):
     """An agent of ADK in a runner that keeps its sessions in memory."""
 
-    modes = ("sync", "async", "stream")
-    calls = 4
-    takes_tools_away = True
-    counts_tokens = True
-    has_parallel_calls = True
-
-    def adapter(self, **options: Any) -> EbbtideAdkPlugin:
-        """The plugin."""
-        return EbbtideAdkPlugin(**options)
+    adapter = EbbtideAdkPlugin
 
     def run(
         self, adapter: EbbtideAdkPlugin, script: Script, tools: Sequence[Callable[..., str]], mode: str

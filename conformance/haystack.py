@@ -11,8 +11,8 @@ from haystack.components.generators.chat import MockChatGenerator
 from haystack.dataclasses import ChatMessage, StreamingChunk, ToolCall
 from haystack.tools import create_tool_from_function
 
-from conformance.harness import Trial
-from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, Script
+from conformance.harness import Harness, Trial
+from conformance.scripts import OPENAI_USAGE, TASK, Script
 from ebbtide.adapters.haystack import EbbtideHaystackHooks
 
 
@@ -21,17 +21,8 @@ def _generator(trial: Trial, script: Script) -> MockChatGenerator:
         parts = [*(message.text or "" for message in messages)]
         parts += [str(item.result) for message in messages for item in message.tool_call_results]
         reply = trial.ask(script, "\n".join(parts), has_tools=bool(tools))
-        number = len(trial.inputs)
-        calls = [
-            ToolCall(name, dict(args), id=f"call_{number}_{place}")
-            for place, (name, args) in enumerate(reply.calls)
-        ]
-        usage = {
-            "prompt_tokens": INPUT_TOKENS,
-            "completion_tokens": OUTPUT_TOKENS,
-            "total_tokens": INPUT_TOKENS + OUTPUT_TOKENS,
-        }
-        return ChatMessage.from_assistant(reply.text or None, tool_calls=calls, meta={"usage": usage})
+        calls = [ToolCall(call.name, call.args, id=call.id) for call in reply.calls]
+        return ChatMessage.from_assistant(reply.text or None, tool_calls=calls, meta={"usage": OPENAI_USAGE})
 
     return MockChatGenerator(response_fn=answer)
 
@@ -40,18 +31,10 @@ def _ignore(_: StreamingChunk) -> None:
     """Takes the parts of an answer."""
 
 
-class Haystack:
+class Haystack(Harness):
     """Agents of Haystack."""
 
-    modes = ("sync", "async", "stream")
-    calls = 4
-    takes_tools_away = True
-    counts_tokens = True
-    has_parallel_calls = True
-
-    def adapter(self, **options: Any) -> EbbtideHaystackHooks:
-        """The hooks."""
-        return EbbtideHaystackHooks(**options)
+    adapter = EbbtideHaystackHooks
 
     def run(
         self, adapter: EbbtideHaystackHooks, script: Script, tools: Sequence[Callable[..., str]], mode: str

@@ -19,8 +19,8 @@ from inspect_ai.model import ChatMessage, ModelAPI, ModelOutput, ModelUsage, get
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.tool import Tool, ToolCall, ToolDef
 
-from conformance.harness import Trial
-from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, Script
+from conformance.harness import Harness, Trial
+from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, TOTAL_TOKENS, Script
 from ebbtide.adapters.inspect_ai import EbbtideInspect
 
 _TIMEOUT_S = 60.0
@@ -40,16 +40,12 @@ class _ScriptedApi(ModelAPI):
         # A script may wait for that of another sample.
         reply = await to_thread.run_sync(lambda: self.trial.ask(self.script, text, has_tools=bool(tools)))
         output = ModelOutput.from_content("scripted", reply.text)
-        number = len(self.trial.inputs)
-        calls = [
-            ToolCall(id=f"call_{number}_{place}", function=name, arguments=dict(args))
-            for place, (name, args) in enumerate(reply.calls)
-        ]
+        calls = [ToolCall(id=call.id, function=call.name, arguments=call.args) for call in reply.calls]
         output.choices[0].message.tool_calls = calls or None
         output.usage = ModelUsage(
             input_tokens=INPUT_TOKENS,
             output_tokens=OUTPUT_TOKENS,
-            total_tokens=INPUT_TOKENS + OUTPUT_TOKENS,
+            total_tokens=TOTAL_TOKENS,
         )
         return output
 
@@ -71,22 +67,16 @@ def _tool(function: Callable[..., str]) -> Tool:
     return definition.as_tool()
 
 
-class Inspect:
+class Inspect(Harness):
     """Samples of an evaluation; of two that are asked for at the same time, both are in one."""
 
     modes = ("sync",)
-    calls = 4
-    takes_tools_away = True
-    counts_tokens = True
-    has_parallel_calls = True
 
     def __init__(self) -> None:
         self._pair = threading.Barrier(2)
         self._pending: list[tuple[Trial, Solver]] = []
 
-    def adapter(self, **options: Any) -> EbbtideInspect:
-        """The adapter, to which each agent is attached."""
-        return EbbtideInspect(**options)
+    adapter = EbbtideInspect
 
     def run(
         self, adapter: EbbtideInspect, script: Script, tools: Sequence[Callable[..., str]], mode: str

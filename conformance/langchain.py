@@ -11,8 +11,8 @@ from langchain_core.language_models.chat_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 
-from conformance.harness import Trial
-from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, Script
+from conformance.harness import Harness, Trial
+from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, TOTAL_TOKENS, Script
 from ebbtide.adapters.langchain import EbbtideMiddleware
 
 _CONFIG: Any = {"recursion_limit": 400}
@@ -35,32 +35,20 @@ class _ScriptedModel(BaseChatModel):
     def _generate(self, messages: list[BaseMessage], *_: Any, **__: Any) -> ChatResult:
         text = "\n".join(str(message.content) for message in messages)
         reply = self.trial.ask(self.script, text, has_tools=self.has_tools)
-        number = len(self.trial.inputs)
-        calls = [
-            {"name": name, "args": dict(args), "id": f"call_{number}_{place}"}
-            for place, (name, args) in enumerate(reply.calls)
-        ]
+        calls = [{"name": call.name, "args": call.args, "id": call.id} for call in reply.calls]
         usage: Any = {
             "input_tokens": INPUT_TOKENS,
             "output_tokens": OUTPUT_TOKENS,
-            "total_tokens": INPUT_TOKENS + OUTPUT_TOKENS,
+            "total_tokens": TOTAL_TOKENS,
         }
         message = AIMessage(reply.text, tool_calls=calls, usage_metadata=usage)
         return ChatResult(generations=[ChatGeneration(message=message)])
 
 
-class LangChain:
+class LangChain(Harness):
     """Agents of LangChain, which LangGraph runs."""
 
-    modes = ("sync", "async", "stream")
-    calls = 4
-    takes_tools_away = True
-    counts_tokens = True
-    has_parallel_calls = True
-
-    def adapter(self, **options: Any) -> EbbtideMiddleware:
-        """The middleware."""
-        return EbbtideMiddleware(**options)
+    adapter = EbbtideMiddleware
 
     def run(
         self, adapter: EbbtideMiddleware, script: Script, tools: Sequence[Callable[..., str]], mode: str

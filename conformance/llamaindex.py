@@ -11,7 +11,7 @@ from llama_index.core.base.llms.types import ToolCallBlock
 from llama_index.core.llms import ChatMessage, ChatResponse
 from llama_index.core.llms.mock import MockFunctionCallingLLM
 
-from conformance.harness import Trial
+from conformance.harness import Harness, Trial
 from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, Script
 from ebbtide.adapters.llamaindex import EbbtideLlamaIndex
 
@@ -41,10 +41,9 @@ def _model(trial: Trial, script: Script) -> _ScriptedFunctionLLM:
     def answer(messages: Sequence[ChatMessage], **others: Any) -> ChatMessage:
         text = "\n".join(str(message.content) for message in messages)
         reply = trial.ask(script, text, has_tools=bool(others.get("tools")))
-        number = len(trial.inputs)
         blocks = [
-            ToolCallBlock(tool_call_id=f"call_{number}_{place}", tool_name=name, tool_kwargs=dict(args))
-            for place, (name, args) in enumerate(reply.calls)
+            ToolCallBlock(tool_call_id=call.id, tool_name=call.name, tool_kwargs=call.args)
+            for call in reply.calls
         ]
         return (
             ChatMessage(role="assistant", blocks=blocks)
@@ -55,18 +54,11 @@ def _model(trial: Trial, script: Script) -> _ScriptedFunctionLLM:
     return _ScriptedFunctionLLM(response_generator=answer, is_chat_model=True)
 
 
-class LlamaIndex:
+class LlamaIndex(Harness):
     """A function agent of LlamaIndex; its runs are asynchronous."""
 
+    adapter = EbbtideLlamaIndex
     modes = ("async", "stream")
-    calls = 4
-    takes_tools_away = True
-    counts_tokens = True
-    has_parallel_calls = True
-
-    def adapter(self, **options: Any) -> EbbtideLlamaIndex:
-        """The adapter, to which each agent is attached."""
-        return EbbtideLlamaIndex(**options)
 
     def run(
         self, adapter: EbbtideLlamaIndex, script: Script, tools: Sequence[Callable[..., str]], mode: str

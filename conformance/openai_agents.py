@@ -10,8 +10,8 @@ from agents import Agent, ModelProvider, RunConfig, Runner, function_tool
 from agents.testing import ModelCall, ModelStep, ScriptedModel, assistant_message, function_call
 from agents.usage import Usage
 
-from conformance.harness import Trial
-from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, Script
+from conformance.harness import Harness, Trial
+from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, TOTAL_TOKENS, Script
 from ebbtide.adapters.openai_agents import AgentRunEnded, EbbtideHooks
 
 _MOST_TURNS = 100
@@ -20,16 +20,12 @@ _MOST_TURNS = 100
 def _scripted_model(trial: Trial, script: Script) -> ScriptedModel:
     def respond(call: ModelCall) -> ModelStep:
         reply = trial.ask(script, str(call.input), has_tools=bool(call.tools))
-        number = len(trial.inputs)
-        output: list[Any] = [
-            function_call(name, dict(args), call_id=f"call_{number}_{place}")
-            for place, (name, args) in enumerate(reply.calls)
-        ]
+        output: list[Any] = [function_call(call.name, call.args, call_id=call.id) for call in reply.calls]
         usage = Usage(
             requests=1,
             input_tokens=INPUT_TOKENS,
             output_tokens=OUTPUT_TOKENS,
-            total_tokens=INPUT_TOKENS + OUTPUT_TOKENS,
+            total_tokens=TOTAL_TOKENS,
         )
         return ModelStep(output=output or [assistant_message(reply.text)], usage=usage)
 
@@ -45,18 +41,10 @@ class _ScriptedProvider(ModelProvider):
         return self.model
 
 
-class OpenAIAgents:
+class OpenAIAgents(Harness):
     """Agents of the SDK, run by its ``Runner``."""
 
-    modes = ("sync", "async", "stream")
-    calls = 4
-    takes_tools_away = True
-    counts_tokens = True
-    has_parallel_calls = True
-
-    def adapter(self, **options: Any) -> EbbtideHooks:
-        """The hooks."""
-        return EbbtideHooks(**options)
+    adapter = EbbtideHooks
 
     def run(
         self, adapter: EbbtideHooks, script: Script, tools: Sequence[Callable[..., str]], mode: str

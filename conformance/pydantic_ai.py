@@ -12,8 +12,8 @@ from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCall
 from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel, FunctionStreamedResponse
 from pydantic_ai.usage import RequestUsage, UsageLimits
 
-from conformance.harness import Trial
-from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, Reply, Script
+from conformance.harness import Answer, Harness, Trial
+from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, Script
 from ebbtide.adapters.pydantic_ai import EbbtideCapability
 
 _LIMITS = UsageLimits(request_limit=100)
@@ -44,16 +44,12 @@ class _StatedModel(FunctionModel):
 
 
 def _scripted_model(trial: Trial, script: Script) -> FunctionModel:
-    def ask(messages: list[ModelMessage], info: AgentInfo) -> Reply:
+    def ask(messages: list[ModelMessage], info: AgentInfo) -> Answer:
         return trial.ask(script, str(messages), has_tools=bool(info.function_tools))
 
     def respond(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
         reply = ask(messages, info)
-        number = len(trial.inputs)
-        calls = [
-            ToolCallPart(name, dict(args), tool_call_id=f"call_{number}_{place}")
-            for place, (name, args) in enumerate(reply.calls)
-        ]
+        calls = [ToolCallPart(call.name, call.args, tool_call_id=call.id) for call in reply.calls]
         return ModelResponse(parts=calls or [TextPart(reply.text)], usage=_usage())
 
     async def stream(messages: list[ModelMessage], info: AgentInfo) -> AsyncIterator[Any]:
@@ -71,18 +67,10 @@ def _scripted_model(trial: Trial, script: Script) -> FunctionModel:
     return _StatedModel(respond, stream_function=stream)
 
 
-class PydanticAI:
+class PydanticAI(Harness):
     """Agents of Pydantic AI."""
 
-    modes = ("sync", "async", "stream")
-    calls = 4
-    takes_tools_away = True
-    counts_tokens = True
-    has_parallel_calls = True
-
-    def adapter(self, **options: Any) -> EbbtideCapability:
-        """The capability."""
-        return EbbtideCapability(**options)
+    adapter = EbbtideCapability
 
     def run(
         self, adapter: EbbtideCapability, script: Script, tools: Sequence[Callable[..., str]], mode: str

@@ -17,7 +17,7 @@ from smolagents.models import (
 )
 from smolagents.monitoring import AgentLogger, LogLevel, TokenUsage
 
-from conformance.harness import Trial
+from conformance.harness import AskedCall, Harness, Trial
 from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, Script
 from ebbtide.adapters.smolagents import EbbtideSteps
 
@@ -38,15 +38,14 @@ class _ScriptedModel(Model):
         usage = TokenUsage(input_tokens=INPUT_TOKENS, output_tokens=OUTPUT_TOKENS)
         message = ChatMessage(role=MessageRole.ASSISTANT, content=reply.text, token_usage=usage)
         if tools:
-            number = len(self.trial.inputs)
-            calls = reply.calls or (("final_answer", {"answer": reply.text}),)
+            calls = reply.calls or (AskedCall("final", "final_answer", {"answer": reply.text}),)
             message.tool_calls = [
                 ChatMessageToolCall(
-                    id=f"call_{number}_{place}",
+                    id=call.id,
                     type="function",
-                    function=ChatMessageToolCallFunction(name=name, arguments=dict(args)),
+                    function=ChatMessageToolCallFunction(name=call.name, arguments=call.args),
                 )
-                for place, (name, args) in enumerate(calls)
+                for call in calls
             ]
         return message
 
@@ -62,18 +61,11 @@ class _ScriptedModel(Model):
         yield ChatMessageStreamDelta(content="", tool_calls=calls, token_usage=message.token_usage)
 
 
-class Smolagents:
+class Smolagents(Harness):
     """Agents that call tools."""
 
+    adapter = EbbtideSteps
     modes = ("sync", "stream")
-    calls = 4
-    takes_tools_away = True
-    counts_tokens = True
-    has_parallel_calls = True
-
-    def adapter(self, **options: Any) -> EbbtideSteps:
-        """What watches agents."""
-        return EbbtideSteps(**options)
 
     def run(
         self, adapter: EbbtideSteps, script: Script, tools: Sequence[Callable[..., str]], mode: str

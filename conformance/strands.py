@@ -10,8 +10,8 @@ from typing import Any
 from strands import Agent, tool
 from strands.models import Model
 
-from conformance.harness import Trial
-from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, Reply, Script
+from conformance.harness import Answer, Harness, Trial
+from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, TOTAL_TOKENS, Script
 from ebbtide.adapters.strands import EbbtideStrandsPlugin
 
 
@@ -37,18 +37,18 @@ class _ScriptedStrandsModel(Model):
     ) -> AsyncIterator[Any]:
         reply = self.trial.ask(self.script, json.dumps(messages, default=str), has_tools=bool(tool_specs))
         yield {"messageStart": {"role": "assistant"}}
-        for item in _blocks(reply, len(self.trial.inputs)):
+        for item in _blocks(reply):
             yield item
         yield {"messageStop": {"stopReason": "tool_use" if reply.calls else "end_turn"}}
         usage = {
             "inputTokens": INPUT_TOKENS,
             "outputTokens": OUTPUT_TOKENS,
-            "totalTokens": INPUT_TOKENS + OUTPUT_TOKENS,
+            "totalTokens": TOTAL_TOKENS,
         }
         yield {"metadata": {"usage": usage, "metrics": {"latencyMs": 1}}}
 
 
-def _blocks(reply: Reply, number: int) -> list[Any]:
+def _blocks(reply: Answer) -> list[Any]:
     items: list[Any] = []
     if reply.text:
         items += [
@@ -56,26 +56,18 @@ def _blocks(reply: Reply, number: int) -> list[Any]:
             {"contentBlockDelta": {"delta": {"text": reply.text}}},
         ]
         items.append({"contentBlockStop": {}})
-    for place, (name, args) in enumerate(reply.calls):
-        start = {"toolUse": {"toolUseId": f"call_{number}_{place}", "name": name}}
+    for call in reply.calls:
+        start = {"toolUse": {"toolUseId": call.id, "name": call.name}}
         items.append({"contentBlockStart": {"start": start}})
-        items.append({"contentBlockDelta": {"delta": {"toolUse": {"input": json.dumps(dict(args))}}}})
+        items.append({"contentBlockDelta": {"delta": {"toolUse": {"input": json.dumps(call.args)}}}})
         items.append({"contentBlockStop": {}})
     return items
 
 
-class Strands:
+class Strands(Harness):
     """Agents of Strands."""
 
-    modes = ("sync", "async", "stream")
-    calls = 4
-    takes_tools_away = True
-    counts_tokens = True
-    has_parallel_calls = True
-
-    def adapter(self, **options: Any) -> EbbtideStrandsPlugin:
-        """The plugin."""
-        return EbbtideStrandsPlugin(**options)
+    adapter = EbbtideStrandsPlugin
 
     def run(
         self, adapter: EbbtideStrandsPlugin, script: Script, tools: Sequence[Callable[..., str]], mode: str
