@@ -12,7 +12,6 @@ from weakref import WeakKeyDictionary
 from crewai import BaseLLM, Crew
 from crewai.types.usage_metrics import UsageMetrics
 
-from ebbtide.adapters.final_text import final_text
 from ebbtide.adapters.run_watch import RunWatch, WatchOptions
 from ebbtide.errors import ConfigError
 
@@ -154,7 +153,7 @@ class _CrewCall:
         self._record_task(call.get("from_task"))
         advice = self.watch.advise(run_id, agent=self.agent, model=self.model)
         if advice.refusal:
-            text = final_text(advice.verdict, self.watch.end(run_id))
+            text = self.watch.last_words(run_id, advice)
             if call.get("response_model") is not None or _is_typed(call.get("from_task")):
                 raise HookAborted(reason=text, source="ebbtide")  # a text would be asked for again
             return messages, text if call.get("tools") else f"Thought: It is over.\nFinal Answer: {text}"
@@ -172,10 +171,8 @@ class _CrewCall:
         reports: list[Any] = []
         token = _usage.set(reports)
         try:
-            yield answers
-        except Exception:
-            self.watch.record_failure(self.kickoff.run_id, agent=self.agent)
-            raise
+            with self.watch.calling(self.kickoff.run_id, agent=self.agent):
+                yield answers
         finally:
             _usage.reset(token)
         self.watch.record_answer(

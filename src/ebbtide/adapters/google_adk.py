@@ -11,9 +11,7 @@ from google.adk.plugins.base_plugin import BasePlugin
 from google.adk.tools.base_tool import BaseTool
 from google.genai import types
 
-from ebbtide.adapters.final_text import final_text
-from ebbtide.adapters.run_watch import RunWatch, WatchOptions
-from ebbtide.errors import ConfigError
+from ebbtide.adapters.run_watch import RunWatch, WatchOptions, require_parts
 
 _NEEDED = ("branch", "get_invocation_context")
 
@@ -33,9 +31,7 @@ class EbbtideAdkPlugin(BasePlugin):
     """
 
     def __init__(self, **options: Unpack[WatchOptions]) -> None:
-        missing = [name for name in _NEEDED if not hasattr(CallbackContext, name)]
-        if missing:
-            raise ConfigError(f"google_adk needs a later google-adk: CallbackContext.{missing[0]} is missing")
+        require_parts(CallbackContext, _NEEDED, "google_adk needs a later google-adk")
         super().__init__(name="ebbtide")
         self.watch = RunWatch(**options)
 
@@ -51,8 +47,7 @@ class EbbtideAdkPlugin(BasePlugin):
         run_id = callback_context.invocation_id
         advice = self.watch.advise(run_id, agent=callback_context.branch, model=llm_request.model)
         if advice.refusal:
-            text = final_text(advice.verdict, self.watch.end(run_id))
-            return LlmResponse(content=_words("model", text))
+            return LlmResponse(content=_words("model", self.watch.last_words(run_id, advice)))
         if advice.note:
             llm_request.contents.append(_words("user", advice.note))
         if advice.without_tools:

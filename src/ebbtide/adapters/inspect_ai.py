@@ -15,9 +15,7 @@ from inspect_ai.model import ChatMessage, ChatMessageUser, ModelUsage
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import LimitExceededError
 
-from ebbtide.adapters.final_text import final_text
-from ebbtide.adapters.run_watch import RunWatch, WatchOptions
-from ebbtide.errors import ConfigError
+from ebbtide.adapters.run_watch import RunWatch, WatchOptions, require_parts
 
 _NEEDED = ("on_before_model_generate", "on_model_usage")
 
@@ -36,9 +34,7 @@ class EbbtideInspect:
     """
 
     def __init__(self, **options: Unpack[WatchOptions]) -> None:
-        missing = [name for name in _NEEDED if not hasattr(Hooks, name)]
-        if missing:
-            raise ConfigError(f"inspect_ai needs a later inspect-ai: Hooks.{missing[0]} is missing")
+        require_parts(Hooks, _NEEDED, "inspect_ai needs a later inspect-ai")
         self.watch = RunWatch(**options)
 
     def attach(self, inner: Solver | Agent) -> Solver:
@@ -170,7 +166,7 @@ class _EbbtideInspectHooks(Hooks):
         here = sample.catch_up(data.input)
         advice = sample.watch.advise(sample.run_id, agent=here.agent)
         if advice.refusal:
-            text = final_text(advice.verdict, sample.watch.end(sample.run_id))
+            text = sample.watch.last_words(sample.run_id, advice)
             raise LimitExceededError("custom", value=sample.calls, limit=sample.calls, message=text)
         sample.calls += 1
         here.is_open = True

@@ -60,12 +60,9 @@ class EbbtideMiddleware(AgentMiddleware[WatchedState, Any, Any]):
         run_id = _run_of(request)
         advice = self._advice(run_id)
         if advice.refusal:
-            return self._ended(run_id, advice)
-        try:
+            return ModelResponse(result=[AIMessage(self.watch.last_words(run_id, advice))])
+        with self.watch.calling(run_id):
             response = handler(_advised(request, advice))
-        except Exception:
-            self.watch.record_failure(run_id)
-            raise
         self._record(run_id, response)
         return response
 
@@ -77,12 +74,9 @@ class EbbtideMiddleware(AgentMiddleware[WatchedState, Any, Any]):
         run_id = _run_of(request)
         advice = self._advice(run_id)
         if advice.refusal:
-            return self._ended(run_id, advice)
-        try:
+            return ModelResponse(result=[AIMessage(self.watch.last_words(run_id, advice))])
+        with self.watch.calling(run_id):
             response = await handler(_advised(request, advice))
-        except Exception:
-            self.watch.record_failure(run_id)
-            raise
         self._record(run_id, response)
         return response
 
@@ -122,10 +116,6 @@ class EbbtideMiddleware(AgentMiddleware[WatchedState, Any, Any]):
             self.watch.acknowledge(run_id)
             advice = self.watch.advise(run_id)
         return advice
-
-    def _ended(self, run_id: str, advice: Advice) -> ModelResponse[Any]:
-        text = final_text(advice.verdict, self.watch.end(run_id))
-        return ModelResponse(result=[AIMessage(text)])
 
     def _record(self, run_id: str, response: ModelResponse[Any]) -> None:
         for message in response.result:

@@ -87,13 +87,10 @@ class _WatchedStep:
         run_id = await self._run_of(ctx)
         advice = await self._advice(ctx, run_id)
         if advice.refusal:
-            return await self._ended(ctx, final_text(advice.verdict, watch.end(run_id)))
+            return await self._ended(ctx, watch.last_words(run_id, advice))
         toolset = [] if advice.without_tools else tools
-        try:
+        with watch.calling(run_id, agent=self.agent.name):
             output = await self._step(ctx, llm_input, toolset, memory, advice.note)
-        except Exception:
-            watch.record_failure(run_id, agent=self.agent.name)
-            raise
         watch.record_answer(
             run_id,
             output.response.content or "",

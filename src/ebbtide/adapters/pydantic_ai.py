@@ -11,7 +11,7 @@ from pydantic_ai.exceptions import AgentRunError, ApprovalRequired, CallDeferred
 from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart, ToolCallPart, UserPromptPart
 
 from ebbtide.adapters.final_text import final_text
-from ebbtide.adapters.run_watch import RunWatch, WatchOptions
+from ebbtide.adapters.run_watch import RunWatch, WatchOptions, require_parts
 from ebbtide.errors import ConfigError, RunEnded
 from ebbtide.supervision.runs.advice import Advice
 from ebbtide.supervision.runs.run_store import RunStanding
@@ -62,11 +62,8 @@ class EbbtideCapability(AbstractCapability[Any]):
     """
 
     def __init__(self, **options: Unpack[WatchOptions]) -> None:
-        if not hasattr(AbstractCapability, "wrap_model_request"):
-            version = pydantic_ai.__version__
-            raise ConfigError(
-                f"needs a later pydantic-ai than {version}: AbstractCapability.wrap_model_request is missing"
-            )
+        wish = f"needs a later pydantic-ai than {pydantic_ai.__version__}"
+        require_parts(AbstractCapability, ["wrap_model_request"], wish)
         self.watch = RunWatch(**options)
 
     async def wrap_run(self, ctx: Any, *, handler: Any) -> Any:  # noqa: D102
