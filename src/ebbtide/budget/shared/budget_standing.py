@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import ClassVar, Final, Self
 
-from ebbtide.budget.shared.budget import Budget, BudgetScope, Period
-from ebbtide.budget.shared.budget_period import BudgetSpan
+from ebbtide.budget.shared.budget import Budget, BudgetScope, BudgetSpan, Period
 from ebbtide.budget.shared.budget_store import SlotStanding
 from ebbtide.budget.tally import UNITS
 from ebbtide.codec import Record

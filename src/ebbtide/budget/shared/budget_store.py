@@ -156,9 +156,6 @@ class BudgetStore(Protocol):
     def renew(self, lease: Lease, /) -> bool:
         """Let a lease last its seconds from now on; False where it has ended or was settled."""
 
-    def release(self, lease: Lease, /) -> None:
-        """Give back what was set aside for a call that was not made."""
-
     def spent(self, keys: Sequence[str] | None = None, /) -> list[SlotStanding]:
         """Returns the state of slots: all that the store knows, or those that are named, in their order."""
 
