@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from ag2 import Agent
@@ -12,23 +12,22 @@ from ag2.events import ModelResponse, ToolCallEvent, ToolCallsEvent, Usage
 from ag2.events.types import ModelMessage
 from ag2.testing import TestConfig
 
-from conformance.harness import Harness, Trial
-from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, TOTAL_TOKENS, Script
+from conformance.harness import Harness, Tools, Trial
+from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, TOTAL_TOKENS
 from ebbtide.adapters.ag2 import EbbtideTurns
 
 
 class _ScriptedConfig(TestConfig):
     """Makes the model that the script is."""
 
-    def __init__(self, trial: Trial, script: Script) -> None:
+    def __init__(self, trial: Trial) -> None:
         super().__init__()
         self.trial = trial
-        self.script = script
 
     def create(self) -> Any:
         async def client(messages: Sequence[Any], context: Any, **options: Any) -> ModelResponse:
             del context
-            reply = self.trial.ask(self.script, str(list(messages)), has_tools=bool(options.get("tools")))
+            reply = self.trial.ask(str(list(messages)), has_tools=bool(options.get("tools")))
             usage = Usage(
                 prompt_tokens=INPUT_TOKENS,
                 completion_tokens=OUTPUT_TOKENS,
@@ -50,15 +49,11 @@ class AG2(Harness):
     adapter = EbbtideTurns
     modes = ("async",)
 
-    def run(
-        self, adapter: EbbtideTurns, script: Script, tools: Sequence[Callable[..., str]], mode: str
-    ) -> Trial:
+    def play(self, adapter: EbbtideTurns, trial: Trial, tools: Tools, mode: str) -> None:
         """One agent, asked."""
         del mode
-        trial = Trial()
-        config = _ScriptedConfig(trial, script)
+        config = _ScriptedConfig(trial)
         asyncio.run(_ask(Agent("clerk", config=config, tools=list(tools), middleware=[adapter]), trial))
-        return trial
 
 
 async def _ask(agent: Any, trial: Trial) -> None:

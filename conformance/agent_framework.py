@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 from agent_framework import (
@@ -19,8 +19,8 @@ from agent_framework import (
     UsageDetails,
 )
 
-from conformance.harness import Harness, Trial
-from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, TOTAL_TOKENS, Script
+from conformance.harness import Harness, Tools, Trial
+from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, TOTAL_TOKENS
 from ebbtide.adapters.agent_framework import EbbtideAgentMiddleware
 
 _MOST_CALLS = 100
@@ -29,10 +29,9 @@ _MOST_CALLS = 100
 class _ScriptedClient(FunctionInvocationLayer, ChatMiddlewareLayer, BaseChatClient):
     """Answers as the script says, and states tokens."""
 
-    def __init__(self, trial: Trial, script: Script) -> None:
+    def __init__(self, trial: Trial) -> None:
         super().__init__(function_invocation_configuration={"max_iterations": _MOST_CALLS})
         self.trial = trial
-        self.script = script
 
     def _inner_get_response(
         self, *, messages: Sequence[Message], stream: bool, options: Any, **_: Any
@@ -52,7 +51,7 @@ class _ScriptedClient(FunctionInvocationLayer, ChatMiddlewareLayer, BaseChatClie
 
     def _answer(self, messages: Sequence[Message], options: Any) -> tuple[list[Content], UsageDetails]:
         text = "\n".join(str([content.to_dict() for content in message.contents]) for message in messages)
-        reply = self.trial.ask(self.script, text, has_tools=bool(options.get("tools")))
+        reply = self.trial.ask(text, has_tools=bool(options.get("tools")))
         calls = [
             Content.from_function_call(call_id=call.id, name=call.name, arguments=call.args)
             for call in reply.calls
@@ -71,17 +70,13 @@ class AgentFramework(Harness):
     adapter = EbbtideAgentMiddleware
     modes = ("async", "stream")
 
-    def run(
-        self, adapter: EbbtideAgentMiddleware, script: Script, tools: Sequence[Callable[..., str]], mode: str
-    ) -> Trial:
+    def play(self, adapter: EbbtideAgentMiddleware, trial: Trial, tools: Tools, mode: str) -> None:
         """One agent, run."""
-        trial = Trial()
-        agent: Any = Agent(client=_ScriptedClient(trial, script), tools=list(tools), middleware=[adapter])
+        agent: Any = Agent(client=_ScriptedClient(trial), tools=list(tools), middleware=[adapter])
         response = asyncio.run(_response(agent, mode))
         trial.answer = response.text
         trial.steps = len(response.messages)
         trial.tokens = (response.usage_details or {}).get("total_token_count")
-        return trial
 
 
 async def _response(agent: Any, mode: str) -> Any:

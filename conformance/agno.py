@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,8 +12,8 @@ from agno.metrics import MessageMetrics
 from agno.models.base import Model
 from agno.models.response import ModelResponse
 
-from conformance.harness import Harness, Trial
-from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, TOTAL_TOKENS, Script
+from conformance.harness import Harness, Tools, Trial
+from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, TOTAL_TOKENS
 from ebbtide.adapters.agno import EbbtideAgno
 
 
@@ -23,11 +23,10 @@ class _ScriptedAgnoModel(Model):
 
     id: str = "scripted"
     trial: Any = None
-    script: Any = None
 
     def invoke(self, messages: list[Any], tools: Any = None, **_: Any) -> ModelResponse:
         text = "\n".join(str(message.content) for message in messages)
-        reply = self.trial.ask(self.script, text, has_tools=bool(tools))
+        reply = self.trial.ask(text, has_tools=bool(tools))
         usage = MessageMetrics(
             input_tokens=INPUT_TOKENS,
             output_tokens=OUTPUT_TOKENS,
@@ -62,12 +61,9 @@ class Agno(Harness):
 
     adapter = EbbtideAgno
 
-    def run(
-        self, adapter: EbbtideAgno, script: Script, tools: Sequence[Callable[..., str]], mode: str
-    ) -> Trial:
+    def play(self, adapter: EbbtideAgno, trial: Trial, tools: Tools, mode: str) -> None:
         """One run of an agent."""
-        trial = Trial()
-        model = adapter.attach(_ScriptedAgnoModel(trial=trial, script=script))
+        model = adapter.attach(_ScriptedAgnoModel(trial=trial))
         agent = Agent(model=model, tools=list(tools), telemetry=False)
         if mode == "sync":
             output = agent.run(TASK)
@@ -79,7 +75,6 @@ class Agno(Harness):
         trial.answer = str(output.content)
         trial.steps = len(output.messages or ())
         trial.tokens = output.metrics.total_tokens
-        return trial
 
 
 HARNESS = Agno()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import Callable, Sequence
 from typing import Any
 
 # Else it writes home at each step.
@@ -19,8 +18,8 @@ os.environ.update(
 from crewai import Agent, BaseLLM, Crew, Task
 from crewai.tools import tool
 
-from conformance.harness import Harness, Trial
-from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, Script
+from conformance.harness import Harness, Tools, Trial
+from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK
 from ebbtide.adapters.crewai import EbbtideCrewAI
 
 logging.getLogger(BaseLLM.__module__).setLevel(logging.ERROR)  # it warns that it guesses tokens beforehand
@@ -30,14 +29,13 @@ class _ScriptedCrewLLM(BaseLLM):
     """Answers as the script says, and states tokens."""
 
     trial: Any = None
-    script: Any = None
 
     def supports_function_calling(self) -> bool:
         return True
 
     def call(self, messages: Any, tools: Any = None, *_: Any, **__: Any) -> Any:
         text = "\n".join(str(message.get("content")) for message in messages)
-        reply = self.trial.ask(self.script, text, has_tools=bool(tools))
+        reply = self.trial.ask(text, has_tools=bool(tools))
         self._track_token_usage_internal({"prompt_tokens": INPUT_TOKENS, "completion_tokens": OUTPUT_TOKENS})
         return reply.openai_calls or reply.text
 
@@ -52,12 +50,9 @@ class CrewAI(Harness):
     modes = ("sync", "async")
     has_parallel_calls = False  # CrewAI itself ends a run that makes five equal calls, also at once
 
-    def run(
-        self, adapter: EbbtideCrewAI, script: Script, tools: Sequence[Callable[..., str]], mode: str
-    ) -> Trial:
+    def play(self, adapter: EbbtideCrewAI, trial: Trial, tools: Tools, mode: str) -> None:
         """One kickoff."""
-        trial = Trial()
-        llm = adapter.attach(_ScriptedCrewLLM(model="scripted", trial=trial, script=script))
+        llm = adapter.attach(_ScriptedCrewLLM(model="scripted", trial=trial))
         agent = Agent(
             role="finder",
             goal="Find it.",
@@ -72,7 +67,6 @@ class CrewAI(Harness):
         trial.answer = output.raw
         trial.steps = len(output.tasks_output[0].messages)
         trial.tokens = output.token_usage.total_tokens
-        return trial
 
 
 HARNESS = CrewAI()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,8 +12,8 @@ from dspy.clients.engines.dummy_engine import AsyncDummyEngine, DummyEngine
 from dspy.lm15 import Usage
 from dspy.utils import DummyLM
 
-from conformance.harness import Answer, Harness, Trial
-from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, Script
+from conformance.harness import Answer, Harness, Tools, Trial
+from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK
 from ebbtide.adapters.dspy import EbbtideReAct
 
 _MOST_STEPS = 100
@@ -27,16 +26,15 @@ class _ScriptedEngine(DummyEngine):
     the script, and one count of tokens.
     """
 
-    def __init__(self, owner: DummyLM, trial: Trial, script: Script) -> None:
+    def __init__(self, owner: DummyLM, trial: Trial) -> None:
         super().__init__(owner)
         self.trial = trial
-        self.script = script
         self.last: Answer | None = None
 
     def _complete_messages(self, messages: Any) -> Any:
         has_tools = "next_tool_name" in str(messages)
         tokens = (INPUT_TOKENS, OUTPUT_TOKENS) if self.last is None else (0, 0)
-        reply = self.last or self.trial.ask(self.script, messages[-1]["content"], has_tools=has_tools)
+        reply = self.last or self.trial.ask(messages[-1]["content"], has_tools=has_tools)
         if not has_tools:
             fields = {"reasoning": "", "answer": reply.text}
         elif reply.calls:
@@ -52,9 +50,9 @@ class _ScriptedEngine(DummyEngine):
         return replace(response, usage=usage)
 
 
-def _scripted_model(trial: Trial, script: Script) -> DummyLM:
+def _scripted_model(trial: Trial) -> DummyLM:
     model = DummyLM([])
-    engine = _ScriptedEngine(model, trial, script)
+    engine = _ScriptedEngine(model, trial)
     model._engine_spec = engine  # noqa: SLF001 - it makes one for itself alone
     model._async_engine_spec = AsyncDummyEngine(engine)  # noqa: SLF001
     return model
@@ -67,19 +65,15 @@ class DSPy(Harness):
     modes = ("sync", "async")
     has_parallel_calls = False
 
-    def run(
-        self, adapter: dict[str, Any], script: Script, tools: Sequence[Callable[..., str]], mode: str
-    ) -> Trial:
+    def play(self, adapter: dict[str, Any], trial: Trial, tools: Tools, mode: str) -> None:
         """One module, called."""
-        trial = Trial()
         module = EbbtideReAct("question -> answer", list(tools), _MOST_STEPS, **adapter)
-        with dspy.context(lm=_scripted_model(trial, script), track_usage=True):
+        with dspy.context(lm=_scripted_model(trial), track_usage=True):
             answer = module(question=TASK) if mode == "sync" else asyncio.run(module.acall(question=TASK))
         trial.answer = str(answer.answer)
         trial.steps = sum(name.startswith("observation") for name in answer.trajectory)
         usages = (answer.get_lm_usage() or {}).values()
         trial.tokens = sum(usage["total_tokens"] for usage in usages)
-        return trial
 
 
 HARNESS = DSPy()

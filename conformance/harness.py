@@ -35,6 +35,8 @@ ENVIRONMENTS: Final[dict[str, tuple[str, ...]]] = {
 #: The adapters that have a harness, by the name of their module; those of clients need no environment.
 ADAPTERS: Final = tuple(sorted([*ENVIRONMENTS, "anthropic_client", "openai_client"]))
 
+Tools = Sequence[Callable[..., str]]
+
 
 class AskedCall(NamedTuple):
     """A call of a tool that the scripted model asks for."""
@@ -68,6 +70,7 @@ class Trial:
     """One run, as its model and its user saw it.
 
     Args:
+        script: What the model answers.
         inputs: What the model was sent, call by call, as one text each.
         has_tools: Whether it was offered tools, call by call.
         answer: What the user gets in the end, as text.
@@ -75,18 +78,19 @@ class Trial:
         tokens: What the framework itself has counted; None where it counts none.
     """
 
+    script: Script
     inputs: list[str] = field(default_factory=list)
     has_tools: list[bool] = field(default_factory=list)
     answer: str = ""
     steps: int = 0
     tokens: int | None = None
 
-    def ask(self, script: Script, text: str, *, has_tools: bool) -> Answer:
-        """What the scripted model answers to an input."""
+    def ask(self, text: str, *, has_tools: bool) -> Answer:
+        """What the model answers to an input."""
         self.inputs.append(text)
         self.has_tools.append(has_tools)
         number = len(self.inputs)
-        reply = script(number, has_tools)
+        reply = self.script(number, has_tools)
         calls = (
             AskedCall(f"call_{number}_{place}", name, dict(args))
             for place, (name, args) in enumerate(reply.calls)
@@ -107,8 +111,14 @@ class Harness:
     modes: tuple[str, ...] = ("sync", "async", "stream")
     has_parallel_calls = True
 
-    def run(self, adapter: Any, script: Script, tools: Sequence[Callable[..., str]], mode: str) -> Trial:
-        """One run of an agent with these tools, on the task of the kit; it may use an event loop of its own.
+    def run(self, adapter: Any, script: Script, tools: Tools, mode: str) -> Trial:
+        """One run of an agent with these tools, on the task of the kit."""
+        trial = Trial(script)
+        self.play(adapter, trial, tools, mode)
+        return trial
+
+    def play(self, adapter: Any, trial: Trial, tools: Tools, mode: str) -> None:
+        """Makes a run; it may use an event loop of its own.
 
         Up to a hundred calls of the model have to be allowed.
         """

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
 from typing import Any
 
 from haystack.components.agents import Agent
@@ -11,16 +10,16 @@ from haystack.components.generators.chat import MockChatGenerator
 from haystack.dataclasses import ChatMessage, StreamingChunk, ToolCall
 from haystack.tools import create_tool_from_function
 
-from conformance.harness import Harness, Trial
-from conformance.scripts import OPENAI_USAGE, TASK, Script
+from conformance.harness import Harness, Tools, Trial
+from conformance.scripts import OPENAI_USAGE, TASK
 from ebbtide.adapters.haystack import EbbtideHaystackHooks
 
 
-def _generator(trial: Trial, script: Script) -> MockChatGenerator:
+def _generator(trial: Trial) -> MockChatGenerator:
     def answer(messages: list[ChatMessage], tools: Any) -> ChatMessage:
         parts = [*(message.text or "" for message in messages)]
         parts += [str(item.result) for message in messages for item in message.tool_call_results]
-        reply = trial.ask(script, "\n".join(parts), has_tools=bool(tools))
+        reply = trial.ask("\n".join(parts), has_tools=bool(tools))
         calls = [ToolCall(call.name, call.args, id=call.id) for call in reply.calls]
         return ChatMessage.from_assistant(reply.text or None, tool_calls=calls, meta={"usage": OPENAI_USAGE})
 
@@ -36,13 +35,10 @@ class Haystack(Harness):
 
     adapter = EbbtideHaystackHooks
 
-    def run(
-        self, adapter: EbbtideHaystackHooks, script: Script, tools: Sequence[Callable[..., str]], mode: str
-    ) -> Trial:
+    def play(self, adapter: EbbtideHaystackHooks, trial: Trial, tools: Tools, mode: str) -> None:
         """One run of an agent."""
-        trial = Trial()
         agent = Agent(
-            chat_generator=_generator(trial, script),
+            chat_generator=_generator(trial),
             tools=[create_tool_from_function(function) for function in tools],
             hooks=adapter,
             streaming_callback=_ignore if mode == "stream" else None,
@@ -52,7 +48,6 @@ class Haystack(Harness):
         trial.answer = result["last_message"].text or ""
         trial.steps = len(result["messages"])
         trial.tokens = result["token_usage"].get("total_tokens")
-        return trial
 
 
 HARNESS = Haystack()

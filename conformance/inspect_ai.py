@@ -6,7 +6,7 @@ import inspect
 import io
 import tempfile
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import redirect_stdout
 from typing import Any
 
@@ -19,8 +19,8 @@ from inspect_ai.model import ChatMessage, ModelAPI, ModelOutput, ModelUsage, get
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.tool import Tool, ToolCall, ToolDef
 
-from conformance.harness import Harness, Trial
-from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, TOTAL_TOKENS, Script
+from conformance.harness import Harness, Tools, Trial
+from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, TOTAL_TOKENS
 from ebbtide.adapters.inspect_ai import EbbtideInspect
 
 _TIMEOUT_S = 60.0
@@ -30,15 +30,14 @@ _TIMEOUT_S = 60.0
 class _ScriptedApi(ModelAPI):
     """Answers as the script says, and states tokens."""
 
-    def __init__(self, model_name: str, *_: Any, trial: Trial, script: Script, **__: Any) -> None:
+    def __init__(self, model_name: str, *_: Any, trial: Trial, **__: Any) -> None:
         super().__init__(model_name)
         self.trial = trial
-        self.script = script
 
     async def generate(self, input: list[ChatMessage], tools: list[Any], **_: Any) -> ModelOutput:  # noqa: A002
         text = "\n".join(message.text for message in input)
         # A script may wait for that of another sample.
-        reply = await to_thread.run_sync(lambda: self.trial.ask(self.script, text, has_tools=bool(tools)))
+        reply = await to_thread.run_sync(lambda: self.trial.ask(text, has_tools=bool(tools)))
         output = ModelOutput.from_content("scripted", reply.text)
         calls = [ToolCall(id=call.id, function=call.name, arguments=call.args) for call in reply.calls]
         output.choices[0].message.tool_calls = calls or None
@@ -78,25 +77,21 @@ class Inspect(Harness):
 
     adapter = EbbtideInspect
 
-    def run(
-        self, adapter: EbbtideInspect, script: Script, tools: Sequence[Callable[..., str]], mode: str
-    ) -> Trial:
+    def play(self, adapter: EbbtideInspect, trial: Trial, tools: Tools, mode: str) -> None:
         """One sample."""
-        trial = Trial()
         with redirect_stdout(io.StringIO()):  # the first time, it prints a banner with the hooks
-            model = get_model("scripted/model", trial=trial, script=script, memoize=False)
+            model = get_model("scripted/model", trial=trial, memoize=False)
         agent = react(tools=[_tool(function) for function in tools], submit=False, model=model)
         work = (trial, adapter.attach(agent))
         if threading.current_thread() is threading.main_thread():
             _evaluate([work])
-            return trial
+            return
         # A process makes one evaluation at a time.
         self._pending.append(work)
         if self._pair.wait(_TIMEOUT_S) == 0:
             _evaluate(self._pending)
             self._pending = []
         self._pair.wait(_TIMEOUT_S)
-        return trial
 
 
 @solver

@@ -8,7 +8,7 @@ import json
 import logging
 import os
 import uuid
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # else importing it asks the network
@@ -17,8 +17,8 @@ import litellm
 from litellm.llms.custom_llm import CustomLLM
 from litellm.types.utils import Choices, Message, ModelResponse, Usage
 
-from conformance.harness import Answer, Harness, Trial
-from conformance.scripts import OPENAI_USAGE, TASK, Script
+from conformance.harness import Answer, Harness, Tools, Trial
+from conformance.scripts import OPENAI_USAGE, TASK
 from ebbtide.adapters.litellm import EbbtideLiteLLM
 
 
@@ -27,12 +27,12 @@ class _ScriptedProvider(CustomLLM):
 
     def __init__(self) -> None:
         super().__init__()
-        self.trials: dict[str, tuple[Trial, Script]] = {}
+        self.trials: dict[str, Trial] = {}
 
     def _reply(self, model: str, messages: list[Any], options: dict[str, Any]) -> Answer:
-        trial, script = self.trials[model.rpartition("/")[2]]
+        trial = self.trials[model.rpartition("/")[2]]
         text = "\n".join(str(message.get("content")) for message in messages)
-        return trial.ask(script, text, has_tools=bool(options.get("tools")))
+        return trial.ask(text, has_tools=bool(options.get("tools")))
 
     def completion(
         self, model: str, messages: list[Any], *_: Any, optional_params: Any, **__: Any
@@ -76,13 +76,10 @@ class LiteLLM(Harness):
 
     adapter = EbbtideLiteLLM
 
-    def run(
-        self, adapter: EbbtideLiteLLM, script: Script, tools: Sequence[Callable[..., str]], mode: str
-    ) -> Trial:
+    def play(self, adapter: EbbtideLiteLLM, trial: Trial, tools: Tools, mode: str) -> None:
         """One loop."""
-        trial = Trial()
         name = uuid.uuid4().hex
-        _PROVIDER.trials[name] = (trial, script)
+        _PROVIDER.trials[name] = trial
         litellm.custom_provider_map = [{"provider": "scripted", "custom_handler": _PROVIDER}]
         messages: list[Any] = [{"role": "user", "content": TASK}]
         functions = {function.__name__: function for function in tools}
@@ -102,7 +99,6 @@ class LiteLLM(Harness):
                 messages.append({"role": "tool", "tool_call_id": request["id"], "content": content})
         trial.answer = str(message["content"])
         trial.steps = len(messages)
-        return trial
 
 
 def _message(adapter: EbbtideLiteLLM, call: dict[str, Any], mode: str) -> Any:

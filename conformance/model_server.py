@@ -12,7 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from conformance.harness import Answer, Trial
-from conformance.scripts import INPUT_TOKENS, OPENAI_USAGE, OUTPUT_TOKENS, TOTAL_TOKENS, Script
+from conformance.scripts import INPUT_TOKENS, OPENAI_USAGE, OUTPUT_TOKENS, TOTAL_TOKENS
 
 
 class ModelServer:
@@ -23,7 +23,7 @@ class ModelServer:
     """
 
     def __init__(self) -> None:
-        self.runs: dict[str, tuple[Trial, Script]] = {}
+        self.runs: dict[str, Trial] = {}
         server = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -51,12 +51,12 @@ class ModelServer:
 
     def answer(self, path: str, body: dict[str, Any]) -> tuple[bytes, str]:
         """The answer to a call, and its type of content."""
-        trial, script = self.runs[body["model"]]
+        trial = self.runs[body["model"]]
         choice = body.get("tool_choice")
         is_continued = (body.get("thread") or {}).get("type") == "continue"  # which keeps the tools
         has_tools = (bool(body.get("tools")) or is_continued) and choice not in ("none", {"type": "none"})
         conversation = {key: body.get(key) for key in ("system", "instructions", "messages", "input")}
-        reply = trial.ask(script, json.dumps(conversation, ensure_ascii=False), has_tools=has_tools)
+        reply = trial.ask(json.dumps(conversation, ensure_ascii=False), has_tools=has_tools)
         number = len(trial.inputs)
         if path.endswith("/chat/completions"):
             items = _chat(reply, number, body)

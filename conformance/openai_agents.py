@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
 from typing import Any
 
 from agents import Agent, ModelProvider, RunConfig, Runner, function_tool
 from agents.testing import ModelCall, ModelStep, ScriptedModel, assistant_message, function_call
 from agents.usage import Usage
 
-from conformance.harness import Harness, Trial
-from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, TOTAL_TOKENS, Script
+from conformance.harness import Harness, Tools, Trial
+from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, TOTAL_TOKENS
 from ebbtide.adapters.openai_agents import AgentRunEnded, EbbtideHooks
 
 _MOST_TURNS = 100
 
 
-def _scripted_model(trial: Trial, script: Script) -> ScriptedModel:
+def _scripted_model(trial: Trial) -> ScriptedModel:
     def respond(call: ModelCall) -> ModelStep:
-        reply = trial.ask(script, str(call.input), has_tools=bool(call.tools))
+        reply = trial.ask(str(call.input), has_tools=bool(call.tools))
         output: list[Any] = [function_call(call.name, call.args, call_id=call.id) for call in reply.calls]
         usage = Usage(
             requests=1,
@@ -46,17 +45,14 @@ class OpenAIAgents(Harness):
 
     adapter = EbbtideHooks
 
-    def run(
-        self, adapter: EbbtideHooks, script: Script, tools: Sequence[Callable[..., str]], mode: str
-    ) -> Trial:
+    def play(self, adapter: EbbtideHooks, trial: Trial, tools: Tools, mode: str) -> None:
         """One agent, run."""
-        trial = Trial()
         agent: Any = Agent(
             name="clerk",
             model="scripted",
             tools=[function_tool(tool) for tool in tools],
         )
-        provider = _ScriptedProvider(_scripted_model(trial, script))
+        provider = _ScriptedProvider(_scripted_model(trial))
         config = adapter.run_config(RunConfig(tracing_disabled=True, model_provider=provider))
         options: Any = {"hooks": adapter, "max_turns": _MOST_TURNS, "run_config": config}
         try:
@@ -71,7 +67,6 @@ class OpenAIAgents(Harness):
             trial.answer = str(result.final_output)
             trial.steps = len(result.new_items)
             trial.tokens = result.context_wrapper.usage.total_tokens
-        return trial
 
 
 async def _result(agent: Any, mode: str, options: Any) -> Any:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from openai import AsyncOpenAI, OpenAI
 
-from conformance.harness import Harness, Trial
+from conformance.harness import Harness, Tools, Trial
 from conformance.model_server import ModelServer
-from conformance.scripts import TASK, Script
+from conformance.scripts import TASK
 from ebbtide.adapters.watched_client import watch
 
 _STEPS = 100
@@ -40,10 +40,10 @@ class OpenAIClient(Harness):
         """The client."""
         return watch(OpenAI(base_url=f"{self._server.url}/v1", api_key="none", max_retries=0), **options)
 
-    def run(self, adapter: Any, script: Script, tools: Sequence[Callable[..., str]], mode: str) -> Trial:
+    def play(self, adapter: Any, trial: Trial, tools: Tools, mode: str) -> None:
         """A loop until the model asks for nothing more."""
-        trial, model = Trial(), uuid.uuid4().hex
-        self._server.runs[model] = (trial, script)
+        model = uuid.uuid4().hex
+        self._server.runs[model] = trial
         by_name = {tool.__name__: tool for tool in tools}
         if mode.startswith("responses"):
             _respond(adapter, model, by_name, trial, mode)
@@ -53,7 +53,6 @@ class OpenAIClient(Harness):
             asyncio.run(_chat_async(watch(client, runs=adapter.ebbtide.runs), model, by_name, trial))
         else:
             _chat(adapter, model, by_name, trial, mode)
-        return trial
 
 
 def _chat(client: Any, model: str, tools: dict[str, Callable[..., str]], trial: Trial, mode: str) -> None:

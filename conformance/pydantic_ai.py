@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -12,8 +12,8 @@ from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCall
 from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel, FunctionStreamedResponse
 from pydantic_ai.usage import RequestUsage, UsageLimits
 
-from conformance.harness import Answer, Harness, Trial
-from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, Script
+from conformance.harness import Answer, Harness, Tools, Trial
+from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK
 from ebbtide.adapters.pydantic_ai import EbbtideCapability
 
 _LIMITS = UsageLimits(request_limit=100)
@@ -43,9 +43,9 @@ class _StatedModel(FunctionModel):
             )
 
 
-def _scripted_model(trial: Trial, script: Script) -> FunctionModel:
+def _scripted_model(trial: Trial) -> FunctionModel:
     def ask(messages: list[ModelMessage], info: AgentInfo) -> Answer:
-        return trial.ask(script, str(messages), has_tools=bool(info.function_tools))
+        return trial.ask(str(messages), has_tools=bool(info.function_tools))
 
     def respond(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
         reply = ask(messages, info)
@@ -72,12 +72,9 @@ class PydanticAI(Harness):
 
     adapter = EbbtideCapability
 
-    def run(
-        self, adapter: EbbtideCapability, script: Script, tools: Sequence[Callable[..., str]], mode: str
-    ) -> Trial:
+    def play(self, adapter: EbbtideCapability, trial: Trial, tools: Tools, mode: str) -> None:
         """One agent, run."""
-        trial = Trial()
-        agent: Any = Agent(_scripted_model(trial, script), tools=list(tools), capabilities=[adapter])
+        agent: Any = Agent(_scripted_model(trial), tools=list(tools), capabilities=[adapter])
         if mode == "sync":
             result: Any = agent.run_sync(TASK, usage_limits=_LIMITS)
             trial.answer = result.output
@@ -85,7 +82,6 @@ class PydanticAI(Harness):
             result, trial.answer = asyncio.run(_result(agent, mode))
         trial.steps = len(result.all_messages())
         trial.tokens = result.usage.total_tokens
-        return trial
 
 
 async def _result(agent: Any, mode: str) -> tuple[Any, str]:

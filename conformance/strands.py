@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator
 from typing import Any
 
 from strands import Agent, tool
 from strands.models import Model
 
-from conformance.harness import Answer, Harness, Trial
-from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, TOTAL_TOKENS, Script
+from conformance.harness import Answer, Harness, Tools, Trial
+from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, TOTAL_TOKENS
 from ebbtide.adapters.strands import EbbtideStrandsPlugin
 
 
 class _ScriptedStrandsModel(Model):
     """Answers as the script says, and states tokens."""
 
-    def __init__(self, trial: Trial, script: Script) -> None:
+    def __init__(self, trial: Trial) -> None:
         self.trial = trial
-        self.script = script
 
     def update_config(self, **_: Any) -> None:
         """Has none."""
@@ -35,7 +34,7 @@ class _ScriptedStrandsModel(Model):
     async def stream(
         self, messages: list[Any], tool_specs: list[Any] | None = None, *_: Any, **__: Any
     ) -> AsyncIterator[Any]:
-        reply = self.trial.ask(self.script, json.dumps(messages, default=str), has_tools=bool(tool_specs))
+        reply = self.trial.ask(json.dumps(messages, default=str), has_tools=bool(tool_specs))
         yield {"messageStart": {"role": "assistant"}}
         for item in _blocks(reply):
             yield item
@@ -69,12 +68,9 @@ class Strands(Harness):
 
     adapter = EbbtideStrandsPlugin
 
-    def run(
-        self, adapter: EbbtideStrandsPlugin, script: Script, tools: Sequence[Callable[..., str]], mode: str
-    ) -> Trial:
+    def play(self, adapter: EbbtideStrandsPlugin, trial: Trial, tools: Tools, mode: str) -> None:
         """One invocation."""
-        trial = Trial()
-        model = _ScriptedStrandsModel(trial, script)
+        model = _ScriptedStrandsModel(trial)
         agent = Agent(
             model=model,
             tools=[tool(function) for function in tools],
@@ -90,7 +86,6 @@ class Strands(Harness):
         trial.answer = str(result)
         trial.steps = len(agent.messages)
         trial.tokens = result.metrics.accumulated_usage["totalTokens"]
-        return trial
 
 
 async def _last(agent: Agent) -> Any:
