@@ -82,7 +82,6 @@ class _Conversation:
         agent: Its name for us; None for the first one.
         answer_id: Id of the answer of the model that was recorded last.
         is_open: True if a call of the model was let through whose answer has not been recorded.
-        usage: Usage of that call.
     """
 
     agent: str | None

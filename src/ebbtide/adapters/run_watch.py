@@ -115,7 +115,6 @@ class RunWatch:
 
         Args:
             run_id: The run.
-            agent: Whose model is called.
             asks: True if there is a person to ask: then a loop, which would end the run, is a question, too.
             model: Name of the model, if it is known; a limit in dollars without its price is warned of.
         """
@@ -176,7 +175,6 @@ class RunWatch:
 
         Args:
             answer: The returned object, as for `ModelCall.of`.
-            agent: The agent whose model it is.
             model: The model, in place of the one that the answer names.
             usage: Object that states the usage, as for `Usage.of`, if that is not the answer.
         """
@@ -208,8 +206,6 @@ class RunWatch:
         Args:
             args: Its arguments, or their JSON; None where they are not known.
             result: Its answer, whatever the framework makes of it.
-            error: True if it failed.
-            agent: The agent that called it.
             batch: Equal for calls that one answer of a model asked for.
         """
         call = ToolCall(
