@@ -89,7 +89,6 @@ def with_advice(
     """A bill with its sentence and its suggestions.
 
     Args:
-        bill: The bill.
         charges: What the calls of the main chain paid, in order.
         instructions: Tokens that come before everything else.
         openings: Events at which a person may have begun a new task.

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from heapq import heappush, heappushpop
+from operator import attrgetter
 from typing import Final
 
 from ebbtide.budget.bill.bill import Compaction, ContextPart, ContextSize, TokenClass, WasteKind
@@ -64,17 +65,19 @@ class Sum:
         self.entry_cost += entry_cost
         self.entry_tokens += entry_tokens
 
+    def add_event(self, cost: int, tokens: int, *, is_unpriced: bool = False) -> None:
+        """Add what one event took."""
+        self.cost += cost
+        self.tokens += tokens
+        self.count += 1
+        self.unpriced += is_unpriced
+
     def __copy__(self) -> Sum:
         # What the standard library does by itself takes six times as long.
-        return Sum(
-            self.cost,
-            self.tokens,
-            self.entry_cost,
-            self.entry_tokens,
-            self.count,
-            self.failures,
-            self.unpriced,
-        )
+        return Sum(*_values_of(self))
+
+
+_values_of = attrgetter(*(item.name for item in fields(Sum)))
 
 
 @dataclass(slots=True)
@@ -228,15 +231,8 @@ class Ledger:
         self.is_estimated = self.is_estimated or charge.is_estimated
         self._take(charge, usage, agent)
         self._classify(charge, usage)
-        part = self._part(ContextPart.TOOL_CALL)
-        part.add(cost, tokens)
-        part.count += 1
-        if item.tool is not None:
-            _of(self.tools, item.tool).add(cost, tokens)
-        if item.file is not None:
-            _of(self.files, item.file).add(cost, tokens)
-        if item.has_failed:
-            self.failures.add(cost, tokens)
+        self._part(ContextPart.TOOL_CALL).add_event(cost, tokens)
+        self._attribute(item, cost, tokens)
         own = replace(item.again(), part=ContextPart.TOOL_CALL, cost=cost, reading=tokens)
         self._rank(own)
 
@@ -330,12 +326,7 @@ class Ledger:
         part = self._part(item.part)
         part.add(*amounts)
         part.count += 1
-        if item.tool is not None:
-            _of(self.tools, item.tool).add(*amounts)
-        if item.file is not None:
-            _of(self.files, item.file).add(*amounts)
-        if item.has_failed:
-            self.failures.add(*amounts)
+        self._attribute(item, *amounts)
         if self.answers is not None and item.part is ContextPart.TOOL_OUTPUT:
             self.answers.append(item)
         if item.waste is WasteKind.TODO_LIST:
@@ -349,6 +340,15 @@ class Ledger:
             self.waste(WasteKind.LARGE_OUTPUT, cost, tokens, item, tool=item.tool)
         if item.part is not ContextPart.INSTRUCTIONS or item.title:
             self._rank(item)
+
+    def _attribute(self, item: Item, *amounts: int) -> None:
+        """Adds what was paid for an item to the sums of its tool, its file and the failures."""
+        if item.tool is not None:
+            _of(self.tools, item.tool).add(*amounts)
+        if item.file is not None:
+            _of(self.files, item.file).add(*amounts)
+        if item.has_failed:
+            self.failures.add(*amounts)
 
     def _rank(self, item: Item) -> None:
         self.pushes += 1
@@ -433,31 +433,19 @@ class Ledger:
         is_unpriced = charge.cost is None and tokens > 0
         self._spend(cost, tokens, is_unpriced=is_unpriced)
         for sums, name in ((self.models, usage.model or ""), (self.agents, agent)):
-            line = _of(sums, name)
-            line.add(cost, tokens)
-            line.count += 1
-            line.unpriced += is_unpriced
+            _of(sums, name).add_event(cost, tokens, is_unpriced=is_unpriced)
 
     def book(self, cost: int, tokens: int, *, is_unpriced: bool = False) -> None:
         """Book an amount at the latest time."""
         ts = calendar_seconds(self.now)
         quarter = None if ts is None else int(ts // QUARTER_S)
-        line = self.quarters.get(quarter)
-        if line is None:
-            line = self.quarters[quarter] = Sum()
-        line.add(cost, tokens)
-        line.count += 1
-        line.unpriced += is_unpriced
+        self.quarters.setdefault(quarter, Sum()).add_event(cost, tokens, is_unpriced=is_unpriced)
 
     def _spend(self, cost: int, tokens: int, *, is_unpriced: bool = False) -> None:
-        self.spent.add(cost, tokens)
-        self.spent.count += 1
+        self.spent.add_event(cost, tokens)
         self.book(cost, tokens, is_unpriced=is_unpriced)
         if self.requests:
-            request = self.requests[-1].sum
-            request.add(cost, tokens)
-            request.count += 1
-            request.unpriced += is_unpriced
+            self.requests[-1].sum.add_event(cost, tokens, is_unpriced=is_unpriced)
 
     def _classify(self, charge: Charge, usage: Usage) -> None:
         reasoning = possible_part(usage.reasoning_tokens, charge.output) or 0

@@ -35,7 +35,6 @@ def bill_of(
     """The sums as a bill, without its sentence and suggestions.
 
     Args:
-        ledger: The sums of the run.
         total_cost: Units that were spent in all; None where nothing of it is known.
         total_tokens: Tokens likewise.
         zone: By whose calendar a day begins; None takes that of this machine.

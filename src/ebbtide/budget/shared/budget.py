@@ -11,7 +11,7 @@ from math import inf
 from typing import Any, Final, NamedTuple
 
 from ebbtide.budget.tally import units
-from ebbtide.checks import number
+from ebbtide.checks import member, number
 from ebbtide.errors import ConfigError, shown
 from ebbtide.settings_file import refuse_unknown
 
@@ -125,12 +125,8 @@ class Budget:
     reserve_usd: float | None = None
 
     def __post_init__(self) -> None:
-        for key, kind in (("scope", BudgetScope), ("per", Period)):
-            value = getattr(self, key)
-            if not isinstance(value, str) or value not in kind.__members__.values():
-                words = ", ".join(member.value for member in kind)
-                raise ConfigError(f"{key} = {shown(value)}: expected one of {words}")
-            object.__setattr__(self, key, kind(value))
+        object.__setattr__(self, "scope", member("scope", self.scope, BudgetScope))
+        object.__setattr__(self, "per", member("per", self.per, Period))
         if not isinstance(self.name, str) or not self.name:
             raise ConfigError(f"name = {shown(self.name)}: expected a name, or a pattern such as *")
         if self.scope is BudgetScope.ALL and self.name != "*":

@@ -54,9 +54,7 @@ class BudgetStanding(Record):
         """Of what the store says.
 
         Args:
-            standing: What it says.
             budget: The budget; None where it is not set any more.
-            span: Its period.
             now: Seconds since 1970.
         """
         scope, name, per, _ = parts_of_key(standing.key)

@@ -33,7 +33,6 @@ class RedisBudgetStore:
 
     Args:
         url: Such as ``redis://localhost:6379/0``, ``rediss://`` or ``unix://``.
-        prefix: Of its keys.
         timeout_s: Seconds that a call waits for the server.
 
     Raises:
