@@ -7,7 +7,7 @@ the other.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from math import inf
@@ -328,23 +328,6 @@ class CallLedger:
     def absent(self) -> Iterator[CountedCall]:
         """Calls that forks replay, and whose own thread is not here; all places are those of forks."""
         return (call.counted() for call in self._each() if call.is_replay)
-
-    def sums(
-        self, key: Callable[[CountedCall], _Key], cost: Callable[[CountedCall], int | None]
-    ) -> dict[_Key, CallSums]:
-        """Sums by any key; those of all keys together are those of all calls, in whole units.
-
-        Args:
-            cost: What a call cost, in units of money; None where nobody knows.
-        """
-        sums: dict[_Key, CallSums] = {}
-        for call in self.calls():
-            name = key(call)
-            group = sums.get(name)
-            if group is None:
-                group = sums[name] = CallSums()
-            group.add(call.usage, cost(call))
-        return sums
 
     def _each(self) -> Iterator[_Call]:
         for known in self._calls.values():
