@@ -44,9 +44,6 @@ class EbbtideTurns:
         asks: True if a person is asked where one should look, and before a loop ends the run, as
             ``context.input`` asks: the agent needs a ``hitl_hook``. The run ends where the answer is no, or
             where there is none. Without, it ends.
-
-    Attributes:
-        watch: The runs, and what failed in watching them.
     """
 
     def __init__(self, *, asks: bool = False, **options: Unpack[WatchOptions]) -> None:

@@ -27,9 +27,6 @@ class EbbtideAgno:
     Agno has no hook before a call of the model, so that the model itself asks. A note is put before the next
     call, for that call alone. A run that is to end gets its reason as the model's last answer, so that it
     completes as usual and all messages are kept.
-
-    Attributes:
-        watch: The runs, and what failed in watching them.
     """
 
     def __init__(self, **options: Unpack[WatchOptions]) -> None:

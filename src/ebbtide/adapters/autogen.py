@@ -42,9 +42,6 @@ class EbbtideClients:
 
     A note is put before the next call of the model, for that call alone. A conversation that is to end gets
     its reason as the model's last answer, so that the agent ends its turn as usual.
-
-    Attributes:
-        watch: The runs, and what failed in watching them.
     """
 
     def __init__(self, **options: Unpack[WatchOptions]) -> None:

@@ -40,15 +40,20 @@ class CallForm(Protocol):
 
     def kept_history(self, arguments: Arguments) -> str | None:
         """Returns the id of what the call goes on with, where the provider keeps the history."""
+        del arguments
+        return None
 
     def asking_usage(self, arguments: Arguments) -> Arguments | None:
         """Returns a streamed call that asks for its usage; None where that needs no asking."""
+        del arguments
+        return None
 
     def with_note(self, arguments: Arguments, note: str) -> Arguments:
         """Returns the call with a note behind its last message."""
 
     def without_tools(self, arguments: Arguments) -> Arguments:
         """Returns the call, such that the model answers in words; a history may still name the tools."""
+        return {**arguments, "tool_choice": "none"} if arguments.get("tools") else arguments
 
     def last_words(self, arguments: Arguments, text: str) -> Any:
         """Returns what stands in for the answer of the model, as the SDK gives it."""
@@ -60,21 +65,7 @@ class CallForm(Protocol):
         """Returns the answer that the items of a stream make, as far as `ModelCall.of` reads it."""
 
 
-class _SentWhole:
-    """A form whose calls send the whole conversation, and whose streams state their usage."""
-
-    def kept_history(self, arguments: Arguments) -> str | None:
-        """Returns None: the call sends all."""
-        del arguments
-        return None
-
-    def asking_usage(self, arguments: Arguments) -> Arguments | None:
-        """Returns None: nobody needs to ask."""
-        del arguments
-        return None
-
-
-class ChatCompletions(_SentWhole):
+class ChatCompletions(CallForm):
     """``chat.completions.create`` of OpenAI, and of everybody who offers the same."""
 
     def asking_usage(self, arguments: Arguments) -> Arguments | None:
@@ -99,10 +90,6 @@ class ChatCompletions(_SentWhole):
     def with_note(self, arguments: Arguments, note: str) -> Arguments:
         """Adds the note as a message of the user."""
         return {**arguments, "messages": [*arguments["messages"], {"role": "user", "content": note}]}
-
-    def without_tools(self, arguments: Arguments) -> Arguments:
-        """Sets the choice of tools to none, if there are tools."""
-        return {**arguments, "tool_choice": "none"} if arguments.get("tools") else arguments
 
     def last_words(self, arguments: Arguments, text: str) -> Any:
         """Returns a ``ChatCompletion`` with the text as its message."""
@@ -161,7 +148,7 @@ class ChatCompletions(_SentWhole):
         return {"choices": [{"message": message}]}
 
 
-class Responses(_SentWhole):
+class Responses(CallForm):
     """``responses.create`` of OpenAI."""
 
     def kept_history(self, arguments: Arguments) -> str | None:
@@ -193,10 +180,6 @@ class Responses(_SentWhole):
         value = arguments.get("input")
         items = [{"role": "user", "content": value}] if isinstance(value, str) else list(value or ())
         return {**arguments, "input": [*items, {"role": "user", "content": note}]}
-
-    def without_tools(self, arguments: Arguments) -> Arguments:
-        """Sets the choice of tools to none, if there are tools."""
-        return {**arguments, "tool_choice": "none"} if arguments.get("tools") else arguments
 
     def last_words(self, arguments: Arguments, text: str) -> Any:
         """Returns a completed ``Response`` with the text as its message."""
@@ -262,7 +245,7 @@ class Responses(_SentWhole):
         return {"output": []}
 
 
-class Messages(_SentWhole):
+class Messages(CallForm):
     """``messages.create`` of Anthropic.
 
     Args:

@@ -33,9 +33,6 @@ class EbbtideCrewAI:
     A kickoff of a crew is a run, and its agents are judged apart. A note is put before the next call of the
     model, for that call alone. An agent that is to end gets the reason as the model's last answer, so that
     its task ends as usual, and the crew goes on.
-
-    Attributes:
-        watch: The runs, and what failed in watching them.
     """
 
     def __init__(self, **options: Unpack[WatchOptions]) -> None:

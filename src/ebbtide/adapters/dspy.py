@@ -43,9 +43,6 @@ class EbbtideReAct(dspy.ReAct):
     and its outputs that are texts are the reason. The last call of a run with a limit is the one that
     extracts the answer.
 
-    Attributes:
-        watch: The runs, and what failed in watching them.
-
     Raises:
         ConfigError: The framework has changed, or an option is wrong.
     """

@@ -23,9 +23,6 @@ class EbbtideAdkPlugin(BasePlugin):
     under ``ParallelAgent``, are judged apart. An invocation that is to end gets its reason as the last answer
     of the model, so that all events are kept.
 
-    Attributes:
-        watch: The runs, and what failed in watching them.
-
     Raises:
         ConfigError: This version of ADK does not state on which branch an agent works.
     """

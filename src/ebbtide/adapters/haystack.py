@@ -57,9 +57,6 @@ class EbbtideHaystackHooks(dict[str, list[Any]]):
     Args:
         others: Hooks of your own, by the points at which they run; at each they come after ours.
 
-    Attributes:
-        watch: The runs, and what failed in watching them.
-
     Raises:
         ConfigError: This version of Haystack does not call hooks at all points that are needed.
     """

@@ -26,9 +26,6 @@ class EbbtideInspect:
     Each sample is a run. A note is put before the next call of the model, for that call alone. A run that is
     to end exceeds a custom limit of Inspect, so that the sample ends, keeps its messages and is scored.
 
-    Attributes:
-        watch: The runs, and what failed in watching them.
-
     Raises:
         ConfigError: This version of Inspect does not call the hooks that are needed.
     """

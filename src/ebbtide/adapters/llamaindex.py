@@ -33,9 +33,6 @@ class EbbtideLlamaIndex:
     Args:
         asks: True if a person is asked where one should look, and before a loop ends it: the run sends an
             `InputRequiredEvent`, and goes on with a `HumanResponseEvent`. Without, the run ends.
-
-    Attributes:
-        watch: The runs, and what failed in watching them.
     """
 
     def __init__(self, *, asks: bool = False, **options: Unpack[WatchOptions]) -> None:

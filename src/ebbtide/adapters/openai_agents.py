@@ -71,9 +71,6 @@ class EbbtideHooks(RunHooks[Any]):
     Args:
         model: The model, where ``RunConfig`` sets one for all agents; otherwise each agent names its own.
 
-    Attributes:
-        watch: The runs, and what failed in watching them.
-
     Raises:
         ConfigError: The SDK is too old, or an option is wrong.
     """

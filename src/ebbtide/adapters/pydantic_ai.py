@@ -54,9 +54,6 @@ class EbbtideCapability(AbstractCapability[Any]):
     run that is to end gets its reason as the model's last answer, so that it ends with a result and all
     messages. Where the result cannot be a text, it raises `TypedRunEnded`.
 
-    Attributes:
-        watch: The runs, and what failed in watching them.
-
     Raises:
         ConfigError: The framework is too old, or an option is wrong.
     """

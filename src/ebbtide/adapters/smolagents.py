@@ -37,9 +37,6 @@ class EbbtideSteps:
     as its final answer; the last call of a run with a limit is the one that the framework makes at
     ``max_steps``, without tools. Agents that an agent manages are watched with it, each as a conversation of
     its own in the same run.
-
-    Attributes:
-        watch: The runs, and what failed in watching them.
     """
 
     def __init__(self, **options: Unpack[WatchOptions]) -> None:

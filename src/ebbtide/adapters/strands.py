@@ -32,9 +32,6 @@ class EbbtideStrandsPlugin(Plugin):
         asks: True if a person is asked where one should look, and before a loop ends the run, by an
             interrupt of Strands: the agent returns with the stop reason ``interrupt``, and goes on when it
             is called with the answer. Without, the run ends.
-
-    Attributes:
-        watch: The runs, and what failed in watching them.
     """
 
     name = "ebbtide"
