@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from ag2 import Agent
@@ -12,62 +12,48 @@ from ag2.events import ModelResponse, ToolCallEvent, ToolCallsEvent, Usage
 from ag2.events.types import ModelMessage
 from ag2.testing import TestConfig
 
-from conformance.harness import Trial
-from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, Script
+from conformance.harness import Harness, Tools, Trial
+from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, TOTAL_TOKENS
 from ebbtide.adapters.ag2 import EbbtideTurns
 
 
 class _ScriptedConfig(TestConfig):
     """Makes the model that the script is."""
 
-    def __init__(self, trial: Trial, script: Script) -> None:
+    def __init__(self, trial: Trial) -> None:
         super().__init__()
         self.trial = trial
-        self.script = script
 
     def create(self) -> Any:
         async def client(messages: Sequence[Any], context: Any, **options: Any) -> ModelResponse:
             del context
-            reply = self.trial.ask(self.script, str(list(messages)), has_tools=bool(options.get("tools")))
-            number = len(self.trial.inputs)
+            reply = self.trial.ask(str(list(messages)), has_tools=bool(options.get("tools")))
             usage = Usage(
                 prompt_tokens=INPUT_TOKENS,
                 completion_tokens=OUTPUT_TOKENS,
-                total_tokens=INPUT_TOKENS + OUTPUT_TOKENS,
+                total_tokens=TOTAL_TOKENS,
             )
             if not reply.calls:
                 return ModelResponse(ModelMessage(reply.text), usage=usage)
             calls = [
-                ToolCallEvent(name, arguments=json.dumps(args), id=f"call_{number}_{place}")
-                for place, (name, args) in enumerate(reply.calls)
+                ToolCallEvent(call.name, arguments=json.dumps(call.args), id=call.id) for call in reply.calls
             ]
             return ModelResponse(tool_calls=ToolCallsEvent(calls), usage=usage)
 
         return client
 
 
-class AG2:
+class AG2(Harness):
     """Agents of AG2."""
 
+    adapter = EbbtideTurns
     modes = ("async",)
-    calls = 4
-    takes_tools_away = True
-    counts_tokens = True
-    has_parallel_calls = True
 
-    def adapter(self, **options: Any) -> EbbtideTurns:
-        """The middleware."""
-        return EbbtideTurns(**options)
-
-    def run(
-        self, adapter: EbbtideTurns, script: Script, tools: Sequence[Callable[..., str]], mode: str
-    ) -> Trial:
+    def play(self, adapter: EbbtideTurns, trial: Trial, tools: Tools, mode: str) -> None:
         """One agent, asked."""
         del mode
-        trial = Trial()
-        config = _ScriptedConfig(trial, script)
+        config = _ScriptedConfig(trial)
         asyncio.run(_ask(Agent("clerk", config=config, tools=list(tools), middleware=[adapter]), trial))
-        return trial
 
 
 async def _ask(agent: Any, trial: Trial) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 from agent_framework import (
@@ -19,8 +19,8 @@ from agent_framework import (
     UsageDetails,
 )
 
-from conformance.harness import Trial
-from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, Script
+from conformance.harness import Harness, Tools, Trial
+from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, TOTAL_TOKENS
 from ebbtide.adapters.agent_framework import EbbtideAgentMiddleware
 
 _MOST_CALLS = 100
@@ -29,10 +29,9 @@ _MOST_CALLS = 100
 class _ScriptedClient(FunctionInvocationLayer, ChatMiddlewareLayer, BaseChatClient):
     """Answers as the script says, and states tokens."""
 
-    def __init__(self, trial: Trial, script: Script) -> None:
+    def __init__(self, trial: Trial) -> None:
         super().__init__(function_invocation_configuration={"max_iterations": _MOST_CALLS})
         self.trial = trial
-        self.script = script
 
     def _inner_get_response(
         self, *, messages: Sequence[Message], stream: bool, options: Any, **_: Any
@@ -52,44 +51,32 @@ class _ScriptedClient(FunctionInvocationLayer, ChatMiddlewareLayer, BaseChatClie
 
     def _answer(self, messages: Sequence[Message], options: Any) -> tuple[list[Content], UsageDetails]:
         text = "\n".join(str([content.to_dict() for content in message.contents]) for message in messages)
-        reply = self.trial.ask(self.script, text, has_tools=bool(options.get("tools")))
-        number = len(self.trial.inputs)
+        reply = self.trial.ask(text, has_tools=bool(options.get("tools")))
         calls = [
-            Content.from_function_call(call_id=f"call_{number}_{place}", name=name, arguments=dict(args))
-            for place, (name, args) in enumerate(reply.calls)
+            Content.from_function_call(call_id=call.id, name=call.name, arguments=call.args)
+            for call in reply.calls
         ]
         usage = UsageDetails(
             input_token_count=INPUT_TOKENS,
             output_token_count=OUTPUT_TOKENS,
-            total_token_count=INPUT_TOKENS + OUTPUT_TOKENS,
+            total_token_count=TOTAL_TOKENS,
         )
         return calls or [Content.from_text(reply.text)], usage
 
 
-class AgentFramework:
+class AgentFramework(Harness):
     """Agents of the framework."""
 
+    adapter = EbbtideAgentMiddleware
     modes = ("async", "stream")
-    calls = 4
-    takes_tools_away = True
-    counts_tokens = True
-    has_parallel_calls = True
 
-    def adapter(self, **options: Any) -> EbbtideAgentMiddleware:
-        """The middleware."""
-        return EbbtideAgentMiddleware(**options)
-
-    def run(
-        self, adapter: EbbtideAgentMiddleware, script: Script, tools: Sequence[Callable[..., str]], mode: str
-    ) -> Trial:
+    def play(self, adapter: EbbtideAgentMiddleware, trial: Trial, tools: Tools, mode: str) -> None:
         """One agent, run."""
-        trial = Trial()
-        agent: Any = Agent(client=_ScriptedClient(trial, script), tools=list(tools), middleware=[adapter])
+        agent: Any = Agent(client=_ScriptedClient(trial), tools=list(tools), middleware=[adapter])
         response = asyncio.run(_response(agent, mode))
         trial.answer = response.text
         trial.steps = len(response.messages)
         trial.tokens = (response.usage_details or {}).get("total_token_count")
-        return trial
 
 
 async def _response(agent: Any, mode: str) -> Any:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import json
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,8 +12,8 @@ from agno.metrics import MessageMetrics
 from agno.models.base import Model
 from agno.models.response import ModelResponse
 
-from conformance.harness import Trial
-from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, Script
+from conformance.harness import Harness, Tools, Trial
+from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, TOTAL_TOKENS
 from ebbtide.adapters.agno import EbbtideAgno
 
 
@@ -24,27 +23,17 @@ class _ScriptedAgnoModel(Model):
 
     id: str = "scripted"
     trial: Any = None
-    script: Any = None
 
     def invoke(self, messages: list[Any], tools: Any = None, **_: Any) -> ModelResponse:
         text = "\n".join(str(message.content) for message in messages)
-        reply = self.trial.ask(self.script, text, has_tools=bool(tools))
-        number = len(self.trial.inputs)
-        calls = [
-            {
-                "id": f"call_{number}_{place}",
-                "type": "function",
-                "function": {"name": name, "arguments": json.dumps(dict(args))},
-            }
-            for place, (name, args) in enumerate(reply.calls)
-        ]
+        reply = self.trial.ask(text, has_tools=bool(tools))
         usage = MessageMetrics(
             input_tokens=INPUT_TOKENS,
             output_tokens=OUTPUT_TOKENS,
-            total_tokens=INPUT_TOKENS + OUTPUT_TOKENS,
+            total_tokens=TOTAL_TOKENS,
         )
         return ModelResponse(
-            role="assistant", content=reply.text or None, tool_calls=calls, response_usage=usage
+            role="assistant", content=reply.text or None, tool_calls=reply.openai_calls, response_usage=usage
         )
 
     async def ainvoke(self, *args: Any, **others: Any) -> ModelResponse:
@@ -67,25 +56,14 @@ class _ScriptedAgnoModel(Model):
         return response
 
 
-class Agno:
+class Agno(Harness):
     """Agents of Agno."""
 
-    modes = ("sync", "async", "stream")
-    calls = 4
-    takes_tools_away = True
-    counts_tokens = True
-    has_parallel_calls = True
+    adapter = EbbtideAgno
 
-    def adapter(self, **options: Any) -> EbbtideAgno:
-        """The adapter, to which each model is attached."""
-        return EbbtideAgno(**options)
-
-    def run(
-        self, adapter: EbbtideAgno, script: Script, tools: Sequence[Callable[..., str]], mode: str
-    ) -> Trial:
+    def play(self, adapter: EbbtideAgno, trial: Trial, tools: Tools, mode: str) -> None:
         """One run of an agent."""
-        trial = Trial()
-        model = adapter.attach(_ScriptedAgnoModel(trial=trial, script=script))
+        model = adapter.attach(_ScriptedAgnoModel(trial=trial))
         agent = Agent(model=model, tools=list(tools), telemetry=False)
         if mode == "sync":
             output = agent.run(TASK)
@@ -97,7 +75,6 @@ class Agno:
         trial.answer = str(output.content)
         trial.steps = len(output.messages or ())
         trial.tokens = output.metrics.total_tokens
-        return trial
 
 
 HARNESS = Agno()

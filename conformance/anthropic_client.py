@@ -10,16 +10,16 @@ from typing import Any
 
 from anthropic import Anthropic, AsyncAnthropic, beta_tool
 
-from conformance.harness import Trial
+from conformance.harness import Harness, Tools, Trial
 from conformance.model_server import ModelServer
-from conformance.scripts import TASK, Script
+from conformance.scripts import TASK
 from ebbtide.adapters.watched_client import watch
 
 _STEPS = 100
 _MOST_TOKENS = 1_000
 
 
-class AnthropicClient:
+class AnthropicClient(Harness):
     """One watched client; every run is a list of messages of its own."""
 
     modes = (
@@ -32,10 +32,6 @@ class AnthropicClient:
         "beta stream helper",
         "tool runner",
     )
-    calls = 4
-    takes_tools_away = True
-    counts_tokens = True
-    has_parallel_calls = True
 
     def __init__(self) -> None:
         self._server = ModelServer()
@@ -44,10 +40,10 @@ class AnthropicClient:
         """The client."""
         return watch(Anthropic(base_url=self._server.url, api_key="none", max_retries=0), **options)
 
-    def run(self, adapter: Any, script: Script, tools: Sequence[Callable[..., str]], mode: str) -> Trial:
+    def play(self, adapter: Any, trial: Trial, tools: Tools, mode: str) -> None:
         """A loop until the model asks for nothing more."""
-        trial, model = Trial(), uuid.uuid4().hex
-        self._server.runs[model] = (trial, script)
+        model = uuid.uuid4().hex
+        self._server.runs[model] = trial
         by_name = {tool.__name__: tool for tool in tools}
         call: dict[str, Any] = {
             "model": model,
@@ -67,7 +63,6 @@ class AnthropicClient:
             _run_tools(adapter, call, tools, trial)
         else:
             _talk(adapter.beta if "beta" in mode else adapter, call, by_name, trial, mode)
-        return trial
 
 
 def _run_tools(client: Any, call: dict[str, Any], tools: Sequence[Callable[..., str]], trial: Trial) -> None:

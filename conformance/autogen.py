@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 from autogen_agentchat.agents import AssistantAgent
@@ -14,8 +14,8 @@ from autogen_core import EVENT_LOGGER_NAME, FunctionCall
 from autogen_core.models import CreateResult, ModelInfo, RequestUsage
 from autogen_ext.models.replay import ReplayChatCompletionClient
 
-from conformance.harness import Trial
-from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, Script
+from conformance.harness import Harness, Tools, Trial
+from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK
 from ebbtide.adapters.autogen import EbbtideClients
 
 _MOST_CALLS = 100
@@ -27,10 +27,9 @@ _INFO = ModelInfo(
 class _ScriptedClient(ReplayChatCompletionClient):
     """Asks the script for the next answer, and replays it."""
 
-    def __init__(self, trial: Trial, script: Script) -> None:
+    def __init__(self, trial: Trial) -> None:
         super().__init__([], model_info=_INFO)
         self.trial = trial
-        self.script = script
 
     async def create(self, messages: Sequence[Any], **options: Any) -> CreateResult:
         self._ask(messages, options)
@@ -42,11 +41,9 @@ class _ScriptedClient(ReplayChatCompletionClient):
             yield item
 
     def _ask(self, messages: Sequence[Any], options: dict[str, Any]) -> None:
-        reply = self.trial.ask(self.script, str(messages), has_tools=bool(options.get("tools")))
-        number = len(self.trial.inputs)
+        reply = self.trial.ask(str(messages), has_tools=bool(options.get("tools")))
         calls = [
-            FunctionCall(id=f"call_{number}_{place}", name=name, arguments=json.dumps(args))
-            for place, (name, args) in enumerate(reply.calls)
+            FunctionCall(id=call.id, name=call.name, arguments=json.dumps(call.args)) for call in reply.calls
         ]
         self.chat_completions.append(
             CreateResult(
@@ -58,28 +55,18 @@ class _ScriptedClient(ReplayChatCompletionClient):
         )
 
 
-class AutoGen:
+class AutoGen(Harness):
     """The assistant of AgentChat."""
 
+    adapter = EbbtideClients
     modes = ("async", "stream")
-    calls = 4
-    takes_tools_away = True
-    counts_tokens = True
-    has_parallel_calls = True
 
-    def adapter(self, **options: Any) -> EbbtideClients:
-        """What makes clients."""
-        return EbbtideClients(**options)
-
-    def run(
-        self, adapter: EbbtideClients, script: Script, tools: Sequence[Callable[..., str]], mode: str
-    ) -> Trial:
+    def play(self, adapter: EbbtideClients, trial: Trial, tools: Tools, mode: str) -> None:
         """One assistant, run."""
         logging.getLogger(EVENT_LOGGER_NAME).setLevel(logging.ERROR)  # it warns of every call of a tool
-        trial = Trial()
         agent = AssistantAgent(
             "clerk",
-            model_client=adapter.client(_ScriptedClient(trial, script)),
+            model_client=adapter.client(_ScriptedClient(trial)),
             tools=list(tools),
             max_tool_iterations=_MOST_CALLS,
             model_client_stream=mode == "stream",
@@ -89,7 +76,6 @@ class AutoGen:
         trial.steps = len(result.messages)
         usages = [message.models_usage for message in result.messages if message.models_usage]
         trial.tokens = sum(usage.prompt_tokens + usage.completion_tokens for usage in usages)
-        return trial
 
 
 async def _result(agent: AssistantAgent, mode: str) -> TaskResult:

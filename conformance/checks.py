@@ -12,10 +12,9 @@ from typing import Any, Final
 from conformance.harness import Harness, Trial
 from conformance.scripts import (
     ANSWER,
-    INPUT_TOKENS,
     LIMIT,
-    OUTPUT_TOKENS,
     PAGES,
+    TOTAL_TOKENS,
     Reply,
     Script,
     Workshop,
@@ -30,7 +29,7 @@ from ebbtide.events.identity import MARK
 from ebbtide.supervision.runs.runs import Runs
 from ebbtide.supervision.supervisor import Supervisor
 
-_NUDGED_CALL: Final = 4
+_NUDGED_CALL: Final = 4  # of the model; a plain loop ends after it
 _TIMEOUT_S: Final = 60.0
 
 
@@ -67,8 +66,8 @@ def run_checks(framework: Harness, checks: Mapping[str, Check] | None = None) ->
 def a_loop_is_nudged_and_ended(framework: Harness, mode: str) -> Iterator[str]:
     """The model is told once, in its fourth call; then the run ends in the framework's own way."""
     trial = _run(framework, framework.adapter(), stuck, mode)
-    if len(trial.inputs) > framework.calls:
-        yield f"{len(trial.inputs)} calls of the model, not {framework.calls}"
+    if len(trial.inputs) > _NUDGED_CALL:
+        yield f"{len(trial.inputs)} calls of the model, not {_NUDGED_CALL}"
     notes = [text.count(MARK) for text in trial.inputs]
     first = next((number for number, count in enumerate(notes, start=1) if count), None)
     if first != _NUDGED_CALL:
@@ -112,9 +111,9 @@ def the_last_call_has_no_tools(framework: Harness, mode: str) -> Iterator[str]:
     trial = _run(framework, framework.adapter(limits=Limits(llm_calls=LIMIT)), healthy, mode)
     if len(trial.inputs) != LIMIT:
         yield f"{len(trial.inputs)} calls of the model with a limit of {LIMIT}"
-    if framework.takes_tools_away and trial.has_tools[LIMIT - 1 : LIMIT] != [False]:
+    if trial.has_tools[LIMIT - 1 : LIMIT] != [False]:
         yield "the last call comes with tools"
-    if framework.takes_tools_away and ANSWER not in trial.answer:
+    if ANSWER not in trial.answer:
         yield f"the answer of the last call is lost: {trial.answer!r:.200}"
 
 
@@ -152,7 +151,7 @@ def runs_at_the_same_time_are_apart(framework: Harness, mode: str) -> Iterator[s
             yield f"the {name} run of two ended with {trial!r:.200}"
         elif name == "healthy":
             yield from _untouched(trial, PAGES + 1)
-        elif len(trial.inputs) > framework.calls:
+        elif len(trial.inputs) > _NUDGED_CALL:
             yield f"{len(trial.inputs)} calls of the model beside another run"
 
 
@@ -170,11 +169,9 @@ def a_fault_of_ours_stays_ours(framework: Harness, mode: str) -> Iterator[str]:
 
 def tokens_agree(framework: Harness, mode: str) -> Iterator[str]:
     """What is counted here is what the model stated, and what the framework counts."""
-    if not framework.counts_tokens:
-        return
     runs = Runs()
     trial = _run(framework, framework.adapter(runs=runs), healthy, mode)
-    stated = (INPUT_TOKENS + OUTPUT_TOKENS) * len(trial.inputs)
+    stated = TOTAL_TOKENS * len(trial.inputs)
     here = sum(standing.tokens or 0 for standing in runs.standing())
     if here != stated:
         yield f"{here} tokens were recorded, and the model stated {stated}"

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import os
-from collections.abc import Callable, Sequence
 from typing import Any
 
 # Else it writes home at each step.
@@ -20,8 +18,8 @@ os.environ.update(
 from crewai import Agent, BaseLLM, Crew, Task
 from crewai.tools import tool
 
-from conformance.harness import Trial
-from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, Script
+from conformance.harness import Harness, Tools, Trial
+from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK
 from ebbtide.adapters.crewai import EbbtideCrewAI
 
 logging.getLogger(BaseLLM.__module__).setLevel(logging.ERROR)  # it warns that it guesses tokens beforehand
@@ -31,49 +29,30 @@ class _ScriptedCrewLLM(BaseLLM):
     """Answers as the script says, and states tokens."""
 
     trial: Any = None
-    script: Any = None
 
     def supports_function_calling(self) -> bool:
         return True
 
     def call(self, messages: Any, tools: Any = None, *_: Any, **__: Any) -> Any:
         text = "\n".join(str(message.get("content")) for message in messages)
-        reply = self.trial.ask(self.script, text, has_tools=bool(tools))
+        reply = self.trial.ask(text, has_tools=bool(tools))
         self._track_token_usage_internal({"prompt_tokens": INPUT_TOKENS, "completion_tokens": OUTPUT_TOKENS})
-        number = len(self.trial.inputs)
-        calls = [
-            {
-                "id": f"call_{number}_{place}",
-                "type": "function",
-                "function": {"name": name, "arguments": json.dumps(dict(args))},
-            }
-            for place, (name, args) in enumerate(reply.calls)
-        ]
-        return calls or reply.text
+        return reply.openai_calls or reply.text
 
     async def acall(self, *args: Any, **others: Any) -> Any:
         return _ScriptedCrewLLM.call(self, *args, **others)
 
 
-class CrewAI:
+class CrewAI(Harness):
     """A crew with one agent and one task."""
 
+    adapter = EbbtideCrewAI
     modes = ("sync", "async")
-    calls = 4
-    takes_tools_away = True
-    counts_tokens = True
     has_parallel_calls = False  # CrewAI itself ends a run that makes five equal calls, also at once
 
-    def adapter(self, **options: Any) -> EbbtideCrewAI:
-        """The adapter, to which each model is attached."""
-        return EbbtideCrewAI(**options)
-
-    def run(
-        self, adapter: EbbtideCrewAI, script: Script, tools: Sequence[Callable[..., str]], mode: str
-    ) -> Trial:
+    def play(self, adapter: EbbtideCrewAI, trial: Trial, tools: Tools, mode: str) -> None:
         """One kickoff."""
-        trial = Trial()
-        llm = adapter.attach(_ScriptedCrewLLM(model="scripted", trial=trial, script=script))
+        llm = adapter.attach(_ScriptedCrewLLM(model="scripted", trial=trial))
         agent = Agent(
             role="finder",
             goal="Find it.",
@@ -88,7 +67,6 @@ class CrewAI:
         trial.answer = output.raw
         trial.steps = len(output.tasks_output[0].messages)
         trial.tokens = output.token_usage.total_tokens
-        return trial
 
 
 HARNESS = CrewAI()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,8 +12,8 @@ from dspy.clients.engines.dummy_engine import AsyncDummyEngine, DummyEngine
 from dspy.lm15 import Usage
 from dspy.utils import DummyLM
 
-from conformance.harness import Trial
-from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, Reply, Script
+from conformance.harness import Answer, Harness, Tools, Trial
+from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK
 from ebbtide.adapters.dspy import EbbtideReAct
 
 _MOST_STEPS = 100
@@ -27,21 +26,21 @@ class _ScriptedEngine(DummyEngine):
     the script, and one count of tokens.
     """
 
-    def __init__(self, owner: DummyLM, trial: Trial, script: Script) -> None:
+    def __init__(self, owner: DummyLM, trial: Trial) -> None:
         super().__init__(owner)
         self.trial = trial
-        self.script = script
-        self.last: Reply | None = None
+        self.last: Answer | None = None
 
     def _complete_messages(self, messages: Any) -> Any:
         has_tools = "next_tool_name" in str(messages)
         tokens = (INPUT_TOKENS, OUTPUT_TOKENS) if self.last is None else (0, 0)
-        reply = self.last or self.trial.ask(self.script, messages[-1]["content"], has_tools=has_tools)
+        reply = self.last or self.trial.ask(messages[-1]["content"], has_tools=has_tools)
         if not has_tools:
             fields = {"reasoning": "", "answer": reply.text}
         elif reply.calls:
-            ((name, args),) = reply.calls
-            fields = {"next_thought": "", "next_tool_name": name, "next_tool_args": json.dumps(args)}
+            (call,) = reply.calls
+            arguments = json.dumps(call.args)
+            fields = {"next_thought": "", "next_tool_name": call.name, "next_tool_args": arguments}
         else:
             self.last = reply
             fields = {"next_thought": "", "next_tool_name": "finish", "next_tool_args": "{}"}
@@ -51,40 +50,30 @@ class _ScriptedEngine(DummyEngine):
         return replace(response, usage=usage)
 
 
-def _scripted_model(trial: Trial, script: Script) -> DummyLM:
+def _scripted_model(trial: Trial) -> DummyLM:
     model = DummyLM([])
-    engine = _ScriptedEngine(model, trial, script)
+    engine = _ScriptedEngine(model, trial)
     model._engine_spec = engine  # noqa: SLF001 - it makes one for itself alone
     model._async_engine_spec = AsyncDummyEngine(engine)  # noqa: SLF001
     return model
 
 
-class DSPy:
+class DSPy(Harness):
     """The ReAct of DSPy."""
 
+    adapter = dict  # the options of the module, which belongs to one signature and its tools
     modes = ("sync", "async")
-    calls = 4
-    takes_tools_away = True
-    counts_tokens = True
     has_parallel_calls = False
 
-    def adapter(self, **options: Any) -> dict[str, Any]:
-        """The options of the module, which belongs to one signature and its tools."""
-        return options
-
-    def run(
-        self, adapter: dict[str, Any], script: Script, tools: Sequence[Callable[..., str]], mode: str
-    ) -> Trial:
+    def play(self, adapter: dict[str, Any], trial: Trial, tools: Tools, mode: str) -> None:
         """One module, called."""
-        trial = Trial()
         module = EbbtideReAct("question -> answer", list(tools), _MOST_STEPS, **adapter)
-        with dspy.context(lm=_scripted_model(trial, script), track_usage=True):
+        with dspy.context(lm=_scripted_model(trial), track_usage=True):
             answer = module(question=TASK) if mode == "sync" else asyncio.run(module.acall(question=TASK))
         trial.answer = str(answer.answer)
         trial.steps = sum(name.startswith("observation") for name in answer.trajectory)
         usages = (answer.get_lm_usage() or {}).values()
         trial.tokens = sum(usage["total_tokens"] for usage in usages)
-        return trial
 
 
 HARNESS = DSPy()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator
 from typing import Any
 
 from google.adk.agents import LlmAgent, RunConfig
@@ -12,8 +12,8 @@ from google.adk.models import BaseLlm, LlmRequest, LlmResponse
 from google.adk.runners import InMemoryRunner
 from google.genai import types
 
-from conformance.harness import Trial
-from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, Script
+from conformance.harness import Harness, Tools, Trial
+from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, TOTAL_TOKENS
 from ebbtide.adapters.google_adk import EbbtideAdkPlugin
 
 _APP = "trial"
@@ -24,7 +24,6 @@ class _ScriptedLlm(BaseLlm):
     """Answers as the script says, a part of the words first where it streams, and states tokens."""
 
     trial: Any
-    script: Any
 
     async def generate_content_async(
         self,
@@ -33,7 +32,7 @@ class _ScriptedLlm(BaseLlm):
     ) -> AsyncIterator[LlmResponse]:
         parts = [part for content in llm_request.contents for part in content.parts or ()]
         text = "\n".join(part.text or str(part.function_response or "") for part in parts)
-        reply = self.trial.ask(self.script, text, has_tools=bool(llm_request.config.tools))
+        reply = self.trial.ask(text, has_tools=bool(llm_request.config.tools))
         answer = [types.Part.from_function_call(name=name, args=dict(args)) for name, args in reply.calls]
         if reply.text:
             answer.insert(0, types.Part(text=reply.text))
@@ -44,30 +43,19 @@ class _ScriptedLlm(BaseLlm):
         usage = types.GenerateContentResponseUsageMetadata(
             prompt_token_count=INPUT_TOKENS,
             candidates_token_count=OUTPUT_TOKENS,
-            total_token_count=INPUT_TOKENS + OUTPUT_TOKENS,
+            total_token_count=TOTAL_TOKENS,
         )
         yield LlmResponse(content=types.Content(role="model", parts=answer), usage_metadata=usage)
 
 
-class GoogleAdk:
+class GoogleAdk(Harness):
     """An agent of ADK in a runner that keeps its sessions in memory."""
 
-    modes = ("sync", "async", "stream")
-    calls = 4
-    takes_tools_away = True
-    counts_tokens = True
-    has_parallel_calls = True
+    adapter = EbbtideAdkPlugin
 
-    def adapter(self, **options: Any) -> EbbtideAdkPlugin:
-        """The plugin."""
-        return EbbtideAdkPlugin(**options)
-
-    def run(
-        self, adapter: EbbtideAdkPlugin, script: Script, tools: Sequence[Callable[..., str]], mode: str
-    ) -> Trial:
+    def play(self, adapter: EbbtideAdkPlugin, trial: Trial, tools: Tools, mode: str) -> None:
         """One invocation."""
-        trial = Trial()
-        model = _ScriptedLlm(model="scripted", trial=trial, script=script)
+        model = _ScriptedLlm(model="scripted", trial=trial)
         agent = LlmAgent(name="finder", model=model, tools=list(tools))
         runner = InMemoryRunner(agent=agent, app_name=_APP, plugins=[adapter])
         session = asyncio.run(runner.session_service.create_session(app_name=_APP, user_id=_USER))
@@ -87,7 +75,6 @@ class GoogleAdk:
         trial.steps = len(whole)
         usages = [event.usage_metadata for event in whole if event.usage_metadata]
         trial.tokens = sum(usage.total_token_count for usage in usages)
-        return trial
 
 
 async def _events(runner: InMemoryRunner, task: Any) -> list[Any]:

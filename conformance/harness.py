@@ -2,37 +2,67 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple
 
-from conformance.environments import ENVIRONMENTS
-from conformance.scripts import Reply, Script
+from conformance.scripts import Script
 from ebbtide.errors import ConfigError
 from ebbtide.settings_file import nearest_name
 
-#: The adapters that have a harness, by the name of their module.
-ADAPTERS: Final = (
-    "ag2",
-    "agent_framework",
-    "agno",
-    "anthropic_client",
-    "autogen",
-    "crewai",
-    "dspy",
-    "google_adk",
-    "haystack",
-    "inspect_ai",
-    "langchain",
-    "litellm",
-    "llamaindex",
-    "openai_agents",
-    "openai_client",
-    "pydantic_ai",
-    "smolagents",
-    "strands",
-)
+#: What pip installs beside Ebbtide for the checks of each adapter, an environment each. No versions are
+#: named: the newest ones are checked.
+ENVIRONMENTS: Final[dict[str, tuple[str, ...]]] = {
+    "ag2": ("ag2",),
+    "agent_framework": ("agent-framework-core",),
+    "agno": ("agno", "openai"),
+    "autogen": ("autogen-agentchat", "autogen-ext[openai]"),
+    "crewai": ("crewai",),
+    "dspy": ("dspy",),
+    "google_adk": ("google-adk",),
+    "haystack": ("haystack-ai",),
+    "inspect_ai": ("inspect-ai",),
+    "langchain": ("langchain", "langgraph", "langchain-openai"),
+    "litellm": ("litellm", "mcp"),
+    "llamaindex": ("llama-index-core",),
+    "openai_agents": ("openai-agents",),
+    "pydantic_ai": ("pydantic-ai-slim[openai]",),
+    "smolagents": ("smolagents",),
+    "strands": ("strands-agents",),
+}
+#: The adapters that have a harness, by the name of their module; those of clients need no environment.
+ADAPTERS: Final = tuple(sorted([*ENVIRONMENTS, "anthropic_client", "openai_client"]))
+
+Tools = Sequence[Callable[..., str]]
+
+
+class AskedCall(NamedTuple):
+    """A call of a tool that the scripted model asks for."""
+
+    id: str
+    name: str
+    args: dict[str, str]
+
+
+class Answer(NamedTuple):
+    """What the scripted model answers in one call of a run: words, or calls of tools."""
+
+    text: str
+    calls: tuple[AskedCall, ...]
+
+    @property
+    def openai_calls(self) -> list[dict[str, Any]]:
+        """The calls as OpenAI has them in a message."""
+        return [
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": json.dumps(call.args)},
+            }
+            for call in self.calls
+        ]
 
 
 @dataclass(slots=True)
@@ -40,6 +70,7 @@ class Trial:
     """One run, as its model and its user saw it.
 
     Args:
+        script: What the model answers.
         inputs: What the model was sent, call by call, as one text each.
         has_tools: Whether it was offered tools, call by call.
         answer: What the user gets in the end, as text.
@@ -47,44 +78,51 @@ class Trial:
         tokens: What the framework itself has counted; None where it counts none.
     """
 
+    script: Script
     inputs: list[str] = field(default_factory=list)
     has_tools: list[bool] = field(default_factory=list)
     answer: str = ""
     steps: int = 0
     tokens: int | None = None
 
-    def ask(self, script: Script, text: str, *, has_tools: bool) -> Reply:
-        """What the scripted model answers to an input."""
+    def ask(self, text: str, *, has_tools: bool) -> Answer:
+        """What the model answers to an input."""
         self.inputs.append(text)
         self.has_tools.append(has_tools)
-        return script(len(self.inputs), has_tools)
+        number = len(self.inputs)
+        reply = self.script(number, has_tools)
+        calls = (
+            AskedCall(f"call_{number}_{place}", name, dict(args))
+            for place, (name, args) in enumerate(reply.calls)
+        )
+        return Answer(reply.text, tuple(calls))
 
 
-class Harness(Protocol):
+class Harness:
     """A framework under test.
 
     Attributes:
-        modes: How a run can be started, of ``sync``, ``async`` and ``stream``.
-        calls: Of the model until a plain loop has ended.
-        takes_tools_away: Whether the last call comes without tools.
-        counts_tokens: Whether the adapter sees tokens.
+        adapter: Makes the adapter of its options, as a user does.
+        modes: How a run can be started.
         has_parallel_calls: Whether an answer can ask for several calls at once.
     """
 
-    modes: tuple[str, ...]
-    calls: int
-    takes_tools_away: bool
-    counts_tokens: bool
-    has_parallel_calls: bool
+    adapter: Any
+    modes: tuple[str, ...] = ("sync", "async", "stream")
+    has_parallel_calls = True
 
-    def adapter(self, **options: Any) -> Any:
-        """The adapter, as a user makes it."""
+    def run(self, adapter: Any, script: Script, tools: Tools, mode: str) -> Trial:
+        """One run of an agent with these tools, on the task of the kit."""
+        trial = Trial(script)
+        self.play(adapter, trial, tools, mode)
+        return trial
 
-    def run(self, adapter: Any, script: Script, tools: Sequence[Callable[..., str]], mode: str) -> Trial:
-        """One run of an agent with these tools, on the task of the kit; it may use an event loop of its own.
+    def play(self, adapter: Any, trial: Trial, tools: Tools, mode: str) -> None:
+        """Makes a run; it may use an event loop of its own.
 
         Up to a hundred calls of the model have to be allowed.
         """
+        raise NotImplementedError
 
 
 def harness(name: str) -> Harness:

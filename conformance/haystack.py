@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
 from typing import Any
 
 from haystack.components.agents import Agent
@@ -11,27 +10,18 @@ from haystack.components.generators.chat import MockChatGenerator
 from haystack.dataclasses import ChatMessage, StreamingChunk, ToolCall
 from haystack.tools import create_tool_from_function
 
-from conformance.harness import Trial
-from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, Script
+from conformance.harness import Harness, Tools, Trial
+from conformance.scripts import OPENAI_USAGE, TASK
 from ebbtide.adapters.haystack import EbbtideHaystackHooks
 
 
-def _generator(trial: Trial, script: Script) -> MockChatGenerator:
+def _generator(trial: Trial) -> MockChatGenerator:
     def answer(messages: list[ChatMessage], tools: Any) -> ChatMessage:
         parts = [*(message.text or "" for message in messages)]
         parts += [str(item.result) for message in messages for item in message.tool_call_results]
-        reply = trial.ask(script, "\n".join(parts), has_tools=bool(tools))
-        number = len(trial.inputs)
-        calls = [
-            ToolCall(name, dict(args), id=f"call_{number}_{place}")
-            for place, (name, args) in enumerate(reply.calls)
-        ]
-        usage = {
-            "prompt_tokens": INPUT_TOKENS,
-            "completion_tokens": OUTPUT_TOKENS,
-            "total_tokens": INPUT_TOKENS + OUTPUT_TOKENS,
-        }
-        return ChatMessage.from_assistant(reply.text or None, tool_calls=calls, meta={"usage": usage})
+        reply = trial.ask("\n".join(parts), has_tools=bool(tools))
+        calls = [ToolCall(call.name, call.args, id=call.id) for call in reply.calls]
+        return ChatMessage.from_assistant(reply.text or None, tool_calls=calls, meta={"usage": OPENAI_USAGE})
 
     return MockChatGenerator(response_fn=answer)
 
@@ -40,26 +30,15 @@ def _ignore(_: StreamingChunk) -> None:
     """Takes the parts of an answer."""
 
 
-class Haystack:
+class Haystack(Harness):
     """Agents of Haystack."""
 
-    modes = ("sync", "async", "stream")
-    calls = 4
-    takes_tools_away = True
-    counts_tokens = True
-    has_parallel_calls = True
+    adapter = EbbtideHaystackHooks
 
-    def adapter(self, **options: Any) -> EbbtideHaystackHooks:
-        """The hooks."""
-        return EbbtideHaystackHooks(**options)
-
-    def run(
-        self, adapter: EbbtideHaystackHooks, script: Script, tools: Sequence[Callable[..., str]], mode: str
-    ) -> Trial:
+    def play(self, adapter: EbbtideHaystackHooks, trial: Trial, tools: Tools, mode: str) -> None:
         """One run of an agent."""
-        trial = Trial()
         agent = Agent(
-            chat_generator=_generator(trial, script),
+            chat_generator=_generator(trial),
             tools=[create_tool_from_function(function) for function in tools],
             hooks=adapter,
             streaming_callback=_ignore if mode == "stream" else None,
@@ -69,7 +48,6 @@ class Haystack:
         trial.answer = result["last_message"].text or ""
         trial.steps = len(result["messages"])
         trial.tokens = result["token_usage"].get("total_tokens")
-        return trial
 
 
 HARNESS = Haystack()

@@ -6,7 +6,7 @@ import inspect
 import io
 import tempfile
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import redirect_stdout
 from typing import Any
 
@@ -19,8 +19,8 @@ from inspect_ai.model import ChatMessage, ModelAPI, ModelOutput, ModelUsage, get
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.tool import Tool, ToolCall, ToolDef
 
-from conformance.harness import Trial
-from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, Script
+from conformance.harness import Harness, Tools, Trial
+from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, TOTAL_TOKENS
 from ebbtide.adapters.inspect_ai import EbbtideInspect
 
 _TIMEOUT_S = 60.0
@@ -30,26 +30,21 @@ _TIMEOUT_S = 60.0
 class _ScriptedApi(ModelAPI):
     """Answers as the script says, and states tokens."""
 
-    def __init__(self, model_name: str, *_: Any, trial: Trial, script: Script, **__: Any) -> None:
+    def __init__(self, model_name: str, *_: Any, trial: Trial, **__: Any) -> None:
         super().__init__(model_name)
         self.trial = trial
-        self.script = script
 
     async def generate(self, input: list[ChatMessage], tools: list[Any], **_: Any) -> ModelOutput:  # noqa: A002
         text = "\n".join(message.text for message in input)
         # A script may wait for that of another sample.
-        reply = await to_thread.run_sync(lambda: self.trial.ask(self.script, text, has_tools=bool(tools)))
+        reply = await to_thread.run_sync(lambda: self.trial.ask(text, has_tools=bool(tools)))
         output = ModelOutput.from_content("scripted", reply.text)
-        number = len(self.trial.inputs)
-        calls = [
-            ToolCall(id=f"call_{number}_{place}", function=name, arguments=dict(args))
-            for place, (name, args) in enumerate(reply.calls)
-        ]
+        calls = [ToolCall(id=call.id, function=call.name, arguments=call.args) for call in reply.calls]
         output.choices[0].message.tool_calls = calls or None
         output.usage = ModelUsage(
             input_tokens=INPUT_TOKENS,
             output_tokens=OUTPUT_TOKENS,
-            total_tokens=INPUT_TOKENS + OUTPUT_TOKENS,
+            total_tokens=TOTAL_TOKENS,
         )
         return output
 
@@ -71,42 +66,32 @@ def _tool(function: Callable[..., str]) -> Tool:
     return definition.as_tool()
 
 
-class Inspect:
+class Inspect(Harness):
     """Samples of an evaluation; of two that are asked for at the same time, both are in one."""
 
     modes = ("sync",)
-    calls = 4
-    takes_tools_away = True
-    counts_tokens = True
-    has_parallel_calls = True
 
     def __init__(self) -> None:
         self._pair = threading.Barrier(2)
         self._pending: list[tuple[Trial, Solver]] = []
 
-    def adapter(self, **options: Any) -> EbbtideInspect:
-        """The adapter, to which each agent is attached."""
-        return EbbtideInspect(**options)
+    adapter = EbbtideInspect
 
-    def run(
-        self, adapter: EbbtideInspect, script: Script, tools: Sequence[Callable[..., str]], mode: str
-    ) -> Trial:
+    def play(self, adapter: EbbtideInspect, trial: Trial, tools: Tools, mode: str) -> None:
         """One sample."""
-        trial = Trial()
         with redirect_stdout(io.StringIO()):  # the first time, it prints a banner with the hooks
-            model = get_model("scripted/model", trial=trial, script=script, memoize=False)
+            model = get_model("scripted/model", trial=trial, memoize=False)
         agent = react(tools=[_tool(function) for function in tools], submit=False, model=model)
         work = (trial, adapter.attach(agent))
         if threading.current_thread() is threading.main_thread():
             _evaluate([work])
-            return trial
+            return
         # A process makes one evaluation at a time.
         self._pending.append(work)
         if self._pair.wait(_TIMEOUT_S) == 0:
             _evaluate(self._pending)
             self._pending = []
         self._pair.wait(_TIMEOUT_S)
-        return trial
 
 
 @solver

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from langchain.agents import create_agent
@@ -11,8 +11,8 @@ from langchain_core.language_models.chat_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 
-from conformance.harness import Trial
-from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, Script
+from conformance.harness import Harness, Tools, Trial
+from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, TOTAL_TOKENS
 from ebbtide.adapters.langchain import EbbtideMiddleware
 
 _CONFIG: Any = {"recursion_limit": 400}
@@ -22,7 +22,6 @@ class _ScriptedModel(BaseChatModel):
     """Answers as the script says, and states tokens."""
 
     trial: Any
-    script: Any
     has_tools: bool = False
 
     @property
@@ -34,40 +33,25 @@ class _ScriptedModel(BaseChatModel):
 
     def _generate(self, messages: list[BaseMessage], *_: Any, **__: Any) -> ChatResult:
         text = "\n".join(str(message.content) for message in messages)
-        reply = self.trial.ask(self.script, text, has_tools=self.has_tools)
-        number = len(self.trial.inputs)
-        calls = [
-            {"name": name, "args": dict(args), "id": f"call_{number}_{place}"}
-            for place, (name, args) in enumerate(reply.calls)
-        ]
+        reply = self.trial.ask(text, has_tools=self.has_tools)
+        calls = [{"name": call.name, "args": call.args, "id": call.id} for call in reply.calls]
         usage: Any = {
             "input_tokens": INPUT_TOKENS,
             "output_tokens": OUTPUT_TOKENS,
-            "total_tokens": INPUT_TOKENS + OUTPUT_TOKENS,
+            "total_tokens": TOTAL_TOKENS,
         }
         message = AIMessage(reply.text, tool_calls=calls, usage_metadata=usage)
         return ChatResult(generations=[ChatGeneration(message=message)])
 
 
-class LangChain:
+class LangChain(Harness):
     """Agents of LangChain, which LangGraph runs."""
 
-    modes = ("sync", "async", "stream")
-    calls = 4
-    takes_tools_away = True
-    counts_tokens = True
-    has_parallel_calls = True
+    adapter = EbbtideMiddleware
 
-    def adapter(self, **options: Any) -> EbbtideMiddleware:
-        """The middleware."""
-        return EbbtideMiddleware(**options)
-
-    def run(
-        self, adapter: EbbtideMiddleware, script: Script, tools: Sequence[Callable[..., str]], mode: str
-    ) -> Trial:
+    def play(self, adapter: EbbtideMiddleware, trial: Trial, tools: Tools, mode: str) -> None:
         """One agent, invoked."""
-        trial = Trial()
-        model = _ScriptedModel(trial=trial, script=script)
+        model = _ScriptedModel(trial=trial)
         agent: Any = create_agent(model, list(tools), middleware=[adapter])
         task = {"messages": [("user", TASK)]}
         if mode == "sync":
@@ -84,7 +68,6 @@ class LangChain:
             for message in messages
             if isinstance(message, AIMessage)
         )
-        return trial
 
 
 HARNESS = LangChain()

@@ -8,7 +8,7 @@ import json
 import logging
 import os
 import uuid
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # else importing it asks the network
@@ -17,8 +17,8 @@ import litellm
 from litellm.llms.custom_llm import CustomLLM
 from litellm.types.utils import Choices, Message, ModelResponse, Usage
 
-from conformance.harness import Trial
-from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, Reply, Script
+from conformance.harness import Answer, Harness, Tools, Trial
+from conformance.scripts import OPENAI_USAGE, TASK
 from ebbtide.adapters.litellm import EbbtideLiteLLM
 
 
@@ -27,23 +27,19 @@ class _ScriptedProvider(CustomLLM):
 
     def __init__(self) -> None:
         super().__init__()
-        self.trials: dict[str, tuple[Trial, Script]] = {}
+        self.trials: dict[str, Trial] = {}
 
-    def _reply(self, model: str, messages: list[Any], options: dict[str, Any]) -> Reply:
-        trial, script = self.trials[model.rpartition("/")[2]]
+    def _reply(self, model: str, messages: list[Any], options: dict[str, Any]) -> Answer:
+        trial = self.trials[model.rpartition("/")[2]]
         text = "\n".join(str(message.get("content")) for message in messages)
-        return trial.ask(script, text, has_tools=bool(options.get("tools")))
+        return trial.ask(text, has_tools=bool(options.get("tools")))
 
     def completion(
         self, model: str, messages: list[Any], *_: Any, optional_params: Any, **__: Any
     ) -> ModelResponse:
         reply = self._reply(model, messages, optional_params)
         message = Message(role="assistant", content=reply.text or None, tool_calls=_calls(reply) or None)
-        usage = Usage(
-            prompt_tokens=INPUT_TOKENS,
-            completion_tokens=OUTPUT_TOKENS,
-            total_tokens=INPUT_TOKENS + OUTPUT_TOKENS,
-        )
+        usage = Usage(**OPENAI_USAGE)
         return ModelResponse(model=model, choices=[Choices(message=message)], usage=usage)
 
     async def acompletion(self, *args: Any, **others: Any) -> ModelResponse:
@@ -53,32 +49,21 @@ class _ScriptedProvider(CustomLLM):
         self, model: str, messages: list[Any], *_: Any, optional_params: Any, **__: Any
     ) -> Iterator[Any]:
         reply = self._reply(model, messages, optional_params)
-        usage = {
-            "prompt_tokens": INPUT_TOKENS,
-            "completion_tokens": OUTPUT_TOKENS,
-            "total_tokens": INPUT_TOKENS + OUTPUT_TOKENS,
-        }
         part = {"text": "", "tool_use": None, "is_finished": False, "finish_reason": "", "usage": None}
         for place, call in enumerate(_calls(reply)):
             yield {**part, "tool_use": {**call, "index": place}, "index": 0}
         reason = "tool_calls" if reply.calls else "stop"
         yield {**part, "text": reply.text, "index": 0}
-        yield {**part, "is_finished": True, "finish_reason": reason, "usage": usage, "index": 0}
+        yield {**part, "is_finished": True, "finish_reason": reason, "usage": OPENAI_USAGE, "index": 0}
 
     async def astreaming(self, *args: Any, **others: Any) -> AsyncIterator[Any]:
         for part in self.streaming(*args, **others):
             yield part
 
 
-def _calls(reply: Reply) -> list[Any]:
-    return [
-        {
-            "id": f"call_{uuid.uuid4().hex}",
-            "type": "function",
-            "function": {"name": name, "arguments": json.dumps(dict(args))},
-        }
-        for name, args in reply.calls
-    ]
+def _calls(reply: Answer) -> list[Any]:
+    """The calls, with ids that are drawn: one provider serves all runs."""
+    return [{**call, "id": f"call_{uuid.uuid4().hex}"} for call in reply.openai_calls]
 
 
 _PROVIDER = _ScriptedProvider()
@@ -86,26 +71,15 @@ litellm.suppress_debug_info = True  # it does not know the provider, and says so
 logging.getLogger("LiteLLM").setLevel(logging.ERROR)  # and warns of each new event loop
 
 
-class LiteLLM:
+class LiteLLM(Harness):
     """A plain loop around LiteLLM's functions."""
 
-    modes = ("sync", "async", "stream")
-    calls = 4
-    takes_tools_away = True
-    counts_tokens = True
-    has_parallel_calls = True
+    adapter = EbbtideLiteLLM
 
-    def adapter(self, **options: Any) -> EbbtideLiteLLM:
-        """The functions of a watch, which are not installed, so that others go on beside it."""
-        return EbbtideLiteLLM(**options)
-
-    def run(
-        self, adapter: EbbtideLiteLLM, script: Script, tools: Sequence[Callable[..., str]], mode: str
-    ) -> Trial:
+    def play(self, adapter: EbbtideLiteLLM, trial: Trial, tools: Tools, mode: str) -> None:
         """One loop."""
-        trial = Trial()
         name = uuid.uuid4().hex
-        _PROVIDER.trials[name] = (trial, script)
+        _PROVIDER.trials[name] = trial
         litellm.custom_provider_map = [{"provider": "scripted", "custom_handler": _PROVIDER}]
         messages: list[Any] = [{"role": "user", "content": TASK}]
         functions = {function.__name__: function for function in tools}
@@ -125,7 +99,6 @@ class LiteLLM:
                 messages.append({"role": "tool", "tool_call_id": request["id"], "content": content})
         trial.answer = str(message["content"])
         trial.steps = len(messages)
-        return trial
 
 
 def _message(adapter: EbbtideLiteLLM, call: dict[str, Any], mode: str) -> Any:

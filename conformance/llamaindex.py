@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 from llama_index.core.agent.workflow import AgentOutput, AgentStream, FunctionAgent
@@ -11,8 +11,8 @@ from llama_index.core.base.llms.types import ToolCallBlock
 from llama_index.core.llms import ChatMessage, ChatResponse
 from llama_index.core.llms.mock import MockFunctionCallingLLM
 
-from conformance.harness import Trial
-from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, Script
+from conformance.harness import Harness, Tools, Trial
+from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK
 from ebbtide.adapters.llamaindex import EbbtideLlamaIndex
 
 _RAW = {"usage": {"prompt_tokens": INPUT_TOKENS, "completion_tokens": OUTPUT_TOKENS}}
@@ -37,14 +37,13 @@ class _ScriptedFunctionLLM(MockFunctionCallingLLM):
         return stream()
 
 
-def _model(trial: Trial, script: Script) -> _ScriptedFunctionLLM:
+def _model(trial: Trial) -> _ScriptedFunctionLLM:
     def answer(messages: Sequence[ChatMessage], **others: Any) -> ChatMessage:
         text = "\n".join(str(message.content) for message in messages)
-        reply = trial.ask(script, text, has_tools=bool(others.get("tools")))
-        number = len(trial.inputs)
+        reply = trial.ask(text, has_tools=bool(others.get("tools")))
         blocks = [
-            ToolCallBlock(tool_call_id=f"call_{number}_{place}", tool_name=name, tool_kwargs=dict(args))
-            for place, (name, args) in enumerate(reply.calls)
+            ToolCallBlock(tool_call_id=call.id, tool_name=call.name, tool_kwargs=call.args)
+            for call in reply.calls
         ]
         return (
             ChatMessage(role="assistant", blocks=blocks)
@@ -55,31 +54,18 @@ def _model(trial: Trial, script: Script) -> _ScriptedFunctionLLM:
     return _ScriptedFunctionLLM(response_generator=answer, is_chat_model=True)
 
 
-class LlamaIndex:
+class LlamaIndex(Harness):
     """A function agent of LlamaIndex; its runs are asynchronous."""
 
+    adapter = EbbtideLlamaIndex
     modes = ("async", "stream")
-    calls = 4
-    takes_tools_away = True
-    counts_tokens = True
-    has_parallel_calls = True
 
-    def adapter(self, **options: Any) -> EbbtideLlamaIndex:
-        """The adapter, to which each agent is attached."""
-        return EbbtideLlamaIndex(**options)
-
-    def run(
-        self, adapter: EbbtideLlamaIndex, script: Script, tools: Sequence[Callable[..., str]], mode: str
-    ) -> Trial:
+    def play(self, adapter: EbbtideLlamaIndex, trial: Trial, tools: Tools, mode: str) -> None:
         """One run of an agent."""
-        trial = Trial()
-        agent = FunctionAgent(
-            name="finder", tools=list(tools), llm=_model(trial, script), streaming=mode == "stream"
-        )
+        agent = FunctionAgent(name="finder", tools=list(tools), llm=_model(trial), streaming=mode == "stream")
         output = asyncio.run(_output(adapter.attach(agent)))
         trial.answer = output.response.content or ""
         trial.steps = len(output.tool_calls)
-        return trial
 
 
 async def _output(agent: FunctionAgent) -> AgentOutput:

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from conformance.harness import Trial
-from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, Reply, Script
+from conformance.harness import Answer, Trial
+from conformance.scripts import INPUT_TOKENS, OPENAI_USAGE, OUTPUT_TOKENS, TOTAL_TOKENS
 
 
 class ModelServer:
@@ -23,7 +23,7 @@ class ModelServer:
     """
 
     def __init__(self) -> None:
-        self.runs: dict[str, tuple[Trial, Script]] = {}
+        self.runs: dict[str, Trial] = {}
         server = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -51,12 +51,12 @@ class ModelServer:
 
     def answer(self, path: str, body: dict[str, Any]) -> tuple[bytes, str]:
         """The answer to a call, and its type of content."""
-        trial, script = self.runs[body["model"]]
+        trial = self.runs[body["model"]]
         choice = body.get("tool_choice")
         is_continued = (body.get("thread") or {}).get("type") == "continue"  # which keeps the tools
         has_tools = (bool(body.get("tools")) or is_continued) and choice not in ("none", {"type": "none"})
         conversation = {key: body.get(key) for key in ("system", "instructions", "messages", "input")}
-        reply = trial.ask(script, json.dumps(conversation, ensure_ascii=False), has_tools=has_tools)
+        reply = trial.ask(json.dumps(conversation, ensure_ascii=False), has_tools=has_tools)
         number = len(trial.inputs)
         if path.endswith("/chat/completions"):
             items = _chat(reply, number, body)
@@ -77,21 +77,9 @@ def _events(items: list[dict[str, Any]]) -> Iterator[str]:
         yield "data: [DONE]\n\n"
 
 
-def _chat(reply: Reply, number: int, body: dict[str, Any]) -> list[dict[str, Any]]:
+def _chat(reply: Answer, number: int, body: dict[str, Any]) -> list[dict[str, Any]]:
     """A chat completion, and the chunks of it."""
-    usage = {
-        "prompt_tokens": INPUT_TOKENS,
-        "completion_tokens": OUTPUT_TOKENS,
-        "total_tokens": INPUT_TOKENS + OUTPUT_TOKENS,
-    }
-    calls = [
-        {
-            "id": f"call_{number}_{place}",
-            "type": "function",
-            "function": {"name": name, "arguments": json.dumps(args)},
-        }
-        for place, (name, args) in enumerate(reply.calls)
-    ]
+    calls = reply.openai_calls
     message: dict[str, Any] = {"role": "assistant", "content": reply.text or None}
     if calls:
         message["tool_calls"] = calls
@@ -102,24 +90,29 @@ def _chat(reply: Reply, number: int, body: dict[str, Any]) -> list[dict[str, Any
         delta["tool_calls"] = [{"index": place, **call} for place, call in enumerate(calls)]
     chunk = {**base, "object": "chat.completion.chunk"}
     return [
-        {**base, "object": "chat.completion", "choices": [{**choice, "message": message}], "usage": usage},
+        {
+            **base,
+            "object": "chat.completion",
+            "choices": [{**choice, "message": message}],
+            "usage": OPENAI_USAGE,
+        },
         {**chunk, "choices": [{**choice, "delta": delta}]},
-        *([{**chunk, "choices": [], "usage": usage}] if body.get("stream_options") else []),
+        *([{**chunk, "choices": [], "usage": OPENAI_USAGE}] if body.get("stream_options") else []),
     ]
 
 
-def _response(reply: Reply, number: int, body: dict[str, Any]) -> list[dict[str, Any]]:
+def _response(reply: Answer, number: int, body: dict[str, Any]) -> list[dict[str, Any]]:
     """A response of OpenAI, and the events of its stream."""
     output: list[dict[str, Any]] = [
         {
             "type": "function_call",
-            "id": f"fc_{number}_{place}",
-            "call_id": f"call_{number}_{place}",
-            "name": name,
-            "arguments": json.dumps(args),
+            "id": f"fc_{call.id}",
+            "call_id": call.id,
+            "name": call.name,
+            "arguments": json.dumps(call.args),
             "status": "completed",
         }
-        for place, (name, args) in enumerate(reply.calls)
+        for call in reply.calls
     ]
     if reply.text:
         part = {"type": "output_text", "text": reply.text, "annotations": []}
@@ -140,7 +133,7 @@ def _response(reply: Reply, number: int, body: dict[str, Any]) -> list[dict[str,
             "input_tokens_details": {"cached_tokens": 0},
             "output_tokens": OUTPUT_TOKENS,
             "output_tokens_details": {"reasoning_tokens": 0},
-            "total_tokens": INPUT_TOKENS + OUTPUT_TOKENS,
+            "total_tokens": TOTAL_TOKENS,
         },
     }
     events: list[dict[str, Any]] = [
@@ -155,12 +148,11 @@ def _response(reply: Reply, number: int, body: dict[str, Any]) -> list[dict[str,
     return [response, *({**event, "sequence_number": number} for number, event in enumerate(events))]
 
 
-def _message(reply: Reply, number: int, body: dict[str, Any]) -> list[dict[str, Any]]:
+def _message(reply: Answer, number: int, body: dict[str, Any]) -> list[dict[str, Any]]:
     """A message of Anthropic, and the events of its stream."""
     content: list[dict[str, Any]] = [{"type": "text", "text": reply.text}] if reply.text else []
     content += [
-        {"type": "tool_use", "id": f"toolu_{number}_{place}", "name": name, "input": dict(args)}
-        for place, (name, args) in enumerate(reply.calls)
+        {"type": "tool_use", "id": call.id, "name": call.name, "input": call.args} for call in reply.calls
     ]
     message = {
         "id": f"msg_{body['model']}_{number}",

@@ -3,33 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
 from typing import Any
 
 from agents import Agent, ModelProvider, RunConfig, Runner, function_tool
 from agents.testing import ModelCall, ModelStep, ScriptedModel, assistant_message, function_call
 from agents.usage import Usage
 
-from conformance.harness import Trial
-from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, Script
+from conformance.harness import Harness, Tools, Trial
+from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, TOTAL_TOKENS
 from ebbtide.adapters.openai_agents import AgentRunEnded, EbbtideHooks
 
 _MOST_TURNS = 100
 
 
-def _scripted_model(trial: Trial, script: Script) -> ScriptedModel:
+def _scripted_model(trial: Trial) -> ScriptedModel:
     def respond(call: ModelCall) -> ModelStep:
-        reply = trial.ask(script, str(call.input), has_tools=bool(call.tools))
-        number = len(trial.inputs)
-        output: list[Any] = [
-            function_call(name, dict(args), call_id=f"call_{number}_{place}")
-            for place, (name, args) in enumerate(reply.calls)
-        ]
+        reply = trial.ask(str(call.input), has_tools=bool(call.tools))
+        output: list[Any] = [function_call(call.name, call.args, call_id=call.id) for call in reply.calls]
         usage = Usage(
             requests=1,
             input_tokens=INPUT_TOKENS,
             output_tokens=OUTPUT_TOKENS,
-            total_tokens=INPUT_TOKENS + OUTPUT_TOKENS,
+            total_tokens=TOTAL_TOKENS,
         )
         return ModelStep(output=output or [assistant_message(reply.text)], usage=usage)
 
@@ -45,30 +40,19 @@ class _ScriptedProvider(ModelProvider):
         return self.model
 
 
-class OpenAIAgents:
+class OpenAIAgents(Harness):
     """Agents of the SDK, run by its ``Runner``."""
 
-    modes = ("sync", "async", "stream")
-    calls = 4
-    takes_tools_away = True
-    counts_tokens = True
-    has_parallel_calls = True
+    adapter = EbbtideHooks
 
-    def adapter(self, **options: Any) -> EbbtideHooks:
-        """The hooks."""
-        return EbbtideHooks(**options)
-
-    def run(
-        self, adapter: EbbtideHooks, script: Script, tools: Sequence[Callable[..., str]], mode: str
-    ) -> Trial:
+    def play(self, adapter: EbbtideHooks, trial: Trial, tools: Tools, mode: str) -> None:
         """One agent, run."""
-        trial = Trial()
         agent: Any = Agent(
             name="clerk",
             model="scripted",
             tools=[function_tool(tool) for tool in tools],
         )
-        provider = _ScriptedProvider(_scripted_model(trial, script))
+        provider = _ScriptedProvider(_scripted_model(trial))
         config = adapter.run_config(RunConfig(tracing_disabled=True, model_provider=provider))
         options: Any = {"hooks": adapter, "max_turns": _MOST_TURNS, "run_config": config}
         try:
@@ -83,7 +67,6 @@ class OpenAIAgents:
             trial.answer = str(result.final_output)
             trial.steps = len(result.new_items)
             trial.tokens = result.context_wrapper.usage.total_tokens
-        return trial
 
 
 async def _result(agent: Any, mode: str, options: Any) -> Any:

@@ -5,20 +5,20 @@ from __future__ import annotations
 import asyncio
 import json
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from openai import AsyncOpenAI, OpenAI
 
-from conformance.harness import Trial
+from conformance.harness import Harness, Tools, Trial
 from conformance.model_server import ModelServer
-from conformance.scripts import TASK, Script
+from conformance.scripts import TASK
 from ebbtide.adapters.watched_client import watch
 
 _STEPS = 100
 
 
-class OpenAIClient:
+class OpenAIClient(Harness):
     """One watched client; every run is a list of messages of its own."""
 
     modes = (
@@ -32,10 +32,6 @@ class OpenAIClient:
         "responses stream helper",
         "responses conversation",
     )
-    calls = 4
-    takes_tools_away = True
-    counts_tokens = True
-    has_parallel_calls = True
 
     def __init__(self) -> None:
         self._server = ModelServer()
@@ -44,10 +40,10 @@ class OpenAIClient:
         """The client."""
         return watch(OpenAI(base_url=f"{self._server.url}/v1", api_key="none", max_retries=0), **options)
 
-    def run(self, adapter: Any, script: Script, tools: Sequence[Callable[..., str]], mode: str) -> Trial:
+    def play(self, adapter: Any, trial: Trial, tools: Tools, mode: str) -> None:
         """A loop until the model asks for nothing more."""
-        trial, model = Trial(), uuid.uuid4().hex
-        self._server.runs[model] = (trial, script)
+        model = uuid.uuid4().hex
+        self._server.runs[model] = trial
         by_name = {tool.__name__: tool for tool in tools}
         if mode.startswith("responses"):
             _respond(adapter, model, by_name, trial, mode)
@@ -57,50 +53,39 @@ class OpenAIClient:
             asyncio.run(_chat_async(watch(client, runs=adapter.ebbtide.runs), model, by_name, trial))
         else:
             _chat(adapter, model, by_name, trial, mode)
-        return trial
 
 
 def _chat(client: Any, model: str, tools: dict[str, Callable[..., str]], trial: Trial, mode: str) -> None:
-    messages: list[Any] = [{"role": "user", "content": TASK}]
+    call: dict[str, Any] = {"model": model, "messages": [{"role": "user", "content": TASK}]}
+    call["tools"] = _schemas(tools)
+    if mode in ("stream", "stream helper"):
+        call["stream_options"] = {"include_usage": True}
     total = 0
     for _ in range(_STEPS):
-        if mode == "stream helper":
-            with client.chat.completions.stream(
-                model=model,
-                messages=messages,
-                tools=_schemas(tools),
-                stream_options={"include_usage": True},
-            ) as stream:
-                completion = stream.get_final_completion()
-            answer = completion.choices[0].message.model_dump(exclude_none=True, exclude={"parsed"})
-            total += completion.usage.total_tokens if completion.usage else 0
-        elif mode.startswith("stream"):
-            asks = {} if mode.endswith("without usage") else {"stream_options": {"include_usage": True}}
-            more = {"stream": True, **asks}
-            answer, used = _joined(
-                client.chat.completions.create(model=model, messages=messages, tools=_schemas(tools), **more)
-            )
-            total += used
+        if mode.startswith("stream") and mode != "stream helper":
+            answer, used = _joined(client.chat.completions.create(**call, stream=True))
         else:
-            completion = client.chat.completions.create(model=model, messages=messages, tools=_schemas(tools))
-            answer = completion.choices[0].message.model_dump(exclude_none=True)
-            total += completion.usage.total_tokens if completion.usage else 0
-        if _go_on(answer, messages, tools):
-            continue
-        trial.answer, trial.steps, trial.tokens = answer["content"], len(messages), total or None
-        return
+            if mode == "stream helper":
+                with client.chat.completions.stream(**call) as stream:
+                    completion = stream.get_final_completion()
+            else:
+                completion = client.chat.completions.create(**call)
+            answer = completion.choices[0].message.model_dump(exclude_none=True, exclude={"parsed"})
+            used = completion.usage.total_tokens if completion.usage else 0
+        total += used
+        if not _go_on(answer, call["messages"], tools):
+            trial.answer, trial.steps, trial.tokens = answer["content"], len(call["messages"]), total or None
+            return
 
 
 async def _chat_async(client: Any, model: str, tools: dict[str, Callable[..., str]], trial: Trial) -> None:
     async with client:
-        messages: list[Any] = [{"role": "user", "content": TASK}]
+        call: dict[str, Any] = {"model": model, "messages": [{"role": "user", "content": TASK}]}
         for _ in range(_STEPS):
-            completion = await client.chat.completions.create(
-                model=model, messages=messages, tools=_schemas(tools)
-            )
+            completion = await client.chat.completions.create(**call, tools=_schemas(tools))
             answer = completion.choices[0].message.model_dump(exclude_none=True)
-            if not _go_on(answer, messages, tools):
-                trial.answer, trial.steps = answer["content"], len(messages)
+            if not _go_on(answer, call["messages"], tools):
+                trial.answer, trial.steps = answer["content"], len(call["messages"])
                 return
 
 

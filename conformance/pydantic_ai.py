@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -12,8 +12,8 @@ from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCall
 from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel, FunctionStreamedResponse
 from pydantic_ai.usage import RequestUsage, UsageLimits
 
-from conformance.harness import Trial
-from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, Reply, Script
+from conformance.harness import Answer, Harness, Tools, Trial
+from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK
 from ebbtide.adapters.pydantic_ai import EbbtideCapability
 
 _LIMITS = UsageLimits(request_limit=100)
@@ -43,17 +43,13 @@ class _StatedModel(FunctionModel):
             )
 
 
-def _scripted_model(trial: Trial, script: Script) -> FunctionModel:
-    def ask(messages: list[ModelMessage], info: AgentInfo) -> Reply:
-        return trial.ask(script, str(messages), has_tools=bool(info.function_tools))
+def _scripted_model(trial: Trial) -> FunctionModel:
+    def ask(messages: list[ModelMessage], info: AgentInfo) -> Answer:
+        return trial.ask(str(messages), has_tools=bool(info.function_tools))
 
     def respond(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
         reply = ask(messages, info)
-        number = len(trial.inputs)
-        calls = [
-            ToolCallPart(name, dict(args), tool_call_id=f"call_{number}_{place}")
-            for place, (name, args) in enumerate(reply.calls)
-        ]
+        calls = [ToolCallPart(call.name, call.args, tool_call_id=call.id) for call in reply.calls]
         return ModelResponse(parts=calls or [TextPart(reply.text)], usage=_usage())
 
     async def stream(messages: list[ModelMessage], info: AgentInfo) -> AsyncIterator[Any]:
@@ -71,25 +67,14 @@ def _scripted_model(trial: Trial, script: Script) -> FunctionModel:
     return _StatedModel(respond, stream_function=stream)
 
 
-class PydanticAI:
+class PydanticAI(Harness):
     """Agents of Pydantic AI."""
 
-    modes = ("sync", "async", "stream")
-    calls = 4
-    takes_tools_away = True
-    counts_tokens = True
-    has_parallel_calls = True
+    adapter = EbbtideCapability
 
-    def adapter(self, **options: Any) -> EbbtideCapability:
-        """The capability."""
-        return EbbtideCapability(**options)
-
-    def run(
-        self, adapter: EbbtideCapability, script: Script, tools: Sequence[Callable[..., str]], mode: str
-    ) -> Trial:
+    def play(self, adapter: EbbtideCapability, trial: Trial, tools: Tools, mode: str) -> None:
         """One agent, run."""
-        trial = Trial()
-        agent: Any = Agent(_scripted_model(trial, script), tools=list(tools), capabilities=[adapter])
+        agent: Any = Agent(_scripted_model(trial), tools=list(tools), capabilities=[adapter])
         if mode == "sync":
             result: Any = agent.run_sync(TASK, usage_limits=_LIMITS)
             trial.answer = result.output
@@ -97,7 +82,6 @@ class PydanticAI:
             result, trial.answer = asyncio.run(_result(agent, mode))
         trial.steps = len(result.all_messages())
         trial.tokens = result.usage.total_tokens
-        return trial
 
 
 async def _result(agent: Any, mode: str) -> tuple[Any, str]:

@@ -15,7 +15,7 @@ import venv
 from collections.abc import Sequence
 from pathlib import Path
 
-from conformance.environments import ENVIRONMENTS
+from conformance.harness import ENVIRONMENTS
 
 PROJECT = Path(__file__).parents[1]
 PLACE = PROJECT / ".venv-adapters"

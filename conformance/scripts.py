@@ -8,6 +8,13 @@ from typing import Final
 
 INPUT_TOKENS: Final = 100  #: that each call of a scripted model states
 OUTPUT_TOKENS: Final = 10
+TOTAL_TOKENS: Final = INPUT_TOKENS + OUTPUT_TOKENS
+#: The same as a provider with OpenAI's interface states it.
+OPENAI_USAGE: Final = {
+    "prompt_tokens": INPUT_TOKENS,
+    "completion_tokens": OUTPUT_TOKENS,
+    "total_tokens": TOTAL_TOKENS,
+}
 TASK: Final = "Find the revenue of the ferry company in 2019."
 ANSWER: Final = "It was 41.2 million."
 PAGES: Final = 40

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from smolagents import ActionStep, FinalAnswerStep, Model, ToolCallingAgent, tool
@@ -17,8 +17,8 @@ from smolagents.models import (
 )
 from smolagents.monitoring import AgentLogger, LogLevel, TokenUsage
 
-from conformance.harness import Trial
-from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, Script
+from conformance.harness import AskedCall, Harness, Tools, Trial
+from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK
 from ebbtide.adapters.smolagents import EbbtideSteps
 
 _MOST_STEPS = 100
@@ -27,26 +27,24 @@ _MOST_STEPS = 100
 class _ScriptedModel(Model):
     """Answers as the script says, and states tokens. The words of an answer are the call of a tool, too."""
 
-    def __init__(self, trial: Trial, script: Script) -> None:
+    def __init__(self, trial: Trial) -> None:
         super().__init__(model_id="scripted")
         self.trial = trial
-        self.script = script
 
     def generate(self, messages: list[Any], *_: Any, **options: Any) -> ChatMessage:
         tools = options.get("tools_to_call_from")
-        reply = self.trial.ask(self.script, str(messages), has_tools=bool(tools))
+        reply = self.trial.ask(str(messages), has_tools=bool(tools))
         usage = TokenUsage(input_tokens=INPUT_TOKENS, output_tokens=OUTPUT_TOKENS)
         message = ChatMessage(role=MessageRole.ASSISTANT, content=reply.text, token_usage=usage)
         if tools:
-            number = len(self.trial.inputs)
-            calls = reply.calls or (("final_answer", {"answer": reply.text}),)
+            calls = reply.calls or (AskedCall("final", "final_answer", {"answer": reply.text}),)
             message.tool_calls = [
                 ChatMessageToolCall(
-                    id=f"call_{number}_{place}",
+                    id=call.id,
                     type="function",
-                    function=ChatMessageToolCallFunction(name=name, arguments=dict(args)),
+                    function=ChatMessageToolCallFunction(name=call.name, arguments=call.args),
                 )
-                for place, (name, args) in enumerate(calls)
+                for call in calls
             ]
         return message
 
@@ -62,28 +60,18 @@ class _ScriptedModel(Model):
         yield ChatMessageStreamDelta(content="", tool_calls=calls, token_usage=message.token_usage)
 
 
-class Smolagents:
+class Smolagents(Harness):
     """Agents that call tools."""
 
+    adapter = EbbtideSteps
     modes = ("sync", "stream")
-    calls = 4
-    takes_tools_away = True
-    counts_tokens = True
-    has_parallel_calls = True
 
-    def adapter(self, **options: Any) -> EbbtideSteps:
-        """What watches agents."""
-        return EbbtideSteps(**options)
-
-    def run(
-        self, adapter: EbbtideSteps, script: Script, tools: Sequence[Callable[..., str]], mode: str
-    ) -> Trial:
+    def play(self, adapter: EbbtideSteps, trial: Trial, tools: Tools, mode: str) -> None:
         """One agent, run."""
-        trial = Trial()
         agent: Any = adapter.attach(
             ToolCallingAgent(
                 tools=[tool(_documented(function)) for function in tools],
-                model=_ScriptedModel(trial, script),
+                model=_ScriptedModel(trial),
                 max_steps=_MOST_STEPS,
                 logger=_quiet_logger(),
                 stream_outputs=mode == "stream",
@@ -100,7 +88,6 @@ class Smolagents:
             for step in agent.memory.steps
             if isinstance(step, ActionStep) and step.token_usage
         )
-        return trial
 
 
 def _quiet_logger() -> AgentLogger:

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator
 from typing import Any
 
 from strands import Agent, tool
 from strands.models import Model
 
-from conformance.harness import Trial
-from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, Reply, Script
+from conformance.harness import Answer, Harness, Tools, Trial
+from conformance.scripts import INPUT_TOKENS, OUTPUT_TOKENS, TASK, TOTAL_TOKENS
 from ebbtide.adapters.strands import EbbtideStrandsPlugin
 
 
 class _ScriptedStrandsModel(Model):
     """Answers as the script says, and states tokens."""
 
-    def __init__(self, trial: Trial, script: Script) -> None:
+    def __init__(self, trial: Trial) -> None:
         self.trial = trial
-        self.script = script
 
     def update_config(self, **_: Any) -> None:
         """Has none."""
@@ -35,20 +34,20 @@ class _ScriptedStrandsModel(Model):
     async def stream(
         self, messages: list[Any], tool_specs: list[Any] | None = None, *_: Any, **__: Any
     ) -> AsyncIterator[Any]:
-        reply = self.trial.ask(self.script, json.dumps(messages, default=str), has_tools=bool(tool_specs))
+        reply = self.trial.ask(json.dumps(messages, default=str), has_tools=bool(tool_specs))
         yield {"messageStart": {"role": "assistant"}}
-        for item in _blocks(reply, len(self.trial.inputs)):
+        for item in _blocks(reply):
             yield item
         yield {"messageStop": {"stopReason": "tool_use" if reply.calls else "end_turn"}}
         usage = {
             "inputTokens": INPUT_TOKENS,
             "outputTokens": OUTPUT_TOKENS,
-            "totalTokens": INPUT_TOKENS + OUTPUT_TOKENS,
+            "totalTokens": TOTAL_TOKENS,
         }
         yield {"metadata": {"usage": usage, "metrics": {"latencyMs": 1}}}
 
 
-def _blocks(reply: Reply, number: int) -> list[Any]:
+def _blocks(reply: Answer) -> list[Any]:
     items: list[Any] = []
     if reply.text:
         items += [
@@ -56,33 +55,22 @@ def _blocks(reply: Reply, number: int) -> list[Any]:
             {"contentBlockDelta": {"delta": {"text": reply.text}}},
         ]
         items.append({"contentBlockStop": {}})
-    for place, (name, args) in enumerate(reply.calls):
-        start = {"toolUse": {"toolUseId": f"call_{number}_{place}", "name": name}}
+    for call in reply.calls:
+        start = {"toolUse": {"toolUseId": call.id, "name": call.name}}
         items.append({"contentBlockStart": {"start": start}})
-        items.append({"contentBlockDelta": {"delta": {"toolUse": {"input": json.dumps(dict(args))}}}})
+        items.append({"contentBlockDelta": {"delta": {"toolUse": {"input": json.dumps(call.args)}}}})
         items.append({"contentBlockStop": {}})
     return items
 
 
-class Strands:
+class Strands(Harness):
     """Agents of Strands."""
 
-    modes = ("sync", "async", "stream")
-    calls = 4
-    takes_tools_away = True
-    counts_tokens = True
-    has_parallel_calls = True
+    adapter = EbbtideStrandsPlugin
 
-    def adapter(self, **options: Any) -> EbbtideStrandsPlugin:
-        """The plugin."""
-        return EbbtideStrandsPlugin(**options)
-
-    def run(
-        self, adapter: EbbtideStrandsPlugin, script: Script, tools: Sequence[Callable[..., str]], mode: str
-    ) -> Trial:
+    def play(self, adapter: EbbtideStrandsPlugin, trial: Trial, tools: Tools, mode: str) -> None:
         """One invocation."""
-        trial = Trial()
-        model = _ScriptedStrandsModel(trial, script)
+        model = _ScriptedStrandsModel(trial)
         agent = Agent(
             model=model,
             tools=[tool(function) for function in tools],
@@ -98,7 +86,6 @@ class Strands:
         trial.answer = str(result)
         trial.steps = len(agent.messages)
         trial.tokens = result.metrics.accumulated_usage["totalTokens"]
-        return trial
 
 
 async def _last(agent: Agent) -> Any:

@@ -19,7 +19,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from conformance.environments import ENVIRONMENTS
+from conformance.harness import ENVIRONMENTS
 
 PROJECT = Path(__file__).parent.parent
 SOURCE = PROJECT / "src"

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import math
+from enum import StrEnum
+from typing import TypeVar
 
 from ebbtide.errors import ConfigError, shown
+
+_Label = TypeVar("_Label", bound=StrEnum)
 
 
 def whole(
@@ -57,6 +61,13 @@ def flag(name: str, value: object) -> None:
     """Refuse what is neither true nor false."""
     if not isinstance(value, bool):
         raise ConfigError(f"{name} = {shown(value)}: expected true or false")
+
+
+def member(name: str, value: object, kind: type[_Label]) -> _Label:
+    """Returns the label that a value is; refuses what is none of the kind."""
+    if not isinstance(value, str) or value not in tuple(kind):
+        raise ConfigError(f"{name} = {shown(value)}: expected one of {', '.join(kind)}")
+    return kind(value)
 
 
 def text(name: str, value: object) -> None:

@@ -210,6 +210,10 @@ class RunHalted(EbbtideError):  # noqa: N818 - likewise
 
     report: Any = None
 
+    def _as_event(self, event_type: str, *names: str) -> dict[str, Any]:
+        """Returns the error as an event, with some of its attributes."""
+        return {"event_type": event_type, "severity": "stop", **{name: getattr(self, name) for name in names}}
+
 
 _COUNTED = {"max_agents": "agents", "max_depth": "levels of agents"}
 
@@ -240,14 +244,7 @@ class LimitExceeded(RunHalted):
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the error as an event."""
-        return {
-            "event_type": "LIMIT_EXCEEDED",
-            "severity": "stop",
-            "kind": self.kind,
-            "value": self.value,
-            "limit": self.limit,
-            "scope": self.scope,
-        }
+        return self._as_event("LIMIT_EXCEEDED", "kind", "value", "limit", "scope")
 
 
 class LimitUnknown(RunHalted):
@@ -272,14 +269,7 @@ class LimitUnknown(RunHalted):
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the error as an event."""
-        return {
-            "event_type": "LIMIT_UNKNOWN",
-            "severity": "stop",
-            "kind": self.kind,
-            "limit": self.limit,
-            "scope": self.scope,
-            "why": self.why,
-        }
+        return self._as_event("LIMIT_UNKNOWN", "kind", "limit", "scope", "why")
 
 
 class RunStopped(RunHalted):

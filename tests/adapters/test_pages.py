@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.environments import ENVIRONMENTS
+from conformance.harness import ENVIRONMENTS
 from conformance.page_imports import BLOCK, PAGES, import_faults, page_of
 
 #: What a reader has, under names that say what it is.

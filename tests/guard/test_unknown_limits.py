@@ -16,8 +16,8 @@ from ebbtide.budget.prices import Prices
 from ebbtide.errors import ConfigError, LimitExceeded, LimitUnknown
 from ebbtide.events.usage import Usage
 from ebbtide.guard import dispatcher
-from ebbtide.guard.billing import is_unbilled
 from ebbtide.guard.execution_context import ExecutionContext
+from ebbtide.guard.metering import is_unbilled
 from ebbtide.supervision.supervisor import Supervisor
 
 PRICES = Prices({"small": {"output": 1.0}}, public=False)

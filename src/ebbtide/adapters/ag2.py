@@ -44,9 +44,6 @@ class EbbtideTurns:
         asks: True if a person is asked where one should look, and before a loop ends the run, as
             ``context.input`` asks: the agent needs a ``hitl_hook``. The run ends where the answer is no, or
             where there is none. Without, it ends.
-
-    Attributes:
-        watch: The runs, and what failed in watching them.
     """
 
     def __init__(self, *, asks: bool = False, **options: Unpack[WatchOptions]) -> None:
@@ -83,11 +80,8 @@ class _WatchedTurn(BaseMiddleware):
             events = [*events, ModelRequest([TextInput(advice.note)])]
         if advice.without_tools:
             call_next = _without_tools(call_next)
-        try:
+        with self._watch.calling(self._run_id):
             answer = await call_next(events, context)
-        except Exception:
-            self._watch.record_failure(self._run_id)
-            raise
         with self._watch.guarded():
             self._watch.record_answer(self._run_id, answer, model=answer.model, usage=_usage(answer))
         return answer
@@ -105,7 +99,7 @@ class _WatchedTurn(BaseMiddleware):
         return answer
 
     async def _last_answer(self, advice: Advice, context: Any) -> ModelResponse:
-        message = ModelMessage(final_text(advice.verdict, self._watch.end(self._run_id)))
+        message = ModelMessage(self._watch.last_words(self._run_id, advice))
         with suppress(Exception):
             await context.send(message)  # as a model does, for who listens to the stream
         return ModelResponse(message)

@@ -46,9 +46,6 @@ class EbbtideAgentMiddleware(AgentMiddleware):
     as the model's last answer, so that it ends as usual with all messages. An agent that is a tool of another
     one, and has the middleware too, is a conversation of its own in the run of its caller.
 
-    Attributes:
-        watch: The runs, and what failed in watching them.
-
     Raises:
         ConfigError: The framework is too old, or an option is wrong.
     """

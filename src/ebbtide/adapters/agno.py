@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar, Unpack
 
 from agno.models.base import Model
@@ -10,8 +11,7 @@ from agno.models.message import Message
 from agno.models.response import ModelResponse
 from agno.tools.function import FunctionCall
 
-from ebbtide.adapters.final_text import final_text
-from ebbtide.adapters.run_watch import RunWatch, WatchOptions
+from ebbtide.adapters.run_watch import RunWatch, WatchOptions, require_parts
 from ebbtide.errors import ConfigError
 from ebbtide.supervision.runs.advice import Advice
 
@@ -27,9 +27,6 @@ class EbbtideAgno:
     Agno has no hook before a call of the model, so that the model itself asks. A note is put before the next
     call, for that call alone. A run that is to end gets its reason as the model's last answer, so that it
     completes as usual and all messages are kept.
-
-    Attributes:
-        watch: The runs, and what failed in watching them.
     """
 
     def __init__(self, **options: Unpack[WatchOptions]) -> None:
@@ -51,9 +48,7 @@ class EbbtideAgno:
             raise ConfigError(f"{model!r:.60}: expected a model of Agno, such as OpenAIChat(id=...)")
         if hasattr(model, "ebbtide"):
             raise ConfigError(f"{model.id} is watched already")
-        missing = [name for name in _HOOKS if not hasattr(Model, name)]
-        if missing:
-            raise ConfigError(f"agno needs another version: Model.{missing[0]} is missing")
+        require_parts(Model, _HOOKS, "agno needs another version")
         kind = type(model)
         names = {name: vars(_WatchedCalls)[name] for name in _HOOKS}
         names |= {"ebbtide": self, "ebbtide_watches": kind}
@@ -75,32 +70,30 @@ class EbbtideAgno:
                     watch.record_message(run_id, message.content)
         advice = watch.advise(run_id)
         if advice.refusal:
-            text = final_text(advice.verdict, watch.end(run_id))
-            return ModelResponse(role="assistant", content=text)
+            return ModelResponse(role="assistant", content=watch.last_words(run_id, advice))
         _apply(advice, call)
         return None
 
-    def record(self, model: Model, call: dict[str, Any], parts: list[ModelResponse]) -> None:
-        """Takes the answer of a model, in one part or in many."""
+    @contextmanager
+    def recording(self, model: Model, call: dict[str, Any]) -> Iterator[list[ModelResponse]]:
+        """Records the answer whose parts are put into the list, or the failure."""
+        parts: list[ModelResponse] = []
         run_id = _run_of(call)
         if run_id is None:
+            yield parts
             return
-        watch = self.watch
-        watch.record_answer(
+        agent = _agent_of(call)
+        with self.watch.calling(run_id, agent=agent):
+            yield parts
+        self.watch.record_answer(
             run_id,
             "".join(part.content for part in parts if isinstance(part.content, str)),
             model=model.id,
             usage=_usage(model, parts),
-            agent=_agent_of(call),
+            agent=agent,
         )
         if not any(part.tool_calls for part in parts):
-            watch.end(run_id)
-
-    def record_failure(self, call: dict[str, Any]) -> None:
-        """Takes a call of a model that failed."""
-        run_id = _run_of(call)
-        if run_id is not None:
-            self.watch.record_failure(run_id, agent=_agent_of(call))
+            self.watch.end(run_id)
 
 
 class _WatchedCalls:
@@ -113,55 +106,37 @@ class _WatchedCalls:
         ending = self.ebbtide.prepared(call)
         if ending is not None:
             return ending
-        try:
-            response = self.ebbtide_watches.invoke(self, *args, **call)
-        except Exception:
-            self.ebbtide.record_failure(call)
-            raise
-        self.ebbtide.record(self, call, [response])
-        return response
+        with self.ebbtide.recording(self, call) as parts:
+            parts.append(self.ebbtide_watches.invoke(self, *args, **call))
+        return parts[0]
 
     async def ainvoke(self, *args: Any, **call: Any) -> ModelResponse:
         ending = self.ebbtide.prepared(call)
         if ending is not None:
             return ending
-        try:
-            response = await self.ebbtide_watches.ainvoke(self, *args, **call)
-        except Exception:
-            self.ebbtide.record_failure(call)
-            raise
-        self.ebbtide.record(self, call, [response])
-        return response
+        with self.ebbtide.recording(self, call) as parts:
+            parts.append(await self.ebbtide_watches.ainvoke(self, *args, **call))
+        return parts[0]
 
     def invoke_stream(self, *args: Any, **call: Any) -> Iterator[ModelResponse]:
         ending = self.ebbtide.prepared(call)
         if ending is not None:
             yield ending
             return
-        parts: list[ModelResponse] = []
-        try:
+        with self.ebbtide.recording(self, call) as parts:
             for part in self.ebbtide_watches.invoke_stream(self, *args, **call):
                 parts.append(part)
                 yield part
-        except Exception:
-            self.ebbtide.record_failure(call)
-            raise
-        self.ebbtide.record(self, call, parts)
 
     async def ainvoke_stream(self, *args: Any, **call: Any) -> AsyncIterator[ModelResponse]:
         ending = self.ebbtide.prepared(call)
         if ending is not None:
             yield ending
             return
-        parts: list[ModelResponse] = []
-        try:
+        with self.ebbtide.recording(self, call) as parts:
             async for part in self.ebbtide_watches.ainvoke_stream(self, *args, **call):
                 parts.append(part)
                 yield part
-        except Exception:
-            self.ebbtide.record_failure(call)
-            raise
-        self.ebbtide.record(self, call, parts)
 
     def create_function_call_result(self, function_call: FunctionCall, *args: Any, **others: Any) -> Message:
         message = self.ebbtide_watches.create_function_call_result(self, function_call, *args, **others)

@@ -14,7 +14,6 @@ from autogen_core.models import (
     UserMessage,
 )
 
-from ebbtide.adapters.final_text import final_text
 from ebbtide.adapters.run_watch import RunWatch, WatchOptions
 from ebbtide.events.usage import Usage
 from ebbtide.supervision.runs.advice import Advice
@@ -43,9 +42,6 @@ class EbbtideClients:
 
     A note is put before the next call of the model, for that call alone. A conversation that is to end gets
     its reason as the model's last answer, so that the agent ends its turn as usual.
-
-    Attributes:
-        watch: The runs, and what failed in watching them.
     """
 
     def __init__(self, **options: Unpack[WatchOptions]) -> None:
@@ -89,11 +85,8 @@ class _WatchedClient:
         advice = self._watch.advise(self._run_id, agent=self._agent)
         if advice.refusal:
             return self._last_answer(advice, options)
-        try:
+        with self._watch.calling(self._run_id, agent=self._agent):
             answer = await self._client.create(_with_note(messages, advice), **_offered(options, advice))
-        except Exception:
-            self._watch.record_failure(self._run_id, agent=self._agent)
-            raise
         self._record_answer(answer)
         return answer
 
@@ -103,15 +96,12 @@ class _WatchedClient:
         if advice.refusal:
             yield self._last_answer(advice, options)
             return
-        try:
+        with self._watch.calling(self._run_id, agent=self._agent):
             stream = self._client.create_stream(_with_note(messages, advice), **_offered(options, advice))
             async for item in stream:
                 if isinstance(item, CreateResult):
                     self._record_answer(item)
                 yield item
-        except Exception:
-            self._watch.record_failure(self._run_id, agent=self._agent)
-            raise
 
     def _record_input(self, messages: Sequence[Any]) -> None:
         """Records what came since the last answer: answers of tools, and words of people."""
@@ -154,7 +144,7 @@ class _WatchedClient:
             self._watch.record_answer(self._run_id, answer, agent=self._agent, model=self._model, usage=usage)
 
     def _last_answer(self, advice: Advice, options: dict[str, Any]) -> CreateResult:
-        text = final_text(advice.verdict, self._watch.end(self._run_id))
+        text = self._watch.last_words(self._run_id, advice)
         refusals = self._clients.refusals
         refusals[self._run_id] = refusals.get(self._run_id, 0) + 1
         if isinstance(options.get("json_output"), type) or refusals[self._run_id] > 1:

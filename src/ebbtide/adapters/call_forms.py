@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from importlib import import_module
+from types import SimpleNamespace
 from typing import Any, Protocol
 
 from ebbtide.adapters.conversations import ConversationItem, ToolResult
-from ebbtide.adapters.sdk_objects import sdk_object
 from ebbtide.events.object_fields import fields_of
 
 Arguments = dict[str, Any]
@@ -25,6 +28,9 @@ _EVENTS = {
     "completed": "ResponseCompletedEvent",
 }
 
+# The clients put them on what they return, and helpers of theirs read them.
+_OF_THE_ANSWER = ("_request_id", "_workspace_id")
+
 
 class CallForm(Protocol):
     """Form of one kind of call, to read and change it. Arguments are those of the SDK's method, by name."""
@@ -34,15 +40,20 @@ class CallForm(Protocol):
 
     def kept_history(self, arguments: Arguments) -> str | None:
         """Returns the id of what the call goes on with, where the provider keeps the history."""
+        del arguments
+        return None
 
     def asking_usage(self, arguments: Arguments) -> Arguments | None:
         """Returns a streamed call that asks for its usage; None where that needs no asking."""
+        del arguments
+        return None
 
     def with_note(self, arguments: Arguments, note: str) -> Arguments:
         """Returns the call with a note behind its last message."""
 
     def without_tools(self, arguments: Arguments) -> Arguments:
         """Returns the call, such that the model answers in words; a history may still name the tools."""
+        return {**arguments, "tool_choice": "none"} if arguments.get("tools") else arguments
 
     def last_words(self, arguments: Arguments, text: str) -> Any:
         """Returns what stands in for the answer of the model, as the SDK gives it."""
@@ -54,21 +65,7 @@ class CallForm(Protocol):
         """Returns the answer that the items of a stream make, as far as `ModelCall.of` reads it."""
 
 
-class _SentWhole:
-    """A form whose calls send the whole conversation, and whose streams state their usage."""
-
-    def kept_history(self, arguments: Arguments) -> str | None:
-        """Returns None: the call sends all."""
-        del arguments
-        return None
-
-    def asking_usage(self, arguments: Arguments) -> Arguments | None:
-        """Returns None: nobody needs to ask."""
-        del arguments
-        return None
-
-
-class ChatCompletions(_SentWhole):
+class ChatCompletions(CallForm):
     """``chat.completions.create`` of OpenAI, and of everybody who offers the same."""
 
     def asking_usage(self, arguments: Arguments) -> Arguments | None:
@@ -93,10 +90,6 @@ class ChatCompletions(_SentWhole):
     def with_note(self, arguments: Arguments, note: str) -> Arguments:
         """Adds the note as a message of the user."""
         return {**arguments, "messages": [*arguments["messages"], {"role": "user", "content": note}]}
-
-    def without_tools(self, arguments: Arguments) -> Arguments:
-        """Sets the choice of tools to none, if there are tools."""
-        return {**arguments, "tool_choice": "none"} if arguments.get("tools") else arguments
 
     def last_words(self, arguments: Arguments, text: str) -> Any:
         """Returns a ``ChatCompletion`` with the text as its message."""
@@ -155,7 +148,7 @@ class ChatCompletions(_SentWhole):
         return {"choices": [{"message": message}]}
 
 
-class Responses(_SentWhole):
+class Responses(CallForm):
     """``responses.create`` of OpenAI."""
 
     def kept_history(self, arguments: Arguments) -> str | None:
@@ -187,10 +180,6 @@ class Responses(_SentWhole):
         value = arguments.get("input")
         items = [{"role": "user", "content": value}] if isinstance(value, str) else list(value or ())
         return {**arguments, "input": [*items, {"role": "user", "content": note}]}
-
-    def without_tools(self, arguments: Arguments) -> Arguments:
-        """Sets the choice of tools to none, if there are tools."""
-        return {**arguments, "tool_choice": "none"} if arguments.get("tools") else arguments
 
     def last_words(self, arguments: Arguments, text: str) -> Any:
         """Returns a completed ``Response`` with the text as its message."""
@@ -256,7 +245,7 @@ class Responses(_SentWhole):
         return {"output": []}
 
 
-class Messages(_SentWhole):
+class Messages(CallForm):
     """``messages.create`` of Anthropic.
 
     Args:
@@ -375,3 +364,33 @@ def _deltas(parts: Sequence[Any]) -> Iterator[Mapping[str, Any]]:
     for part in parts:
         for choice in fields_of(part).get("choices") or ():
             yield fields_of(fields_of(choice).get("delta"))
+
+
+class PlainObject(SimpleNamespace):
+    """Object with the same attributes, if the SDK is not installed: the client only offers its methods."""
+
+    def model_dump(self) -> dict[str, Any]:
+        """Returns the object as plain data."""
+        plain: dict[str, Any] = json.loads(json.dumps(self, default=vars))
+        return plain
+
+
+def sdk_object(module: str, name: str, data: Mapping[str, Any]) -> Any:
+    """Returns an object of an SDK, or one with its attributes.
+
+    Args:
+        module: The module of its class.
+        data: Its fields, as plain data.
+
+    >>> sdk_object("no_such_sdk", "Answer", {"content": [{"text": "It ends here."}]}).content[0].text
+    'It ends here.'
+    """
+    try:
+        kind = getattr(import_module(module), name)
+    except ImportError:
+        return json.loads(json.dumps(data), object_hook=lambda fields: PlainObject(**fields))
+    answer = kind.model_validate(data)
+    for private in _OF_THE_ANSWER:
+        with suppress(AttributeError, ValueError):
+            setattr(answer, private, None)
+    return answer

@@ -12,7 +12,6 @@ from weakref import WeakKeyDictionary
 from crewai import BaseLLM, Crew
 from crewai.types.usage_metrics import UsageMetrics
 
-from ebbtide.adapters.final_text import final_text
 from ebbtide.adapters.run_watch import RunWatch, WatchOptions
 from ebbtide.errors import ConfigError
 
@@ -34,9 +33,6 @@ class EbbtideCrewAI:
     A kickoff of a crew is a run, and its agents are judged apart. A note is put before the next call of the
     model, for that call alone. An agent that is to end gets the reason as the model's last answer, so that
     its task ends as usual, and the crew goes on.
-
-    Attributes:
-        watch: The runs, and what failed in watching them.
     """
 
     def __init__(self, **options: Unpack[WatchOptions]) -> None:
@@ -154,7 +150,7 @@ class _CrewCall:
         self._record_task(call.get("from_task"))
         advice = self.watch.advise(run_id, agent=self.agent, model=self.model)
         if advice.refusal:
-            text = final_text(advice.verdict, self.watch.end(run_id))
+            text = self.watch.last_words(run_id, advice)
             if call.get("response_model") is not None or _is_typed(call.get("from_task")):
                 raise HookAborted(reason=text, source="ebbtide")  # a text would be asked for again
             return messages, text if call.get("tools") else f"Thought: It is over.\nFinal Answer: {text}"
@@ -172,10 +168,8 @@ class _CrewCall:
         reports: list[Any] = []
         token = _usage.set(reports)
         try:
-            yield answers
-        except Exception:
-            self.watch.record_failure(self.kickoff.run_id, agent=self.agent)
-            raise
+            with self.watch.calling(self.kickoff.run_id, agent=self.agent):
+                yield answers
         finally:
             _usage.reset(token)
         self.watch.record_answer(

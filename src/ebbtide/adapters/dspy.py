@@ -10,9 +10,7 @@ from typing import Any, Unpack
 
 import dspy
 
-from ebbtide.adapters.final_text import final_text
-from ebbtide.adapters.run_watch import RunWatch, WatchOptions
-from ebbtide.errors import ConfigError
+from ebbtide.adapters.run_watch import RunWatch, WatchOptions, require_parts
 
 _HOOKS = ("_call_with_potential_trajectory_truncation", "_async_call_with_potential_trajectory_truncation")
 _FINISH = "finish"
@@ -45,9 +43,6 @@ class EbbtideReAct(dspy.ReAct):
     and its outputs that are texts are the reason. The last call of a run with a limit is the one that
     extracts the answer.
 
-    Attributes:
-        watch: The runs, and what failed in watching them.
-
     Raises:
         ConfigError: The framework has changed, or an option is wrong.
     """
@@ -59,9 +54,7 @@ class EbbtideReAct(dspy.ReAct):
         max_iters: int = 20,
         **options: Unpack[WatchOptions],
     ) -> None:
-        missing = next((name for name in _HOOKS if not hasattr(dspy.ReAct, name)), None)
-        if missing is not None:
-            raise ConfigError(f"needs another dspy than {dspy.__version__}: ReAct.{missing} is missing")
+        require_parts(dspy.ReAct, _HOOKS, f"needs another dspy than {dspy.__version__}")
         super().__init__(signature, tools, max_iters)
         self.watch = RunWatch(**options)
 
@@ -125,7 +118,7 @@ class EbbtideReAct(dspy.ReAct):
             return None, trajectory
         advice = self.watch.advise(run.run_id)
         if advice.refusal:
-            run.last_words = final_text(advice.verdict, self.watch.end(run.run_id))
+            run.last_words = self.watch.last_words(run.run_id, advice)
             return (_finished(run.last_words) if is_step else self._outputs(run.last_words)), trajectory
         if advice.without_tools and is_step:
             run.is_last = True
@@ -146,12 +139,8 @@ class EbbtideReAct(dspy.ReAct):
     def _recording(self, run: _WatchedTrajectory, module: Any) -> Iterator[list[Any]]:
         """Records what the model says in here, and the tokens; the framework hands them on to who counts."""
         answers: list[Any] = []
-        with dspy.track_usage() as tracker:
-            try:
-                yield answers
-            except Exception:
-                self.watch.record_failure(run.run_id)
-                raise
+        with dspy.track_usage() as tracker, self.watch.calling(run.run_id):
+            yield answers
         with self.watch.guarded():
             usages = [(model, usage) for model, entries in tracker.usage_data.items() for usage in entries]
             text = answers[0].next_thought if module is self.react else str(dict(answers[0]))

@@ -11,9 +11,7 @@ from google.adk.plugins.base_plugin import BasePlugin
 from google.adk.tools.base_tool import BaseTool
 from google.genai import types
 
-from ebbtide.adapters.final_text import final_text
-from ebbtide.adapters.run_watch import RunWatch, WatchOptions
-from ebbtide.errors import ConfigError
+from ebbtide.adapters.run_watch import RunWatch, WatchOptions, require_parts
 
 _NEEDED = ("branch", "get_invocation_context")
 
@@ -25,17 +23,12 @@ class EbbtideAdkPlugin(BasePlugin):
     under ``ParallelAgent``, are judged apart. An invocation that is to end gets its reason as the last answer
     of the model, so that all events are kept.
 
-    Attributes:
-        watch: The runs, and what failed in watching them.
-
     Raises:
         ConfigError: This version of ADK does not state on which branch an agent works.
     """
 
     def __init__(self, **options: Unpack[WatchOptions]) -> None:
-        missing = [name for name in _NEEDED if not hasattr(CallbackContext, name)]
-        if missing:
-            raise ConfigError(f"google_adk needs a later google-adk: CallbackContext.{missing[0]} is missing")
+        require_parts(CallbackContext, _NEEDED, "google_adk needs a later google-adk")
         super().__init__(name="ebbtide")
         self.watch = RunWatch(**options)
 
@@ -51,8 +44,7 @@ class EbbtideAdkPlugin(BasePlugin):
         run_id = callback_context.invocation_id
         advice = self.watch.advise(run_id, agent=callback_context.branch, model=llm_request.model)
         if advice.refusal:
-            text = final_text(advice.verdict, self.watch.end(run_id))
-            return LlmResponse(content=_words("model", text))
+            return LlmResponse(content=_words("model", self.watch.last_words(run_id, advice)))
         if advice.note:
             llm_request.contents.append(_words("user", advice.note))
         if advice.without_tools:

@@ -12,7 +12,6 @@ from haystack.components.agents.state.state import State
 from haystack.components.agents.state.state_utils import replace_values
 from haystack.dataclasses import ChatMessage, ChatRole
 
-from ebbtide.adapters.final_text import final_text
 from ebbtide.adapters.run_watch import RunWatch, WatchOptions
 from ebbtide.errors import ConfigError
 
@@ -58,9 +57,6 @@ class EbbtideHaystackHooks(dict[str, list[Any]]):
     Args:
         others: Hooks of your own, by the points at which they run; at each they come after ours.
 
-    Attributes:
-        watch: The runs, and what failed in watching them.
-
     Raises:
         ConfigError: This version of Haystack does not call hooks at all points that are needed.
     """
@@ -96,7 +92,7 @@ class EbbtideHaystackHooks(dict[str, list[Any]]):
         here = self._of(state)
         advice = self.watch.advise(here.run_id)
         if advice.refusal:
-            text = final_text(advice.verdict, self.watch.end(here.run_id))
+            text = self.watch.last_words(here.run_id, advice)
             state.set("messages", [ChatMessage.from_assistant(text)])
             state.set("stop_run", f"ebbtide_{advice.verdict.action.value}")
             return

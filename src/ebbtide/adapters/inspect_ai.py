@@ -15,9 +15,7 @@ from inspect_ai.model import ChatMessage, ChatMessageUser, ModelUsage
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import LimitExceededError
 
-from ebbtide.adapters.final_text import final_text
-from ebbtide.adapters.run_watch import RunWatch, WatchOptions
-from ebbtide.errors import ConfigError
+from ebbtide.adapters.run_watch import RunWatch, WatchOptions, require_parts
 
 _NEEDED = ("on_before_model_generate", "on_model_usage")
 
@@ -28,17 +26,12 @@ class EbbtideInspect:
     Each sample is a run. A note is put before the next call of the model, for that call alone. A run that is
     to end exceeds a custom limit of Inspect, so that the sample ends, keeps its messages and is scored.
 
-    Attributes:
-        watch: The runs, and what failed in watching them.
-
     Raises:
         ConfigError: This version of Inspect does not call the hooks that are needed.
     """
 
     def __init__(self, **options: Unpack[WatchOptions]) -> None:
-        missing = [name for name in _NEEDED if not hasattr(Hooks, name)]
-        if missing:
-            raise ConfigError(f"inspect_ai needs a later inspect-ai: Hooks.{missing[0]} is missing")
+        require_parts(Hooks, _NEEDED, "inspect_ai needs a later inspect-ai")
         self.watch = RunWatch(**options)
 
     def attach(self, inner: Solver | Agent) -> Solver:
@@ -86,7 +79,6 @@ class _Conversation:
         agent: Its name for us; None for the first one.
         answer_id: Id of the answer of the model that was recorded last.
         is_open: True if a call of the model was let through whose answer has not been recorded.
-        usage: Usage of that call.
     """
 
     agent: str | None
@@ -170,7 +162,7 @@ class _EbbtideInspectHooks(Hooks):
         here = sample.catch_up(data.input)
         advice = sample.watch.advise(sample.run_id, agent=here.agent)
         if advice.refusal:
-            text = final_text(advice.verdict, sample.watch.end(sample.run_id))
+            text = sample.watch.last_words(sample.run_id, advice)
             raise LimitExceededError("custom", value=sample.calls, limit=sample.calls, message=text)
         sample.calls += 1
         here.is_open = True

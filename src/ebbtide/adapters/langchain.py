@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from typing import Annotated, Any, NotRequired, Unpack
 
 from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, ModelResponse
@@ -32,9 +33,6 @@ class EbbtideMiddleware(AgentMiddleware[WatchedState, Any, Any]):
         asks: True if a person is asked where one should look, and before a loop ends the run, by an
             interrupt of LangGraph: the agent needs a checkpointer, and goes on when it is resumed. Without,
             the run ends.
-
-    Attributes:
-        watch: The runs, and what failed in watching them.
     """
 
     state_schema = WatchedState
@@ -60,12 +58,9 @@ class EbbtideMiddleware(AgentMiddleware[WatchedState, Any, Any]):
         run_id = _run_of(request)
         advice = self._advice(run_id)
         if advice.refusal:
-            return self._ended(run_id, advice)
-        try:
+            return ModelResponse(result=[AIMessage(self.watch.last_words(run_id, advice))])
+        with self.watch.calling(run_id):
             response = handler(_advised(request, advice))
-        except Exception:
-            self.watch.record_failure(run_id)
-            raise
         self._record(run_id, response)
         return response
 
@@ -77,42 +72,40 @@ class EbbtideMiddleware(AgentMiddleware[WatchedState, Any, Any]):
         run_id = _run_of(request)
         advice = self._advice(run_id)
         if advice.refusal:
-            return self._ended(run_id, advice)
-        try:
+            return ModelResponse(result=[AIMessage(self.watch.last_words(run_id, advice))])
+        with self.watch.calling(run_id):
             response = await handler(_advised(request, advice))
-        except Exception:
-            self.watch.record_failure(run_id)
-            raise
         self._record(run_id, response)
         return response
 
     def wrap_tool_call(  # noqa: D102
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], ToolMessage | Command[Any]]
     ) -> ToolMessage | Command[Any]:
-        try:
-            answer = handler(request)
-        except GraphBubbleUp:
-            raise  # an interrupt is no failure
-        except Exception as error:
-            self._record_tool(request, error, error=True)
-            raise
-        self._record_tool(request, answer)
-        return answer
+        with self._recording(request) as answers:
+            answers.append(handler(request))
+        return answers[0]
 
     async def awrap_tool_call(  # noqa: D102
         self,
         request: ToolCallRequest,
         handler: Callable[[ToolCallRequest], Awaitable[ToolMessage | Command[Any]]],
     ) -> ToolMessage | Command[Any]:
+        with self._recording(request) as answers:
+            answers.append(await handler(request))
+        return answers[0]
+
+    @contextmanager
+    def _recording(self, request: ToolCallRequest) -> Iterator[list[ToolMessage | Command[Any]]]:
+        """Records the answer of a tool that is put into the list, or its failure."""
+        answers: list[ToolMessage | Command[Any]] = []
         try:
-            answer = await handler(request)
+            yield answers
         except GraphBubbleUp:
-            raise
+            raise  # an interrupt is no failure
         except Exception as error:
             self._record_tool(request, error, error=True)
             raise
-        self._record_tool(request, answer)
-        return answer
+        self._record_tool(request, answers[0])
 
     def _advice(self, run_id: str) -> Advice:
         """Returns what to do before a call; if a person is asked first, once they have answered."""
@@ -122,10 +115,6 @@ class EbbtideMiddleware(AgentMiddleware[WatchedState, Any, Any]):
             self.watch.acknowledge(run_id)
             advice = self.watch.advise(run_id)
         return advice
-
-    def _ended(self, run_id: str, advice: Advice) -> ModelResponse[Any]:
-        text = final_text(advice.verdict, self.watch.end(run_id))
-        return ModelResponse(result=[AIMessage(text)])
 
     def _record(self, run_id: str, response: ModelResponse[Any]) -> None:
         for message in response.result:

@@ -29,9 +29,6 @@ class EbbtideLiteLLM:
 
     A logger of LiteLLM would not do: it can refuse and change asynchronous calls only, and learns of the
     others after the next one may have begun.
-
-    Attributes:
-        watch: The runs, and what failed in watching them.
     """
 
     def __init__(self, **options: Unpack[WatchOptions]) -> None:

@@ -33,9 +33,6 @@ class EbbtideLlamaIndex:
     Args:
         asks: True if a person is asked where one should look, and before a loop ends it: the run sends an
             `InputRequiredEvent`, and goes on with a `HumanResponseEvent`. Without, the run ends.
-
-    Attributes:
-        watch: The runs, and what failed in watching them.
     """
 
     def __init__(self, *, asks: bool = False, **options: Unpack[WatchOptions]) -> None:
@@ -87,13 +84,10 @@ class _WatchedStep:
         run_id = await self._run_of(ctx)
         advice = await self._advice(ctx, run_id)
         if advice.refusal:
-            return await self._ended(ctx, final_text(advice.verdict, watch.end(run_id)))
+            return await self._ended(ctx, watch.last_words(run_id, advice))
         toolset = [] if advice.without_tools else tools
-        try:
+        with watch.calling(run_id, agent=self.agent.name):
             output = await self._step(ctx, llm_input, toolset, memory, advice.note)
-        except Exception:
-            watch.record_failure(run_id, agent=self.agent.name)
-            raise
         watch.record_answer(
             run_id,
             output.response.content or "",

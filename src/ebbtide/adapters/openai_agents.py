@@ -21,8 +21,8 @@ from agents import (
 from agents.tool_context import ToolContext
 
 from ebbtide.adapters.final_text import final_text
-from ebbtide.adapters.run_watch import RunWatch, WatchOptions
-from ebbtide.errors import ConfigError, RunEnded
+from ebbtide.adapters.run_watch import RunWatch, WatchOptions, require_parts
+from ebbtide.errors import RunEnded
 from ebbtide.supervision.runs.run_store import RunStanding
 from ebbtide.supervision.verdict import Verdict
 
@@ -71,16 +71,12 @@ class EbbtideHooks(RunHooks[Any]):
     Args:
         model: The model, where ``RunConfig`` sets one for all agents; otherwise each agent names its own.
 
-    Attributes:
-        watch: The runs, and what failed in watching them.
-
     Raises:
         ConfigError: The SDK is too old, or an option is wrong.
     """
 
     def __init__(self, *, model: str | None = None, **options: Unpack[WatchOptions]) -> None:
-        if not hasattr(RunHooks, "on_llm_start"):
-            raise ConfigError("needs a later openai-agents: RunHooks.on_llm_start is missing")
+        require_parts(RunHooks, ["on_llm_start"], "needs a later openai-agents")
         self.model = model
         self.watch = RunWatch(**options)
 

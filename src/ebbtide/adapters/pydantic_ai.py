@@ -11,7 +11,7 @@ from pydantic_ai.exceptions import AgentRunError, ApprovalRequired, CallDeferred
 from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart, ToolCallPart, UserPromptPart
 
 from ebbtide.adapters.final_text import final_text
-from ebbtide.adapters.run_watch import RunWatch, WatchOptions
+from ebbtide.adapters.run_watch import RunWatch, WatchOptions, require_parts
 from ebbtide.errors import ConfigError, RunEnded
 from ebbtide.supervision.runs.advice import Advice
 from ebbtide.supervision.runs.run_store import RunStanding
@@ -54,19 +54,13 @@ class EbbtideCapability(AbstractCapability[Any]):
     run that is to end gets its reason as the model's last answer, so that it ends with a result and all
     messages. Where the result cannot be a text, it raises `TypedRunEnded`.
 
-    Attributes:
-        watch: The runs, and what failed in watching them.
-
     Raises:
         ConfigError: The framework is too old, or an option is wrong.
     """
 
     def __init__(self, **options: Unpack[WatchOptions]) -> None:
-        if not hasattr(AbstractCapability, "wrap_model_request"):
-            version = pydantic_ai.__version__
-            raise ConfigError(
-                f"needs a later pydantic-ai than {version}: AbstractCapability.wrap_model_request is missing"
-            )
+        wish = f"needs a later pydantic-ai than {pydantic_ai.__version__}"
+        require_parts(AbstractCapability, ["wrap_model_request"], wish)
         self.watch = RunWatch(**options)
 
     async def wrap_run(self, ctx: Any, *, handler: Any) -> Any:  # noqa: D102

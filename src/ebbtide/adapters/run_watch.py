@@ -5,12 +5,13 @@ from __future__ import annotations
 import threading
 import uuid
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Final, Self, TypedDict, Unpack
+from typing import Any, Final, Self, TypedDict, Unpack
 
 from ebbtide.adapters.answer_text import answer_text
+from ebbtide.adapters.final_text import final_text
 from ebbtide.bounded import Bounded
 from ebbtide.budget.limits import LimitKind, Limits, Missing, uncounted
 from ebbtide.budget.prices import Prices
@@ -114,7 +115,6 @@ class RunWatch:
 
         Args:
             run_id: The run.
-            agent: Whose model is called.
             asks: True if there is a person to ask: then a loop, which would end the run, is a question, too.
             model: Name of the model, if it is known; a limit in dollars without its price is warned of.
         """
@@ -175,7 +175,6 @@ class RunWatch:
 
         Args:
             answer: The returned object, as for `ModelCall.of`.
-            agent: The agent whose model it is.
             model: The model, in place of the one that the answer names.
             usage: Object that states the usage, as for `Usage.of`, if that is not the answer.
         """
@@ -207,8 +206,6 @@ class RunWatch:
         Args:
             args: Its arguments, or their JSON; None where they are not known.
             result: Its answer, whatever the framework makes of it.
-            error: True if it failed.
-            agent: The agent that called it.
             batch: Equal for calls that one answer of a model asked for.
         """
         call = ToolCall(
@@ -236,6 +233,19 @@ class RunWatch:
             self._fault(error)
             return None
 
+    def last_words(self, run_id: str, advice: Advice) -> str:
+        """Ends a run whose next call is refused; returns why, in words for a person."""
+        return final_text(advice.verdict, self.end(run_id))
+
+    @contextmanager
+    def calling(self, run_id: str, *, agent: str | None = None) -> Iterator[None]:
+        """Makes a call of a model in here: one that raises is recorded as failed."""
+        try:
+            yield
+        except Exception:
+            self.record_failure(run_id, agent=agent)
+            raise
+
     @contextmanager
     def guarded(self) -> Iterator[None]:
         """Runs code of an adapter: what it raises is counted here, and the run does not notice."""
@@ -255,6 +265,22 @@ class RunWatch:
                 RuntimeWarning,
                 stacklevel=3,
             )
+
+
+def require_parts(kind: Any, names: Iterable[str], wish: str) -> None:
+    """Refuses a version of a framework that lacks what an adapter needs.
+
+    Args:
+        kind: The class that has to have it, or an object of it.
+        wish: The version that is wanted, for the message.
+
+    Raises:
+        ConfigError: An attribute is missing.
+    """
+    missing = next((name for name in names if not hasattr(kind, name)), None)
+    if missing is not None:
+        owner = kind if isinstance(kind, type) else type(kind)
+        raise ConfigError(f"{wish}: {owner.__name__}.{missing} is missing")
 
 
 def _registry(options: WatchOptions, prices: Prices) -> Runs:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from typing import Any, Unpack
 
 from smolagents import ActionStep, CodeAgent, FinalAnswerStep, MultiStepAgent, TaskStep
@@ -19,7 +19,7 @@ from smolagents.models import (
 )
 
 from ebbtide.adapters.final_text import final_text
-from ebbtide.adapters.run_watch import RunWatch, WatchOptions
+from ebbtide.adapters.run_watch import RunWatch, WatchOptions, require_parts
 from ebbtide.errors import ConfigError
 from ebbtide.events.usage import Usage
 from ebbtide.supervision.runs.advice import Advice
@@ -37,9 +37,6 @@ class EbbtideSteps:
     as its final answer; the last call of a run with a limit is the one that the framework makes at
     ``max_steps``, without tools. Agents that an agent manages are watched with it, each as a conversation of
     its own in the same run.
-
-    Attributes:
-        watch: The runs, and what failed in watching them.
     """
 
     def __init__(self, **options: Unpack[WatchOptions]) -> None:
@@ -51,9 +48,7 @@ class EbbtideSteps:
         Raises:
             ConfigError: The framework is too old, or it is watched already.
         """
-        missing = next((name for name in _NEEDS if not hasattr(agent, name)), None)
-        if missing is not None:
-            raise ConfigError(f"needs a later smolagents: {type(agent).__name__}.{missing} is missing")
+        require_parts(agent, _NEEDS, "needs a later smolagents")
         self._attach(agent, None)
         return agent
 
@@ -114,8 +109,8 @@ class _WatchedAgent:
             self.run_id, answer, agent=self.name, model=model, usage=usage or answer.token_usage
         )
 
-    def record_failure(self) -> None:
-        self.watch.record_failure(self.run_id, agent=self.name)
+    def calling(self) -> AbstractContextManager[None]:
+        return self.watch.calling(self.run_id, agent=self.name)
 
     def record_code(self, step: Any, agent: Any = None) -> None:
         del agent
@@ -192,15 +187,12 @@ class _WatchedModel:
                 yield from _deltas(last)
                 return
             deltas: list[Any] = []
-            try:
+            with self._watched.calling():
                 for delta in generate_stream(
                     _with_note(messages, advice.note), stop_sequences=stop_sequences, **options
                 ):
                     deltas.append(delta)
                     yield delta
-            except Exception:
-                self._watched.record_failure()
-                raise
             self._watched.record_answer(agglomerate_stream_deltas(deltas), self._model_id)
 
         return stream
@@ -220,11 +212,8 @@ class _WatchedModel:
         return None
 
     def _generated(self, messages: list[Any], stop_sequences: Any, options: dict[str, Any]) -> ChatMessage:
-        try:
+        with self._watched.calling():
             answer = self._model.generate(messages, stop_sequences=stop_sequences, **options)
-        except Exception:
-            self._watched.record_failure()
-            raise
         self._watched.record_answer(answer, self._model_id)
         return answer
 

@@ -32,9 +32,6 @@ class EbbtideStrandsPlugin(Plugin):
         asks: True if a person is asked where one should look, and before a loop ends the run, by an
             interrupt of Strands: the agent returns with the stop reason ``interrupt``, and goes on when it
             is called with the answer. Without, the run ends.
-
-    Attributes:
-        watch: The runs, and what failed in watching them.
     """
 
     name = "ebbtide"
@@ -77,18 +74,15 @@ class EbbtideStrandsPlugin(Plugin):
                 Interrupt(f"ebbtide:{self.watch.new_run()}", "ebbtide", final_text(advice.verdict))
             )
         if advice.refusal:
-            yield _ending(final_text(advice.verdict, self.watch.end(run_id)))
+            yield _ending(self.watch.last_words(run_id, advice))
             return
-        try:
+        with self.watch.calling(run_id, agent=agent):
             async for item in handler(_advised(context, advice)):
                 if isinstance(item, ModelStopReason):
                     usage = _usage(item.usage)
                     model = context.model.get_config().get("model_id")
                     self.watch.record_answer(run_id, item.message, agent=agent, model=model, usage=usage)
                 yield item
-        except Exception:
-            self.watch.record_failure(run_id, agent=agent)
-            raise
 
     def _record_tool(self, event: AfterToolCallEvent) -> None:
         self.watch.record_tool_call(

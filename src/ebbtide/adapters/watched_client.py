@@ -11,7 +11,6 @@ from typing import Any, Final, TypeVar, Unpack
 
 from ebbtide.adapters.call_forms import Arguments, CallForm, ChatCompletions, Messages, Responses
 from ebbtide.adapters.conversations import ChatCall, ChatRun, ConversationItem, Conversations
-from ebbtide.adapters.final_text import final_text
 from ebbtide.adapters.run_watch import RunWatch, WatchOptions
 from ebbtide.adapters.watched_stream import LastStream, WatchedStream
 from ebbtide.bounded import Bounded
@@ -212,8 +211,7 @@ class WatchedMethod:
 
     def _refused(self, call: ChatCall, advice: Advice, arguments: Arguments) -> Any:
         """Returns the stand-in for the model's answer; the run may go on behind it, or with the same call."""
-        text = final_text(advice.verdict, self._watch.end(call.run.run_id))
-        answer = self._form.last_words(arguments, text)
+        answer = self._form.last_words(arguments, self._watch.last_words(call.run.run_id, advice))
         with self._watch.guarded():
             call.conversations.expect_again(call)
             call.conversations.keep(call, answer)

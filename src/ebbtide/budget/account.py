@@ -85,6 +85,7 @@ class Spent:
 CHARGED, COST_KNOWN, TOKENS_KNOWN = 1, 2, 4
 
 
+@dataclass(slots=True, eq=False)
 class Hold:
     """Amounts of one call in one account: set aside while it runs, charged once it has ended.
 
@@ -93,13 +94,10 @@ class Hold:
         tokens: Tokens of all classes.
     """
 
-    __slots__ = ("account", "cost", "state", "tokens")
-
-    def __init__(self, account: Account, cost: int, tokens: int) -> None:
-        self.account = account
-        self.cost = cost
-        self.tokens = tokens
-        self.state = 0  #: 0 while it is set aside; then CHARGED, COST_KNOWN and TOKENS_KNOWN, added up
+    account: Account
+    cost: int
+    tokens: int
+    state: int = 0  #: 0 while it is set aside; then CHARGED, COST_KNOWN and TOKENS_KNOWN, added up
 
 
 class Account:

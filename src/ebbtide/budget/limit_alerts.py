@@ -10,7 +10,6 @@ from enum import StrEnum
 from math import inf
 from typing import Any
 
-from ebbtide.budget.calls_under_way import CallsUnderWay
 from ebbtide.budget.limits import LimitKind, Limits, Missing, require_limits
 from ebbtide.budget.tally import UNITS, Tally, is_model_call, units
 from ebbtide.budget.uncounted import UncountedLimits
@@ -22,6 +21,7 @@ _COST, _TOKENS, _STEPS, _LLM, _TOOL, _RETRIES, _WALL, _AGENTS, _DEPTH = range(le
 _KINDS = tuple(LimitKind)
 _NUMBER, _LATEST_S = (int, float), 1e15  # a union would be built anew at every look
 _FAILED = 256  # calls that failed and may be tried again
+_CHAINS = 4096  # whose calls under way are counted apart
 
 
 class Nearness(StrEnum):
@@ -53,6 +53,37 @@ class LimitAlert:
     limit: float
     missing: Missing | None = None
     subject: str = ""
+
+
+class CallsUnderWay(State):
+    """Counter of the model calls that each chain has asked for since its latest one was recorded.
+
+    So agents that ask at the same time share what is left, and a run whose model calls nobody records is
+    counted by its questions.
+
+    Attributes:
+        count: How many there are, over all chains.
+    """
+
+    __slots__ = ("_chains", "count")
+
+    _chains: dict[str | None, int]
+    count: int
+
+    def __init__(self) -> None:
+        self._chains = {}
+        self.count = 0
+
+    def add(self, chain_id: str | None) -> None:
+        """Counts a call that is let through; None where its chain was not named."""
+        if chain_id not in self._chains and len(self._chains) >= _CHAINS:
+            chain_id = None
+        self._chains[chain_id] = self._chains.get(chain_id, 0) + 1
+        self.count += 1
+
+    def end(self, chain_id: str) -> None:
+        """Ends the calls of a chain, of which one was recorded: of those before it nothing more comes."""
+        self.count -= self._chains.pop(chain_id, 0) + self._chains.pop(None, 0)
 
 
 class LimitAlerts(State):
@@ -113,10 +144,8 @@ class LimitAlerts(State):
         What was taken so far counts against them.
         """
         alerts = LimitAlerts(limits, self._tally)
-        alerts._last, alerts._failed = list(self._last), dict(self._failed)
-        alerts._retries, alerts._wall_s, alerts._asked_first = self._retries, self._wall_s, self._asked_first
-        alerts._uncounted.restore(self._uncounted.to_state())
-        alerts._under_way.restore(self._under_way.to_state())
+        State.restore(alerts, State.to_state(self))
+        alerts.nearness_reported = {}
         alerts._mark()
         return alerts
 

@@ -56,8 +56,26 @@ class Rates(NamedTuple):
     cache_write_1h: float | None = None  #: of those that stay for an hour
 
     def times(self, factor: float) -> Rates:
-        """The rates in a tier that costs so many times as much."""
+        """Returns the rates in a tier that costs so many times as much."""
         return Rates(*(None if rate is None else rate * factor for rate in self))
+
+    def cost(self, counts: Sequence[int]) -> float | None:
+        """Returns millionths of a dollar for tokens by class; None where a rate is missing that is needed."""
+        total = 0.0
+        for rate, count in zip(self, counts, strict=True):
+            if count:
+                if rate is None:
+                    return None
+                total += count * rate
+        return total
+
+
+def counts_by_rate(usage: Usage) -> tuple[int, int, int, int, int]:
+    """Returns the tokens of a usage by class, in the order of `Rates`."""
+    writes = usage.cache_write_tokens or 0
+    hour = possible_part(usage.cache_write_1h_tokens, writes) or 0
+    reads = usage.cache_read_tokens or 0
+    return usage.input_tokens or 0, usage.output_tokens or 0, reads, writes - hour, hour
 
 
 _Steps = tuple[tuple[int, Rates], ...]  # from a length of the input on, the longest first
@@ -143,7 +161,6 @@ class Prices:
         What the provider states comes first. A class of tokens that is not stated counts as none of it.
 
         Args:
-            usage: What was used.
             ts: When, in seconds since 1970; a time that is none of a calendar counts as now.
         """
         expect("usage", usage, Usage)
@@ -153,15 +170,13 @@ class Prices:
         model = usage.model or ""
         cost = None
         if usage.tokens is not None:
-            writes = usage.cache_write_tokens or 0
-            hour = possible_part(usage.cache_write_1h_tokens, writes) or 0
-            reads = (usage.input_tokens or 0, usage.cache_read_tokens or 0)
-            rates = self.rates(model, input_tokens=sum(reads) + writes, ts=ts, tier=usage.tier)
-            counts = (reads[0], usage.output_tokens or 0, reads[1], writes - hour, hour)
-            cost = None if rates is None else _sum(rates, counts)
+            counts = counts_by_rate(usage)
+            rates = self.rates(model, input_tokens=sum(counts) - counts[1], ts=ts, tier=usage.tier)
+            cost = None if rates is None else rates.cost(counts)
         if cost is None:
             self._count_unknown(model)
-        return cost
+            return None
+        return cost / _PER
 
     def rates(
         self, model: str, *, input_tokens: int = 0, ts: float | None = None, tier: str | None = None
@@ -169,9 +184,7 @@ class Prices:
         """Returns the price of a model by class of tokens; None where nobody knows the model, or its tier.
 
         Args:
-            model: Its name.
             input_tokens: All that the call reads, cached or not: some models cost more from a length on.
-            ts: As for `cost`.
             tier: Of the service, as in `Usage`; None for the standard one.
         """
         expect("model", model, str)
@@ -242,16 +255,6 @@ def tier_factor(model: str, tier: str) -> float | None:
     """
     factors = _public_factors()
     return next((of[tier] for of in factors.all_of(model) if tier in of), None)
-
-
-def _sum(rates: Rates, counts: Sequence[int]) -> float | None:
-    total = 0.0
-    for rate, count in zip(rates, counts, strict=True):
-        if count:
-            if rate is None:
-                return None
-            total += count * rate
-    return total / _PER
 
 
 def _checked_tiers(model: str, tiers: Any) -> Iterable[tuple[Any, Any]]:

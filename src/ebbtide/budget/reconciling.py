@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from ebbtide.budget.prices import Prices, Rates
+from ebbtide.budget.prices import Prices, Rates, counts_by_rate
 from ebbtide.events.usage import COUNTS, MOST_TOKENS, Usage
 
 _EQUAL: Final = 1e-3  # of the total: rounding on either side
@@ -107,8 +107,6 @@ def settle(
     Args:
         stated: What the run took by model; without a model, what all of it took.
         counted: What its calls took by model.
-        prices: List prices.
-        ts: When it is stated.
         source: The record that states it.
     """
     rows = sorted(stated, key=lambda row: row.model is None)
@@ -174,17 +172,8 @@ def _remainder(row: Usage, calls: ModelSum, prices: Prices | None, ts: float | N
 def _cost_of(usage: Usage, rates: Rates | None) -> int | None:
     if not usage.has_tokens:
         return 0
-    if rates is None:
-        return None
-    writes, hour = usage.cache_write_tokens or 0, usage.cache_write_1h_tokens or 0
-    counts = (usage.input_tokens, usage.output_tokens, usage.cache_read_tokens, writes - hour, hour)
-    cost = 0.0
-    for count, rate in zip(counts, rates, strict=True):
-        if count:
-            if rate is None:
-                return None
-            cost += count * rate
-    return round(cost * (_UNITS // 10**6))
+    cost = None if rates is None else rates.cost(counts_by_rate(usage))
+    return None if cost is None else round(cost * (_UNITS // 10**6))
 
 
 def _cause(

@@ -263,7 +263,6 @@ class Tally(State):
 
         Args:
             stated: The usage by model, or one without a model for all of them.
-            ts: The time, in seconds.
             source: The record that states it.
         """
         expect("stated", stated, tuple)

@@ -17,7 +17,6 @@ class UncountedLimits(State):
     is missing when the next call of that chain is asked for, or made. A failed call is missing nothing.
 
     Args:
-        limits: What the run may take.
         tally: What it took; it has counted an event before this one sees it.
 
     Attributes:
@@ -41,7 +40,6 @@ class UncountedLimits(State):
         """Take an event.
 
         Args:
-            event: The event.
             clocked: Whether a time came in another way.
 
         Returns:

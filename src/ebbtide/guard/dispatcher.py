@@ -9,12 +9,14 @@ import time
 from collections import deque
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import replace
+from contextvars import ContextVar
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any
 
 from ebbtide.budget.limits import LimitKind
 from ebbtide.budget.scope import Reservation, Scope, in_event_loop
 from ebbtide.budget.shared.budget_refusal import BudgetRefused
+from ebbtide.budget.shared.budget_reservation import BudgetReservation
 from ebbtide.errors import CallRefused, LimitExceeded, LimitUnknown, RunHalted, error_text
 from ebbtide.events.event import ModelCall, ModelPart, ToolCall
 from ebbtide.events.usage import Usage
@@ -23,7 +25,6 @@ from ebbtide.guard.guidance import Guidance
 from ebbtide.guard.metering import Metering
 from ebbtide.guard.observers import WORDS, Observers, status_of
 from ebbtide.guard.operation import Operation
-from ebbtide.guard.running_call import Attempts, RunningCall, attempt_key, enclosing
 from ebbtide.guard.shared_spending import SharedSpending
 
 _MOST_WAITING = 64  # events of streams that were let go
@@ -31,7 +32,99 @@ MOST_WAIT_S = 60.0  #: that a call waits for one under way, where nobody knows w
 _POLL_S = 0.005
 _MOST_UNSETTLED = 256  # calls that have ended, and did not say what they took
 _MOST_REPORTED = 256  # limits whose excess was reported
+_MOST_FAILED = 1024  # attempts of one operation that are remembered in one enclosing call
+_MOST_OPERATIONS = 256
 _SUCCESS = Outcome.SUCCESS  # reading a member off its enum takes as long as a lock
+
+
+class Attempts:
+    """The calls that failed, and were not tried again, inside one enclosing call or run.
+
+    A retry is the same call again, after it failed, inside the same enclosing call. When an outer layer tries
+    again, the calls that this makes are first attempts of a new enclosing call: a retry counts once, in the
+    layer that decided it.
+    """
+
+    __slots__ = ("_failed",)
+
+    def __init__(self) -> None:
+        self._failed: dict[tuple[str, str], set[int]] = {}
+
+    def failed(self, operation: Operation) -> set[int]:
+        """Returns the attempts of an operation that failed; to take one out is to try it again."""
+        return self._failed.get((operation.kind, operation.name)) or set()
+
+    def add(self, operation: Operation, key: int | None) -> None:
+        """Remembers an attempt that failed."""
+        if key is None:
+            return
+        if len(self._failed) >= _MOST_OPERATIONS:
+            self._failed.clear()
+        failed = self._failed.setdefault((operation.kind, operation.name), set())
+        if len(failed) >= _MOST_FAILED:
+            failed.clear()
+        failed.add(key)
+
+
+@dataclass(slots=True, eq=False)
+class RunningCall:
+    """A call that was let through.
+
+    Args:
+        dispatcher: The gate that let it through.
+        around: The attempts among which it counts.
+        node_id: Its node in the graph; None where the graph failed.
+        reservation: Amount set aside for it.
+        lease: Amount set aside for it in budgets that others draw on too; None if nothing was.
+
+    Attributes:
+        usage: Usage that the caller reports.
+        result: Value that it returned.
+        ended: True if it has its outcome.
+    """
+
+    dispatcher: Dispatcher
+    operation: Operation
+    args: tuple[Any, ...]
+    kwargs: Mapping[str, Any]
+    _: KW_ONLY
+    around: Attempts
+    node_id: str | None
+    reservation: Reservation
+    lease: tuple[BudgetReservation, ...] | None = None
+    usage: Usage | None = field(default=None, init=False)
+    result: Any = field(default=None, init=False)
+    ended: bool = field(default=False, init=False)
+    _attempts: Attempts | None = field(default=None, init=False)
+
+    def settle(self, usage: Usage) -> None:
+        """Records what the call took after it has ended: a time-out that was billed, or was not.
+
+        What was set aside for it counts until then. What is known already stays.
+
+        Raises:
+            ConfigError: A count or a cost cannot be.
+        """
+        self.dispatcher.settle(self, usage)
+
+    @property
+    def attempts(self) -> Attempts:
+        """Attempts that were made inside it."""
+        if self._attempts is None:
+            self._attempts = Attempts()
+        return self._attempts
+
+
+#: The call inside which the code here runs.
+enclosing: ContextVar[RunningCall | None] = ContextVar("ebbtide_call", default=None)
+
+
+def attempt_key(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> int | None:
+    """Returns a hash of the arguments of an attempt in this process; None if they cannot be distinguished."""
+    try:
+        return hash((repr(args), repr(kwargs)))
+    except Exception:  # noqa: BLE001 - the repr of a foreign object may do anything
+        return None
 
 
 class Dispatcher:
@@ -111,7 +204,9 @@ class Dispatcher:
                 late_reservation = self._reserve_late(operation, retry=key in failed)
             if late_reservation is None:
                 self._spending.settle(lease, 0.0, failed=True)
-                self._refused(node_id, refusal)
+                self._observers.halted(node_id, str(refusal))
+                if isinstance(refusal, RunHalted):
+                    self._attach(refusal)
                 raise
             reservation = late_reservation
         if key is not None:
@@ -165,7 +260,7 @@ class Dispatcher:
     def received(self, running: RunningCall, item: Any) -> None:
         """Takes an item of a stream."""
         operation = running.operation
-        self._metering.of_item(running, item)
+        running.usage = self._metering.of_item(operation, running.usage, item)
         if operation.kind == "llm" and self._guidance.watches:
             text = self._text(operation, item)
             if text:
@@ -174,13 +269,17 @@ class Dispatcher:
     def finish(self, running: RunningCall, result: Any) -> Any:
         """Records that a call succeeded; returns its result."""
         if not running.ended:
-            self._succeed(running, result, *self._metering.of_result(running, result))
+            self._succeed(
+                running, result, *self._metering.of_result(running.operation, running.usage, result)
+            )
         return result
 
     def finish_stream(self, running: RunningCall) -> None:
         """Records that a stream was read to its end."""
         if not running.ended:
-            self._succeed(running, None, *self._metering.so_far(running, is_whole=True))
+            self._succeed(
+                running, None, *self._metering.so_far(running.operation, running.usage, is_whole=True)
+            )
 
     def fail(self, running: RunningCall, error: BaseException) -> None:
         """Records that a call raised."""
@@ -189,11 +288,11 @@ class Dispatcher:
         name = type(error).__name__
         if isinstance(error, RunHalted | CallRefused) or not isinstance(error, Exception):
             # One inside it was refused, or it was cancelled: it may have taken all that was set aside.
-            self._settle(running, *self._metering.so_far(running), failed=True)
+            self._settle(running, *self._metering.so_far(running.operation, running.usage), failed=True)
             self._observers.halted(running.node_id, name)
             self._latest.append((running.operation, Outcome.HALTED, name))
             return
-        usage, cost_usd = self._metering.of_failure(running, error)
+        usage, cost_usd = self._metering.of_failure(running.operation, running.usage, error)
         self._settle(running, usage, cost_usd, failed=True)
         self._observers.failed(running.node_id, name)
         self._latest.append((running.operation, Outcome.FAILURE, name))
@@ -209,7 +308,7 @@ class Dispatcher:
         """Records that a stream was let go; its events go out with the next call or the report."""
         if not running.ended:
             # This may be the garbage collector, in the middle of anything: the pipeline, for one.
-            so_far = self._metering.so_far(running)
+            so_far = self._metering.so_far(running.operation, running.usage)
             self._waiting += self._settle_in_scope(running, *so_far, failed=True, later=True)
             self._observers.halted(running.node_id, "not read to its end")
             self._latest.append((running.operation, Outcome.HALTED, None))
@@ -320,11 +419,6 @@ class Dispatcher:
                 facts = {"name": operation.name, "model": operation.model}
                 events.append({"event_type": "COST_UNKNOWN", "severity": "warn", **facts})
         return events
-
-    def _refused(self, node_id: str | None, refusal: RunHalted | CallRefused) -> None:
-        self._observers.halted(node_id, str(refusal))
-        if isinstance(refusal, RunHalted):
-            self._attach(refusal)
 
     def _attach(self, refusal: RunHalted) -> None:
         # A copy: the one that is raised holds on to every frame that it passes through.

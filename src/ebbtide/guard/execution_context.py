@@ -19,13 +19,12 @@ from ebbtide.checks import whole
 from ebbtide.divergence.graph.execution_graph import ExecutionGraph
 from ebbtide.engine_state import pack_state, unpack_state
 from ebbtide.errors import ConfigError, RunHalted, expect, shown
-from ebbtide.guard.dispatcher import Dispatcher
+from ebbtide.guard.dispatcher import Dispatcher, RunningCall, enclosing
 from ebbtide.guard.guard_report import RunReport
 from ebbtide.guard.guidance import Guidance
 from ebbtide.guard.metering import Metering
 from ebbtide.guard.observers import Observers, Pipeline
 from ebbtide.guard.operation import CallOptions, Operation, name_of, parameters_of
-from ebbtide.guard.running_call import RunningCall, enclosing
 from ebbtide.guard.shared_spending import SharedSpending
 from ebbtide.guard.wrapping import wrapped
 

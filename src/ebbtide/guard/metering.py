@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import socket
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -10,12 +11,13 @@ from ebbtide.budget.limits import LimitKind, Missing, uncounted
 from ebbtide.budget.prices import Prices
 from ebbtide.errors import ConfigError
 from ebbtide.events.usage import Usage
-from ebbtide.guard.billing import is_unbilled
-from ebbtide.guard.observers import Observers
+from ebbtide.guard.observers import Observers, status_of
 from ebbtide.guard.operation import Operation
-from ebbtide.guard.running_call import RunningCall
 
 _NOTHING = Usage(cost_usd=0.0, input_tokens=0)
+_MOST_CAUSES = 8
+_MAY_HAVE_RUN = frozenset({408, 499})  # time-out of the request, closed by the client
+_NEVER_SENT = (ConnectionRefusedError, socket.gaierror)
 
 
 class Metering:
@@ -64,9 +66,6 @@ class Metering:
     def require(self, operation: Operation, limits: Iterable[tuple[LimitKind, float]]) -> None:
         """Checks that what a callable takes can be counted at all.
 
-        Args:
-            limits: The limits that count it.
-
         Raises:
             ConfigError: It asks a model, and has neither a meter nor a most that its calls can take.
         """
@@ -79,30 +78,44 @@ class Metering:
                 missing = Missing.PRICE if usage.has_tokens else Missing.USAGE
                 raise ConfigError(uncounted(kind, limit, missing, operation.model or operation.name))
 
-    def of_item(self, running: RunningCall, item: Any) -> None:
-        """Takes what the meter says about an item of a stream."""
-        usage = self._measured(running.operation, item)
-        if usage is not None:
-            before = running.usage
-            running.usage = before.updated(usage) if isinstance(before, Usage) else usage
+    def of_item(self, operation: Operation, before: object, item: Any) -> Any:
+        """Returns the usage of a stream with what the meter says about an item of it.
 
-    def of_result(self, running: RunningCall, result: Any) -> tuple[Usage | None, float | None]:
-        """Returns the usage of a call that returned `result`, and its cost; None if nobody knows."""
-        usage = self._valid_usage("usage", running.usage)
+        Args:
+            before: What was stated until then.
+        """
+        usage = self._measured(operation, item)
         if usage is None:
-            usage = self._measured(running.operation, result)
-        return self.learned(running.operation, usage)
+            return before
+        return before.updated(usage) if isinstance(before, Usage) else usage
 
-    def of_failure(self, running: RunningCall, error: Exception) -> tuple[Usage | None, float | None]:
+    def of_result(
+        self, operation: Operation, stated: object, result: Any
+    ) -> tuple[Usage | None, float | None]:
+        """Returns the usage of a call that returned `result`, and its cost; None if nobody knows.
+
+        Args:
+            stated: The usage that its caller stated, which comes first.
+        """
+        usage = self._valid_usage("usage", stated)
+        if usage is None:
+            usage = self._measured(operation, result)
+        return self.learned(operation, usage)
+
+    def of_failure(
+        self, operation: Operation, stated: object, error: Exception
+    ) -> tuple[Usage | None, float | None]:
         """Returns the usage of a call that raised: nothing, if the error says so; else it is not known."""
-        usage = self._valid_usage("usage", running.usage)
+        usage = self._valid_usage("usage", stated)
         if usage is None and is_unbilled(error):
             usage = _NOTHING
-        return self.learned(running.operation, usage, is_whole=False)
+        return self.learned(operation, usage, is_whole=False)
 
-    def so_far(self, running: RunningCall, *, is_whole: bool = False) -> tuple[Usage | None, float | None]:
+    def so_far(
+        self, operation: Operation, stated: object, *, is_whole: bool = False
+    ) -> tuple[Usage | None, float | None]:
         """Returns the usage that was stated while a call ran; `is_whole` if it came to its end."""
-        return self.learned(running.operation, self._valid_usage("usage", running.usage), is_whole=is_whole)
+        return self.learned(operation, self._valid_usage("usage", stated), is_whole=is_whole)
 
     def learned(
         self, operation: Operation, usage: Usage | None, *, is_whole: bool = True
@@ -151,3 +164,30 @@ class Metering:
                 return None
         self._observers.fault(where, TypeError(f"{type(usage).__name__}: expected a Usage or None"))
         return None
+
+
+def is_unbilled(error: BaseException) -> bool:
+    """Returns True if an error says that nothing was billed.
+
+    It does where it carries a status 400 to 499 other than 408 and 499, or where it is, or was caused by, a
+    refused connection or a host name that is not known. Anything else may have been billed: time-outs,
+    statuses from 500 on, cancellations, broken connections, and errors in reading the answer. So may an error
+    behind which there is a time-out, since the attempt before may have been answered.
+
+    >>> is_unbilled(ConnectionRefusedError()), is_unbilled(TimeoutError()), is_unbilled(KeyError("choices"))
+    (True, False, False)
+    """
+    cause: BaseException | None = error
+    unbilled = False
+    for _ in range(_MOST_CAUSES):
+        if cause is None:
+            break
+        if isinstance(cause, TimeoutError) or "timeout" in type(cause).__name__.lower():
+            return False
+        status = status_of(cause)
+        if status is not None and cause is error:
+            unbilled = 400 <= status < 500 and status not in _MAY_HAVE_RUN
+        elif isinstance(cause, _NEVER_SENT):
+            unbilled = True
+        cause = cause.__cause__ or cause.__context__
+    return unbilled

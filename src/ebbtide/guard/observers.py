@@ -27,7 +27,6 @@ class Observers:
     Args:
         graph: Gets a node for each call; a chain without a root gets one. None draws no graph.
         pipeline: None forwards no events.
-        name: Name of the root.
         chain_id: The chain of the run's events.
 
     Raises:

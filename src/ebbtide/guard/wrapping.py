@@ -10,9 +10,8 @@ from contextvars import Token
 from types import AsyncGeneratorType, CoroutineType, GeneratorType
 from typing import Any
 
-from ebbtide.guard.dispatcher import Dispatcher
+from ebbtide.guard.dispatcher import Dispatcher, RunningCall, enclosing
 from ebbtide.guard.operation import Operation
-from ebbtide.guard.running_call import RunningCall, enclosing
 
 _COMPLETE = frozenset({type(None), bool, bytes, dict, float, int, list, str, tuple})
 

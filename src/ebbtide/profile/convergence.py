@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from enum import StrEnum
 
-from ebbtide.checks import flag, number, share, whole
+from ebbtide.checks import flag, member, number, share, whole
 from ebbtide.errors import ConfigError
 
 
@@ -64,12 +64,8 @@ class NoveltyRules:
             raise ConfigError("jaccard_at_least = 0: every claim would repeat every other; expected more")
         if self.low_below > self.high_above:
             raise ConfigError(f"low_below = {self.low_below} is above high_above = {self.high_above}")
-        if self.tokens not in tuple(TokenForm):
-            raise ConfigError(f"tokens = {self.tokens!r}: expected one of {', '.join(TokenForm)}")
-        object.__setattr__(self, "tokens", TokenForm(self.tokens))
-        if self.low_by not in tuple(LowBy):
-            raise ConfigError(f"low_by = {self.low_by!r}: expected one of {', '.join(LowBy)}")
-        object.__setattr__(self, "low_by", LowBy(self.low_by))
+        object.__setattr__(self, "tokens", member("tokens", self.tokens, TokenForm))
+        object.__setattr__(self, "low_by", member("low_by", self.low_by, LowBy))
         flag("contrast_guard", self.contrast_guard)
         flag("questions_count", self.questions_count)
         whole("low_rounds", self.low_rounds, 1)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ebbtide.checks import flag, number, share, whole
-from ebbtide.errors import ConfigError
+from ebbtide.checks import flag, member, number, share, whole
 from ebbtide.profile.convergence import TokenForm
 
 
@@ -51,9 +50,7 @@ class DuplicateRules:
         if self.window_s is not None:
             number("window_s", self.window_s, least=0, expected="seconds, 0 or more")
         share("jaccard_above", self.jaccard_above)
-        if self.tokens not in tuple(TokenForm):
-            raise ConfigError(f"tokens = {self.tokens!r}: expected one of {', '.join(TokenForm)}")
-        object.__setattr__(self, "tokens", TokenForm(self.tokens))
+        object.__setattr__(self, "tokens", member("tokens", self.tokens, TokenForm))
         flag("exact_first", self.exact_first)
         flag("contrast_guard", self.contrast_guard)
         whole("content_tokens", self.content_tokens, 0)

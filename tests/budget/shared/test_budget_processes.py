@@ -11,8 +11,7 @@ import pytest
 
 from ebbtide.budget.shared.budget import Budget
 from ebbtide.budget.shared.budget_refusal import BudgetRefused
-from ebbtide.budget.shared.budgets import Budgets
-from ebbtide.budget.shared.store_place import open_budget_store
+from ebbtide.budget.shared.budgets import Budgets, open_budget_store
 from ebbtide.budget.tally import UNITS
 
 BOTH = pytest.mark.parametrize("place", ["file", "redis"], indirect=True)
@@ -22,7 +21,7 @@ SPENDER = """
 import sys, threading
 from ebbtide.budget.shared.budget import Budget
 from ebbtide.budget.shared.budgets import Budgets
-from ebbtide.budget.shared.store_place import open_budget_store
+from ebbtide.budget.shared.budgets import open_budget_store
 from ebbtide.budget.shared.budget_refusal import BudgetRefused
 
 budgets = Budgets([Budget(scope="all", limit_usd=1.0)], open_budget_store(sys.argv[1]))
@@ -48,7 +47,7 @@ HOLDER = """
 import sys, time
 from ebbtide.budget.shared.budget import Budget
 from ebbtide.budget.shared.budgets import Budgets
-from ebbtide.budget.shared.store_place import open_budget_store
+from ebbtide.budget.shared.budgets import open_budget_store
 
 budgets = Budgets([Budget(scope="all", limit_usd=1.0)], open_budget_store(sys.argv[1]), lease_s=1.5)
 budgets.reserve(0.2).settle(0.1)

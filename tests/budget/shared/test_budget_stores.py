@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from ebbtide.budget.shared.budget_refusal import RefusalReason
 from ebbtide.budget.shared.budget_store import (
+    NOTHING,
     BudgetSlot,
     BudgetStore,
     CallCharge,
@@ -131,7 +132,7 @@ def test_a_lease_that_is_renewed_lasts_longer(store: BudgetStore) -> None:
     assert store.renew(short)
     time.sleep(0.3)
     assert amounts(store)[0] == (0, 30)
-    store.release(short)
+    store.settle(short, NOTHING)
     assert not store.renew(short)
     assert amounts(store)[0] == (0, 0)
 

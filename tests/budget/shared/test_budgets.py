@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ebbtide.budget.shared.budget import Budget, Period
-from ebbtide.budget.shared.budget_period import span_of
+from ebbtide.budget.shared.budget import Budget, Period, span_of
 from ebbtide.budget.shared.budget_refusal import BudgetRefused, RefusalReason
 from ebbtide.budget.shared.budgets import Budgets
 from ebbtide.budget.shared.redis_budget_store import RedisBudgetStore

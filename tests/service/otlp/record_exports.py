@@ -77,7 +77,7 @@ def main() -> int:
     sys.path.insert(0, str(PROJECT))
     from agent_run import INSTRUMENTATIONS
 
-    from conformance.environments import ENVIRONMENTS
+    from conformance.harness import ENVIRONMENTS
     from conformance.run_environments import new_environment, remove_environment
 
     parser = argparse.ArgumentParser(description=__doc__)
@@ -138,7 +138,7 @@ def record(python: str, name: str, instrumentations: Iterable[str], place: Path)
 
 def note_versions(python: str, export: str, place: Path) -> None:
     """Say what an export was made with."""
-    from conformance.environments import ENVIRONMENTS
+    from conformance.harness import ENVIRONMENTS
 
     lines = subprocess.run(
         [python, "-m", "pip", "freeze"], capture_output=True, text=True, check=True

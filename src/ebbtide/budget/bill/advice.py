@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
+from operator import attrgetter
 from typing import Final
 
 from ebbtide.budget.bill.bill import (
     Amount,
     Bill,
-    BillLine,
     CarriedEvent,
     ContextPart,
     Suggestion,
     TokenClass,
     WasteKind,
-    WasteLine,
 )
 from ebbtide.budget.bill.context import Charge, cost_between
 from ebbtide.budget.tally import dollars, usd
@@ -89,7 +88,6 @@ def with_advice(
     """A bill with its sentence and its suggestions.
 
     Args:
-        bill: The bill.
         charges: What the calls of the main chain paid, in order.
         instructions: Tokens that come before everything else.
         openings: Events at which a person may have begun a new task.
@@ -174,7 +172,8 @@ def _remarks(bill: Bill) -> Iterator[tuple[float, str]]:
     for line in bill.waste:
         if line.amount.share >= _LEAST_SHARE:
             # What bought nothing says more than what merely costs.
-            yield 2 * line.amount.share, f"{shown(line.amount)} for {_described(line)}"
+            cause = _WASTE[line.kind].format(n=_calls(line.count), example=_quoted(line.example))
+            yield 2 * line.amount.share, f"{shown(line.amount)} for {cause}"
     if len(bill.requests) > 1:
         request = max(bill.requests, key=lambda item: item.amount.share)
         if len(request.name) >= _LEAST_NAME:
@@ -235,7 +234,7 @@ def _new_session(
     """The request before which a new session would have saved most."""
     base = instructions + _HANDOVER
     best: tuple[int, int, int, int] | None = None
-    for request in sorted(bill.requests[1:], key=_tokens, reverse=True)[:_BOUNDARIES]:
+    for request in sorted(bill.requests[1:], key=attrgetter("amount.tokens"), reverse=True)[:_BOUNDARIES]:
         first = next((i for i, item in enumerate(charges) if item.event > (request.event or 0)), 0)
         if request.event not in openings or not first or len(charges) - first < _LEAST_CALLS:
             continue
@@ -261,10 +260,6 @@ def _new_session(
         saving=amount,
         event=event,
     )
-
-
-def _tokens(request: BillLine) -> int:
-    return request.amount.tokens
 
 
 def _keeps_for_an_hour(bill: Bill) -> bool:
@@ -306,10 +301,6 @@ def _above(amount: Amount) -> str:
 def _less(whole: Amount, part: Amount) -> Amount:
     cost = None if whole.cost_usd is None else whole.cost_usd - (part.cost_usd or 0.0)
     return Amount(cost_usd=cost, tokens=whole.tokens - part.tokens, share=whole.share - part.share)
-
-
-def _described(line: WasteLine) -> str:
-    return _WASTE[line.kind].format(n=_calls(line.count), example=_quoted(line.example))
 
 
 def _calls(number: int) -> str:

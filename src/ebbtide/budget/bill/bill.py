@@ -131,7 +131,6 @@ class CacheMisses:
     """Calls that read anew what had been in the cache.
 
     Args:
-        calls: How many.
         tokens: What they read anew.
         above_hit: What that cost above reading it from the cache.
         after_pauses: Calls among them that came after a pause longer than the cache lasts: five minutes, or
@@ -153,7 +152,6 @@ class ContextSize:
     """Number of tokens that a call of the model read.
 
     Args:
-        event: The call.
         tokens: All that it read, cached or not.
     """
 
@@ -181,7 +179,6 @@ class WasteLine:
     """One kind of waste.
 
     Args:
-        kind: Which.
         amount: What would not have been spent without it.
         count: Calls.
         events: The first of them, by number in the run, at most eight.
@@ -219,7 +216,6 @@ class ChildBill:
 
     Args:
         run: Its id, or that of the chain where it has no file of its own.
-        name: Its name for a person.
         kind: ``sub-agent``, ``thread``, ``child session``, ``fork`` or ``copy``.
         amount: What it took; the share is that of the tree.
         unrecorded: Calls of tools that it made, where none of them is recorded: it took more than the amount.

@@ -117,7 +117,6 @@ class BillRecorder:
         """Take the next event.
 
         Args:
-            event: The event.
             number: Its number in the run, from 1.
             cost: Units that it was counted with; None where it has no usage, or nobody knows.
             review: Of a call of a tool, what else is known.

@@ -20,8 +20,6 @@ def charge_of(event: int, usage: Usage, cost: int | None, rates: Rates | None) -
     is shared out as the list would. Without a list, it is shared out as most providers charge, and marked.
 
     Args:
-        event: Its number in the run.
-        usage: What it took.
         cost: Units that it was counted with; None where nobody knows them.
         rates: What its model costs; None where nobody knows.
     """

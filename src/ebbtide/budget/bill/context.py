@@ -79,7 +79,6 @@ class Charge:
     """Payment of one call of a model by class, and the number of tokens that it read in each.
 
     Args:
-        event: The call.
         hits: Tokens from the cache.
         writes: Tokens put into it.
         fresh: Tokens at the full price.
@@ -140,7 +139,6 @@ class Context:
     """One context: its segments in order, and the calls that were not added up yet.
 
     Attributes:
-        agent: Whose it is.
         position: Items of the chain that it has read.
         waiting: Characters of those that it has not.
         follows: The one that it seems to have replaced.
@@ -214,7 +212,6 @@ class Context:
         """Take away what a call does not read any more.
 
         Args:
-            tokens: How many.
             unchanged: Tokens from the start on that are known to be the same, since the cache had them.
 
         Returns:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from heapq import heappush, heappushpop
+from operator import attrgetter
 from typing import Final
 
 from ebbtide.budget.bill.bill import Compaction, ContextPart, ContextSize, TokenClass, WasteKind
@@ -26,7 +27,6 @@ _TOTALS: Final = "a sum that is stated at the end"
 _NO_CALL: Final = "spending that no call states"
 _NO_TOKENS: Final = "calls of models that state no tokens"
 _DEAREST: Final = 10
-_MISS_COSTS: Final = (2, 5)  # places of money in `Ledger.misses`
 _EXAMPLES: Final = 8
 _TASK_WORDS: Final = 5  # of a request that can be a new task: "yes, go on" is none
 #: A request that goes on from what was done before.
@@ -36,7 +36,7 @@ _REFERS: Final = re.compile(
 )
 _KEEPS_MISSES: Final = (None, WasteKind.TODO_LIST)  # turns without which the next one would have missed
 _INTERRUPTION: Final = "[Request interrupted"  # what coding agents write down for a pressed key
-QUARTER_S: Final = 900  #: seconds; the offsets of all time zones are multiples of it
+QUARTER_S: Final = 900  #: seconds; a day begins with one in any time zone
 _SIZES: Final = 800
 _CHARGES: Final = 20_000
 _SHOWN: Final = 100
@@ -64,17 +64,19 @@ class Sum:
         self.entry_cost += entry_cost
         self.entry_tokens += entry_tokens
 
+    def add_event(self, cost: int, tokens: int, *, is_unpriced: bool = False) -> None:
+        """Add what one event took."""
+        self.cost += cost
+        self.tokens += tokens
+        self.count += 1
+        self.unpriced += is_unpriced
+
     def __copy__(self) -> Sum:
         # What the standard library does by itself takes six times as long.
-        return Sum(
-            self.cost,
-            self.tokens,
-            self.entry_cost,
-            self.entry_tokens,
-            self.count,
-            self.failures,
-            self.unpriced,
-        )
+        return Sum(*_values_of(self))
+
+
+_values_of = attrgetter(*(item.name for item in fields(Sum)))
 
 
 @dataclass(slots=True)
@@ -107,70 +109,44 @@ class RequestSum:
 
 
 class Ledger:
-    """The sums of one run. Money is in units; what has no known cost counts by its tokens.
-
-    Attributes:
-        is_least: Whether a call states less output than its words can have.
-        is_estimated: Whether a cost was shared out as most providers charge.
-        settled: The latest stated total.
-        is_dated: False if a stated total had something that no call states, which fell at any time before it.
-        beyond_list: Units that stated totals have above the list price: `share_out` gives them to all sums.
-        compactions: Where the context became smaller.
-        spent: What all events took.
-        charges: Calls of the main chain, the first 20,000.
-        instructions: Tokens of the main chain that stand before everything else.
-        classes, parts, models, agents, tools, files: Sums by name.
-        tasks: Of agents that were started, by their names.
-        unattributed: Sums by reason.
-        quarters: Sums by quarter of an hour since 1970, in which the day of any time zone begins; None where
-            no time is known.
-        now: The latest time of an event, whatever the ones before it said.
-        requests: What people asked for, in order.
-        waste_sums: Sums by kind of waste; `waste_tools` by kind and tool.
-        failures: What failed calls took.
-        misses: Of the cache: calls, tokens, units above a hit; and the same of calls after a pause.
-        openings: Events at which a person may have begun a new task.
-        longest_pause_s: Before one of those.
-        sizes: How much calls of the main chain read, thinned out.
-        first_change: What was spent before the first change; `latest_change` before the latest.
-        dearest: The ten most expensive items, as a heap.
-        answers: Answers of tools with all that they were charged; None where nobody asks for each.
-    """
+    """The sums of one run. Money is in units; what has no known cost counts by its tokens."""
 
     def __init__(self) -> None:
-        self.is_least = self.is_estimated = False
-        self.settled: StatedTotal | None = None
-        self.is_dated = True
-        self.beyond_list = 0
-        self.compactions: list[Compaction] = []
-        self.spent = Sum()
-        self.charges: list[Charge] = []  # of the main chain
-        self.instructions = 0  # tokens that stand before everything else
+        self.is_least = False  #: a call states less output than its words can have
+        self.is_estimated = False  #: a cost was shared out as most providers charge
+        self.is_dated = True  #: False if a stated total has what no call states: nobody knows when it fell
+        self.settled: StatedTotal | None = None  #: the latest stated total
+        self.beyond_list = 0  #: units of stated totals above the list price, for `share_out`
+        self.now: float | None = None  #: the latest time of an event, whatever the ones before it said
+        self.spent = Sum()  #: of all events
+        self.failures = Sum()  #: of failed calls
         self.classes: dict[TokenClass, Sum] = {}
         self.parts: dict[ContextPart, Sum] = {}
-        self.unattributed: dict[str, Sum] = {}
+        self.unattributed: dict[str, Sum] = {}  #: by reason
         self.models: dict[str, Sum] = {}
         self.agents: dict[str, Sum] = {}
-        self.tasks: dict[str, str] = {}
+        self.tasks: dict[str, str] = {}  #: of agents that were started
         self.tools: dict[str, Sum] = {}
         self.files: dict[str, Sum] = {}
-        self.quarters: dict[int | None, Sum] = {}
-        self.now: float | None = None
-        self.requests: list[RequestSum] = []
+        self.quarters: dict[int | None, Sum] = {}  #: by `QUARTER_S` since 1970; None where no time is known
+        self.requests: list[RequestSum] = []  #: of people, in order
+        self.openings: list[int] = []  #: events at which a person may have begun a new task
+        self.first_change: Sum | None = None  #: what was spent before the first change
+        self.latest_change: Sum | None = None
         self.waste_sums: dict[WasteKind, WasteSum] = {}
         self.waste_tools: dict[tuple[WasteKind, str], Sum] = {}
-        self.failures = Sum()
-        self.misses = [0] * 6
-        self.openings: list[int] = []
-        self.longest_pause_s: float | None = None
-        self.sizes: list[ContextSize] = []
-        self.every = 1  # call whose size is kept
-        self.calls = 0
-        self.first_change: Sum | None = None
-        self.latest_change: Sum | None = None
-        self.dearest: list[tuple[int, int, int, Item]] = []
+        self.misses = Sum()  #: calls that the cache missed: their tokens, and units above a hit
+        self.late_misses = Sum()  #: those of them after a pause
+        self.longest_pause_s: float | None = None  #: before one of those
+        self.compactions: list[Compaction] = []
+        self.instructions = 0  #: tokens of the main chain that stand before everything else
+        self.charges: list[Charge] = []  #: of the main chain, the first 20,000
+        self.calls = 0  #: of the main chain
+        self.sizes: list[ContextSize] = []  #: of every so many of those calls
+        self.every = 1
+        self.dearest: list[tuple[int, int, int, Item]] = []  #: items, as a heap
         self.pushes = 0
-        self.answers: list[Item] | None = None
+        self.answers: list[Item] | None = None  #: all answers of tools; None where nobody asks for each
 
     def copy(self) -> Ledger:
         """The same sums, apart: what is added to one is not in the other. Calls and items are shared."""
@@ -228,15 +204,8 @@ class Ledger:
         self.is_estimated = self.is_estimated or charge.is_estimated
         self._take(charge, usage, agent)
         self._classify(charge, usage)
-        part = self._part(ContextPart.TOOL_CALL)
-        part.add(cost, tokens)
-        part.count += 1
-        if item.tool is not None:
-            _of(self.tools, item.tool).add(cost, tokens)
-        if item.file is not None:
-            _of(self.files, item.file).add(cost, tokens)
-        if item.has_failed:
-            self.failures.add(cost, tokens)
+        self._part(ContextPart.TOOL_CALL).add_event(cost, tokens)
+        self._attribute(item, cost, tokens)
         own = replace(item.again(), part=ContextPart.TOOL_CALL, cost=cost, reading=tokens)
         self._rank(own)
 
@@ -312,12 +281,11 @@ class Ledger:
             unexplained.cost += units
             max(self.parts.values(), key=lambda part: (part is not unexplained, part.cost)).cost -= units
         changes = (self.first_change, self.latest_change)
-        scale([self.spent, self.failures, *(part for part in changes if part is not None)])
+        scale([self.spent, self.failures, self.misses, self.late_misses])
+        scale(part for part in changes if part is not None)
         scale(request.sum for request in self.requests)
         for group in (self.agents, self.tools, self.files, self.waste_sums, self.waste_tools):
             scale(group.values())
-        for place in _MISS_COSTS:
-            self.misses[place] = scaled(self.misses[place])
         self.dearest = [
             (scaled(cost), tokens, push, replace(item, cost=scaled(item.cost)))
             for cost, tokens, push, item in self.dearest
@@ -330,12 +298,7 @@ class Ledger:
         part = self._part(item.part)
         part.add(*amounts)
         part.count += 1
-        if item.tool is not None:
-            _of(self.tools, item.tool).add(*amounts)
-        if item.file is not None:
-            _of(self.files, item.file).add(*amounts)
-        if item.has_failed:
-            self.failures.add(*amounts)
+        self._attribute(item, *amounts)
         if self.answers is not None and item.part is ContextPart.TOOL_OUTPUT:
             self.answers.append(item)
         if item.waste is WasteKind.TODO_LIST:
@@ -349,6 +312,15 @@ class Ledger:
             self.waste(WasteKind.LARGE_OUTPUT, cost, tokens, item, tool=item.tool)
         if item.part is not ContextPart.INSTRUCTIONS or item.title:
             self._rank(item)
+
+    def _attribute(self, item: Item, *amounts: int) -> None:
+        """Adds what was paid for an item to the sums of its tool, its file and the failures."""
+        if item.tool is not None:
+            _of(self.tools, item.tool).add(*amounts)
+        if item.file is not None:
+            _of(self.files, item.file).add(*amounts)
+        if item.has_failed:
+            self.failures.add(*amounts)
 
     def _rank(self, item: Item) -> None:
         self.pushes += 1
@@ -410,10 +382,9 @@ class Ledger:
 
     def miss(self, charge: Charge, pause_s: float | None) -> None:
         """A call that read anew what the cache had held, after a pause of so many seconds."""
-        amounts = (1, charge.misses, charge.miss_cost)
-        for place, amount in enumerate(amounts if pause_s is None else 2 * amounts):
-            self.misses[place] += amount
+        self.misses.add_event(charge.miss_cost, charge.misses)
         if pause_s is not None:
+            self.late_misses.add_event(charge.miss_cost, charge.misses)
             self.longest_pause_s = max(pause_s, self.longest_pause_s or 0.0)
 
     def read_context(self, charge: Charge) -> None:
@@ -433,31 +404,19 @@ class Ledger:
         is_unpriced = charge.cost is None and tokens > 0
         self._spend(cost, tokens, is_unpriced=is_unpriced)
         for sums, name in ((self.models, usage.model or ""), (self.agents, agent)):
-            line = _of(sums, name)
-            line.add(cost, tokens)
-            line.count += 1
-            line.unpriced += is_unpriced
+            _of(sums, name).add_event(cost, tokens, is_unpriced=is_unpriced)
 
     def book(self, cost: int, tokens: int, *, is_unpriced: bool = False) -> None:
         """Book an amount at the latest time."""
         ts = calendar_seconds(self.now)
         quarter = None if ts is None else int(ts // QUARTER_S)
-        line = self.quarters.get(quarter)
-        if line is None:
-            line = self.quarters[quarter] = Sum()
-        line.add(cost, tokens)
-        line.count += 1
-        line.unpriced += is_unpriced
+        self.quarters.setdefault(quarter, Sum()).add_event(cost, tokens, is_unpriced=is_unpriced)
 
     def _spend(self, cost: int, tokens: int, *, is_unpriced: bool = False) -> None:
-        self.spent.add(cost, tokens)
-        self.spent.count += 1
+        self.spent.add_event(cost, tokens)
         self.book(cost, tokens, is_unpriced=is_unpriced)
         if self.requests:
-            request = self.requests[-1].sum
-            request.add(cost, tokens)
-            request.count += 1
-            request.unpriced += is_unpriced
+            self.requests[-1].sum.add_event(cost, tokens, is_unpriced=is_unpriced)
 
     def _classify(self, charge: Charge, usage: Usage) -> None:
         reasoning = possible_part(usage.reasoning_tokens, charge.output) or 0

@@ -35,7 +35,6 @@ def bill_of(
     """The sums as a bill, without its sentence and suggestions.
 
     Args:
-        ledger: The sums of the run.
         total_cost: Units that were spent in all; None where nothing of it is known.
         total_tokens: Tokens likewise.
         zone: By whose calendar a day begins; None takes that of this machine.
@@ -47,7 +46,6 @@ def bill_of(
         ledger.book(rest.cost, rest.tokens)
     view = _View(total_cost, total_tokens or 0)
     waste = [view.waste(kind, ledger) for kind, part in ledger.waste_sums.items() if part.cost or part.tokens]
-    calls, tokens, above, pauses, pause_tokens, pauses_above = ledger.misses
     return Bill(
         total=view.amount(total_cost or 0, total_tokens or 0),
         unattributed=view.sum(ledger.parts.get(ContextPart.UNATTRIBUTED, Sum())),
@@ -70,11 +68,11 @@ def bill_of(
         ),
         failures=view.line("failed calls", ledger.failures) if ledger.failures.count else None,
         misses=CacheMisses(
-            calls=calls,
-            tokens=tokens,
-            above_hit=view.amount(above, tokens),
-            after_pauses=pauses,
-            pauses_above_hit=view.amount(pauses_above, pause_tokens),
+            calls=ledger.misses.count,
+            tokens=ledger.misses.tokens,
+            above_hit=view.sum(ledger.misses),
+            after_pauses=ledger.late_misses.count,
+            pauses_above_hit=view.sum(ledger.late_misses),
             longest_pause_s=ledger.longest_pause_s,
         ),
         compactions=tuple(sorted(ledger.compactions, key=lambda item: item.event)[:_COMPACTIONS]),

@@ -12,8 +12,8 @@ from enum import StrEnum
 from typing import Final
 
 from ebbtide.budget.bill.bill import Amount, BillTree, ChildBill
+from ebbtide.budget.tally import usd
 
-_UNITS: Final = 10**12
 _MATTERS: Final = 0.01  # of the tree
 _DEAREST: Final = 5
 
@@ -39,7 +39,6 @@ class RunNode:
         parent: The id of the run that started it; None for one of its own.
         began_from: The key of the run whose calls it goes on from.
         role: Its place beside the one that it comes from.
-        name: Its name for a person.
         cost: Units of its own share; None where they are not known.
         tokens: Of its own share.
         is_least: True where its own share is a lower bound.
@@ -87,11 +86,7 @@ class _Child:
 
 
 def parents_of(nodes: Iterable[RunNode]) -> dict[str, str]:
-    """The key of the run that each one comes from, where that is among them; nothing goes round in a circle.
-
-    Args:
-        nodes: The runs.
-    """
+    """Returns the run that each one comes from, by their keys, if it is among them; without circles."""
     nodes = list(nodes)
     by_id: dict[str, RunNode] = {}
     for node in sorted(nodes, key=lambda node: (node.began_from is not None, node.key)):
@@ -111,11 +106,7 @@ def parents_of(nodes: Iterable[RunNode]) -> dict[str, str]:
 
 
 def trees_of(nodes: Iterable[RunNode]) -> dict[str, BillTree]:
-    """The tree below each run that has one.
-
-    Args:
-        nodes: The runs.
-    """
+    """Returns the tree below each run that has one."""
     nodes = list(nodes)
     by_key = {node.key: node for node in nodes}
     parents = parents_of(nodes)
@@ -186,7 +177,7 @@ def _tree(whole: _Sum, own: _Sum, children: list[_Child]) -> BillTree:
         share = part.cost or 0 if whole.cost else part.tokens
         total = whole.cost or whole.tokens
         return Amount(
-            cost_usd=None if part.cost is None else part.cost / _UNITS,
+            cost_usd=usd(part.cost),
             tokens=part.tokens,
             share=share / total if total else 0.0,
         )

@@ -7,7 +7,7 @@ the other.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from math import inf
@@ -17,15 +17,14 @@ from ebbtide.events.model_call_id import CallId, Prompt
 from ebbtide.events.usage import CLASSES, Usage
 
 _Key = TypeVar("_Key", bound=Hashable)
+_Value = TypeVar("_Value", float, str, tuple[int, str])
 
 
 class SightedCall(NamedTuple):
     """One record of a model call. What it does not state is None.
 
     Args:
-        id: The identity of the call.
         ts: When, in seconds since 1970.
-        model: Its model.
         tier: The tier of the service, where it is not the standard one.
         input_tokens: As in `Usage`; so are the other counts.
         cost_usd: Dollars, where the record states them for this call alone.
@@ -73,7 +72,6 @@ class CallPlace(NamedTuple):
     Args:
         run: Its id; equal only for one run.
         began: Its first time, in seconds since 1970.
-        path: Where it lies.
         session: The session that it belongs to.
         project: The folder that the agent worked in.
         agent: The coding agent or framework.
@@ -91,7 +89,6 @@ class CountedCall(NamedTuple):
     """One call as it counts: once.
 
     Args:
-        id: Its identity.
         ts: Its earliest time.
         usage: Its largest usage, with its model; a cost only where a record states it.
         tier: The tier of the service, where it is not the standard one.
@@ -111,10 +108,10 @@ class CountedCall(NamedTuple):
     usage: Usage
     tier: str | None
     owner: CallPlace
-    copies: tuple[CallPlace, ...]
-    agent: str | None
-    skill: str | None
-    server: str | None
+    copies: tuple[CallPlace, ...] = ()
+    agent: str | None = None
+    skill: str | None = None
+    server: str | None = None
     stated_in: tuple[CallPlace, ...] = ()
     settled: int | None = None
     is_model: bool = True
@@ -125,7 +122,6 @@ class CallSums:
     """Sums of some calls, in whole units: sums of parts are the sum of the whole.
 
     Args:
-        calls: How many.
         input_tokens: Their tokens by class, as in `Usage`.
         cost_units: Units of money of the calls whose price is known.
         unpriced: Calls with tokens whose price nobody knows.
@@ -149,7 +145,6 @@ class CallSums:
         """Count a call.
 
         Args:
-            usage: What it took.
             cost_units: Units of money; None where its price is not known.
             is_call: False for what was taken beside the calls.
         """
@@ -202,6 +197,7 @@ class _Call:
         self.ts = call.ts
         self.amounts: tuple[float | None, ...] = call[_FIRST_AMOUNT:_END_OF_AMOUNTS]  # type: ignore[assignment] # a slice of a NamedTuple
         output = -1 if call.output_tokens is None else call.output_tokens
+        # With the output that it was stated with: of several, that with most counts.
         self.model: tuple[int, str] | None = None if call.model is None else (output, call.model)
         self.tier: tuple[int, str] | None = None if call.tier is None else (output, call.tier)
         self.places: tuple[CallPlace, ...] = (place,)
@@ -217,15 +213,15 @@ class _Call:
         self.ts = _least(self.ts, other.ts)
         if self.amounts != other.amounts:
             self.amounts = tuple(map(_most, self.amounts, other.amounts))
-        self.model = _better(self.model, other.model)
-        self.tier = _better(self.tier, other.tier)
+        self.model = _most(self.model, other.model)
+        self.tier = _most(self.tier, other.tier)
         self.places = _united(self.places, other.places)
         self.is_replay = self.is_replay and other.is_replay
         self.is_model = self.is_model or other.is_model
         if other.rank < self.rank:
             self.rank, self.labels = other.rank, other.labels
         elif other.rank == self.rank and other.labels != self.labels:
-            self.labels = tuple(map(_least_name, self.labels, other.labels))
+            self.labels = tuple(map(_least, self.labels, other.labels))
 
     def counted(self, results: Sequence[_Call] = ()) -> CountedCall:
         """The call as it counts.
@@ -283,10 +279,6 @@ class CallLedger:
     def sight(self, place: CallPlace, call: SightedCall) -> bool:
         """Take a record of a call.
 
-        Args:
-            place: Where it is recorded.
-            call: The record.
-
         Returns:
             Whether no record of the call was there before; results of sub-agents are compared with results.
         """
@@ -336,24 +328,6 @@ class CallLedger:
     def absent(self) -> Iterator[CountedCall]:
         """Calls that forks replay, and whose own thread is not here; all places are those of forks."""
         return (call.counted() for call in self._each() if call.is_replay)
-
-    def sums(
-        self, key: Callable[[CountedCall], _Key], cost: Callable[[CountedCall], int | None]
-    ) -> dict[_Key, CallSums]:
-        """Sums by any key; those of all keys together are those of all calls, in whole units.
-
-        Args:
-            key: Of a call.
-            cost: What a call cost, in units of money; None where nobody knows.
-        """
-        sums: dict[_Key, CallSums] = {}
-        for call in self.calls():
-            name = key(call)
-            group = sums.get(name)
-            if group is None:
-                group = sums[name] = CallSums()
-            group.add(call.usage, cost(call))
-        return sums
 
     def _each(self) -> Iterator[_Call]:
         for known in self._calls.values():
@@ -450,18 +424,9 @@ def _united(one: tuple[_Key, ...], other: tuple[_Key, ...]) -> tuple[_Key, ...]:
     return one + tuple(item for item in other if item not in one)
 
 
-def _most(one: float | None, other: float | None) -> float | None:
+def _most(one: _Value | None, other: _Value | None) -> _Value | None:
     return other if one is None or (other is not None and other > one) else one
 
 
-def _least(one: float | None, other: float | None) -> float | None:
+def _least(one: _Value | None, other: _Value | None) -> _Value | None:
     return other if one is None or (other is not None and other < one) else one
-
-
-def _least_name(one: str | None, other: str | None) -> str | None:
-    return other if one is None or (other is not None and other < one) else one
-
-
-def _better(one: tuple[int, str] | None, other: tuple[int, str] | None) -> tuple[int, str] | None:
-    """The one that was stated with most output."""
-    return other if one is None or (other is not None and other > one) else one

@@ -36,8 +36,6 @@ class StatedTotals:
         """Take what a file states.
 
         Args:
-            place: The file.
-            ts: When it says so.
             sessions: By the id of a session and by model, `""` for all models.
         """
         for session, models in sessions.items():
@@ -67,7 +65,6 @@ def units_of(call: CountedCall, prices: Prices | None) -> int | None:
     """The units of money of a call; None where nobody knows.
 
     Args:
-        call: The call.
         prices: Prices of tokens; None knows what records state alone.
     """
     if call.settled is not None:
@@ -86,9 +83,7 @@ def settled(
     """The calls, and for each file that states a total what that has above or below them.
 
     Args:
-        calls: Each once.
         stated: What files state, if anything.
-        prices: As for `units_of`.
     """
     sums: dict[CallPlace, dict[str, ModelSum]] = {place: {} for place in stated}
     for call in calls:
@@ -112,10 +107,6 @@ def settled(
                     item.usage,
                     item.usage.tier,
                     place,
-                    (),
-                    None,
-                    None,
-                    None,
                     settled=item.cost,
                     is_model=False,
                 )

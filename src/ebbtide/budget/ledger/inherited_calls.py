@@ -53,7 +53,6 @@ def inherited_in(
     Args:
         calls: All calls of the files, each once. Those that stand in one place alone may be left out.
         absent: Those that forks replay, and whose own thread is none of the files.
-        name: The name of a file or run.
         stated: What the files state of their sessions.
     """
     found: dict[str, set[tuple[CallId, Prompt]]] = {}

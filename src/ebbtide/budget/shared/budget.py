@@ -5,13 +5,15 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime, tzinfo
 from enum import StrEnum
-from typing import Any, Final
+from math import inf
+from typing import Any, Final, NamedTuple
 
 from ebbtide.budget.tally import units
-from ebbtide.checks import number
+from ebbtide.checks import member, number
 from ebbtide.errors import ConfigError, shown
-from ebbtide.settings_file import offer
+from ebbtide.settings_file import refuse_unknown
 
 #: Dollars that a budget may hold and a call may cost: the sums fit into 64 bits in every store.
 MOST_BUDGET_USD: Final = 1e6
@@ -33,6 +35,34 @@ class Period(StrEnum):
     DAY = "day"
     MONTH = "month"  #: of the calendar
     TOTAL = "total"  #: it never begins anew
+
+
+class BudgetSpan(NamedTuple):
+    """A period: its name, and seconds since 1970 from when and up to when it lasts."""
+
+    name: str
+    start: float
+    end: float
+
+
+def span_of(period: Period, now: float, zone: tzinfo) -> BudgetSpan:
+    """Returns the period in which a moment lies, by the calendar of a time zone.
+
+    >>> from datetime import UTC
+    >>> span_of(Period.MONTH, 1_700_000_000.0, UTC)
+    BudgetSpan(name='2023-11', start=1698796800.0, end=1701388800.0)
+    """
+    if period is Period.TOTAL:
+        return BudgetSpan("", -inf, inf)
+    today = datetime.fromtimestamp(now, zone).replace(hour=0, minute=0, second=0, microsecond=0, fold=0)
+    if period is Period.DAY:
+        # By the calendar, and not by 24 hours: the day on which the clocks change is longer or shorter.
+        tomorrow = datetime.fromordinal(today.toordinal() + 1).replace(tzinfo=zone)
+        return BudgetSpan(f"{today:%Y-%m-%d}", today.timestamp(), tomorrow.timestamp())
+    first = today.replace(day=1)
+    years, month = divmod(first.month, 12)
+    following = first.replace(year=first.year + years, month=month + 1)
+    return BudgetSpan(f"{first:%Y-%m}", first.timestamp(), following.timestamp())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,12 +125,8 @@ class Budget:
     reserve_usd: float | None = None
 
     def __post_init__(self) -> None:
-        for key, kind in (("scope", BudgetScope), ("per", Period)):
-            value = getattr(self, key)
-            if not isinstance(value, str) or value not in kind.__members__.values():
-                words = ", ".join(member.value for member in kind)
-                raise ConfigError(f"{key} = {shown(value)}: expected one of {words}")
-            object.__setattr__(self, key, kind(value))
+        object.__setattr__(self, "scope", member("scope", self.scope, BudgetScope))
+        object.__setattr__(self, "per", member("per", self.per, Period))
         if not isinstance(self.name, str) or not self.name:
             raise ConfigError(f"name = {shown(self.name)}: expected a name, or a pattern such as *")
         if self.scope is BudgetScope.ALL and self.name != "*":
@@ -122,9 +148,7 @@ class Budget:
             ConfigError: An unknown key, none that says whose it is, or a value out of range.
         """
         names = [field.name for field in dataclasses.fields(cls)]
-        for key in table:
-            if key not in names:
-                raise ConfigError(f"{key}: no such setting; {offer(key, names)}")
+        refuse_unknown(table, names)
         if "scope" not in table:
             raise ConfigError(f"scope is missing: expected one of {', '.join(BudgetScope)}")
         return cls(**table)

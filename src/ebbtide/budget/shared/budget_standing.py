@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import ClassVar, Final, Self
 
-from ebbtide.budget.shared.budget import Budget, BudgetScope, Period
-from ebbtide.budget.shared.budget_period import BudgetSpan
+from ebbtide.budget.shared.budget import Budget, BudgetScope, BudgetSpan, Period
 from ebbtide.budget.shared.budget_store import SlotStanding
 from ebbtide.budget.tally import UNITS
 from ebbtide.codec import Record
@@ -55,9 +54,7 @@ class BudgetStanding(Record):
         """Of what the store says.
 
         Args:
-            standing: What it says.
             budget: The budget; None where it is not set any more.
-            span: Its period.
             now: Seconds since 1970.
         """
         scope, name, per, _ = parts_of_key(standing.key)

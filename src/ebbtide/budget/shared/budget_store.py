@@ -41,7 +41,6 @@ class SlotStanding:
     """The state of a slot.
 
     Args:
-        key: The key of the slot.
         spent: Units that calls took.
         reserved: Units that are set aside for calls under way.
         extra: Units by which a person has raised its limit and its soft limit.
@@ -81,7 +80,6 @@ class Refusal:
     Args:
         reason: The reason for the refusal.
         slot: The one that refuses.
-        standing: How it stands.
     """
 
     reason: RefusalReason
@@ -105,7 +103,6 @@ class CallCharge:
     """The charge for a call.
 
     Args:
-        cost: Units.
         is_unpriced: Whether nobody knows the cost, so that what was set aside is charged.
     """
 
@@ -136,7 +133,6 @@ class BudgetStore(Protocol):
         """Set a lease aside in all of its slots, or in none.
 
         Args:
-            lease: What is wanted.
             flexible: Whether less is enough, as long as anything is left.
             refuses_unknown: Whether a slot with unpriced calls refuses.
 
@@ -156,9 +152,6 @@ class BudgetStore(Protocol):
     def renew(self, lease: Lease, /) -> bool:
         """Let a lease last its seconds from now on; False where it has ended or was settled."""
 
-    def release(self, lease: Lease, /) -> None:
-        """Give back what was set aside for a call that was not made."""
-
     def spent(self, keys: Sequence[str] | None = None, /) -> list[SlotStanding]:
         """Returns the state of slots: all that the store knows, or those that are named, in their order."""
 
@@ -166,7 +159,6 @@ class BudgetStore(Protocol):
         """Records what a person decides about a slot.
 
         Args:
-            key: The key of the slot.
             extra: Units to add to its limits, or to take away.
             approve: Let it go on beyond the soft limit.
             reset: Forget first what was spent, added and approved; leases under way stay.
@@ -186,10 +178,8 @@ def judged(
     """The rule of every store: the units that are set aside, or why none are.
 
     Args:
-        lease: What is wanted.
         standings: How its slots stand, in their order.
         flexible: As for `BudgetStore.reserve`.
-        refuses_unknown: Likewise.
     """
     amount = lease.amount
     reasons: dict[RefusalReason, Refusal] = {}

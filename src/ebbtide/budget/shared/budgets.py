@@ -5,14 +5,13 @@ from __future__ import annotations
 import dataclasses
 import os
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from os import PathLike, fspath
-from typing import Any, Final, Literal, NamedTuple, Self
+from typing import Any, Final, Literal, Self
 
 from ebbtide.budget.account import FIRST_CALLS
-from ebbtide.budget.shared import budget_period
-from ebbtide.budget.shared.budget import Budget, BudgetScope, Period, Spender, budget_units
+from ebbtide.budget.shared.budget import Budget, BudgetScope, Period, Spender, budget_units, span_of
 from ebbtide.budget.shared.budget_refusal import BudgetRefusal, BudgetRefused, RefusalReason
 from ebbtide.budget.shared.budget_reservation import BudgetReservation
 from ebbtide.budget.shared.budget_standing import BudgetStanding, parts_of_key, slot_key
@@ -25,28 +24,48 @@ from ebbtide.budget.shared.budget_store import (
     SlotStanding,
     named_charge,
 )
+from ebbtide.budget.shared.sqlite_budget_store import SQLiteBudgetStore
 from ebbtide.budget.shared.store_link import StoreLink
-from ebbtide.budget.shared.store_place import open_budget_store
 from ebbtide.budget.tally import UNITS, units
 from ebbtide.checks import number
 from ebbtide.clock import system_clock
 from ebbtide.clock import time_zone as zone_of
 from ebbtide.errors import ConfigError, EbbtideError, StoreError, error_text, expect, shown
-from ebbtide.settings_file import offer, read_settings
+from ebbtide.settings_file import read_settings, refuse_unknown
 from ebbtide.text.name_table import NameTable
 
 _SETTINGS: Final = ("store", "time_zone", "lease_s", "when_unknown", "when_away", "limits")
 _CHOICES: Final = ("refuse", "allow")
+_REDIS: Final = ("redis://", "rediss://", "unix://")
 _MOST_TRIES: Final = 3  # where midnight comes in between
 _Choice = Literal["refuse", "allow"]
 
 
-class SpenderSlot(NamedTuple):
-    """A budget as it applies to one spender: its slot, and the name that it is for."""
+def open_budget_store(place: object, folder: str = "") -> BudgetStore:
+    """Returns the store of budgets that a setting means.
 
-    slot: BudgetSlot
-    budget: Budget
-    name: str
+    Args:
+        place: A path, ``redis://...``, or ``memory``.
+        folder: Where a relative path begins.
+
+    Raises:
+        ConfigError: It is none of these, or what it needs is not installed.
+        StoreError: The file cannot be opened.
+    """
+    if not isinstance(place, str) or not place or "\0" in place:
+        raise ConfigError(
+            f'store = {shown(place)}: expected a path such as "budgets.db" for the processes of this '
+            'machine, "redis://host:6379/0" for many machines, or "memory" for one process'
+        )
+    if place == "memory":
+        return SQLiteBudgetStore()
+    if place.startswith(_REDIS):
+        from ebbtide.budget.shared.redis_budget_store import RedisBudgetStore
+
+        return RedisBudgetStore(place)
+    if "://" in place:
+        raise ConfigError(f"store = {shown(place)}: expected a path, redis://, rediss:// or unix://")
+    return SQLiteBudgetStore(os.path.join(folder, os.path.expanduser(place)))  # noqa: PTH111, PTH118
 
 
 class Budgets:
@@ -122,9 +141,7 @@ class Budgets:
             ConfigError: An unknown key, a missing one, or a value that cannot be.
             StoreError: The file of the store cannot be opened.
         """
-        for key in table:
-            if key not in _SETTINGS:
-                raise ConfigError(f"budgets.{key}: no such setting; {offer(key, _SETTINGS)}")
+        refuse_unknown(table, _SETTINGS, of="budgets.")
         rows = table.get("limits")
         if not isinstance(rows, Sequence) or isinstance(rows, str) or not rows:
             raise ConfigError("budgets.limits: expected at least one [[budgets.limits]]")
@@ -192,7 +209,7 @@ class Budgets:
         """The limits in dollars of the spender's budgets, where a call must not leave them uncounted."""
         if not self._refuses_unknown:
             return []
-        budgets = [row.budget for row in self._slots(system_clock())]
+        budgets = [budget for _, budget in self._slots(system_clock())]
         return [limit for each in budgets if (limit := each.limit_usd or each.soft_usd) is not None]
 
     @property
@@ -243,7 +260,7 @@ class Budgets:
                 return None
             answer = self.link.reserve(lease, flexible=amount is None, refuses_unknown=self._refuses_unknown)
             if isinstance(answer, Refusal):
-                raise BudgetRefused(_refusal(answer, lease, rows))
+                raise BudgetRefused(_refusal(answer, lease))
             if isinstance(answer, Lease):
                 return answer
             now = answer.now
@@ -309,7 +326,7 @@ class Budgets:
         store = self.link.store
         now = store.now()
         by_key = {standing.key: standing for standing in store.spent()}
-        spans = {period: budget_period.span_of(period, now, self._zone) for period in Period}
+        spans = {period: span_of(period, now, self._zone) for period in Period}
         for (scope, per), table in self._tables.items():
             for name in [""] if scope is BudgetScope.ALL else table.names:
                 key = slot_key(scope, name, per, spans[per].name)
@@ -324,22 +341,21 @@ class Budgets:
         scopes = list(BudgetScope)
         return sorted(rows, key=lambda row: (scopes.index(row.scope), -row.spent_usd, row.key))
 
-    def _slots(self, now: float) -> list[SpenderSlot]:
-        """The budgets that apply to the spender at a time, or to those around it."""
-        rows: dict[str, SpenderSlot] = {}
+    def _slots(self, now: float) -> list[tuple[BudgetSlot, Budget]]:
+        """Returns the budgets that apply to the spender at a time, or to those around it."""
+        rows: dict[str, tuple[BudgetSlot, Budget]] = {}
         for spender in (self.spender, *self.around):
-            for row in self._slots_of(spender, now):
-                rows.setdefault(row.slot.key, row)
+            for slot, budget in self._slots_of(spender, now):
+                rows.setdefault(slot.key, (slot, budget))
         return list(rows.values())
 
-    def _slots_of(self, spender: Spender, now: float) -> list[SpenderSlot]:
-        rows = []
+    def _slots_of(self, spender: Spender, now: float) -> Iterator[tuple[BudgetSlot, Budget]]:
         for (scope, per), table in self._tables.items():
             name = "".join(sign if sign.isprintable() else "?" for sign in spender.name_in(scope))
             budget = table.get(name)
             if budget is None:
                 continue
-            span = budget_period.span_of(per, now, self._zone)
+            span = span_of(per, now, self._zone)
             ends_by_itself = per is Period.TOTAL and scope is BudgetScope.RUN
             slot = BudgetSlot(
                 key=slot_key(scope, name, per, span.name),
@@ -349,28 +365,29 @@ class Budgets:
                 end=span.end,
                 forget_at=(now if ends_by_itself else span.end) + RETENTION_S,
             )
-            rows.append(SpenderSlot(slot, budget, name))
-        return rows
+            yield slot, budget
 
-    def _lease(self, lease_id: str, amount: int | None, rows: Sequence[SpenderSlot]) -> Lease | None:
+    def _lease(
+        self, lease_id: str, amount: int | None, rows: Sequence[tuple[BudgetSlot, Budget]]
+    ) -> Lease | None:
         """The lease to ask for; None where no budget applies."""
         if not rows:
             return None
         if amount is None:
-            amount = min(_share(row.budget) for row in rows)
-        slots = tuple(row.slot for row in rows)
+            amount = min(_share(budget) for _, budget in rows)
+        slots = tuple(slot for slot, _ in rows)
         return Lease(lease_id=lease_id, slots=slots, amount=amount, seconds=self._lease_s)
 
 
-def _refusal(refusal: Refusal, lease: Lease, rows: Sequence[SpenderSlot]) -> BudgetRefusal:
+def _refusal(refusal: Refusal, lease: Lease) -> BudgetRefusal:
     standing, slot = refusal.standing, refusal.slot
-    row = next(row for row in rows if row.slot is slot)
+    scope, name, per, _ = parts_of_key(slot.key)
     return BudgetRefusal(
         reason=refusal.reason,
         key=slot.key,
-        scope=row.budget.scope,
-        name=row.name,
-        per=row.budget.per,
+        scope=scope,
+        name=name,
+        per=per,
         spent_usd=standing.spent / UNITS,
         reserved_usd=standing.reserved / UNITS,
         call_usd=lease.amount / UNITS,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, Final
 
 from ebbtide.budget.shared.budget_refusal import RefusalReason
@@ -32,7 +33,6 @@ class RedisBudgetStore:
 
     Args:
         url: Such as ``redis://localhost:6379/0``, ``rediss://`` or ``unix://``.
-        prefix: Of its keys.
         timeout_s: Seconds that a call waits for the server.
 
     Raises:
@@ -97,9 +97,7 @@ class RedisBudgetStore:
             ]
         now, word, *values = self._ask(self._reserve, arguments)
         if word == "lease":
-            return Lease(
-                lease_id=lease.lease_id, slots=lease.slots, amount=int(values[0]), seconds=lease.seconds
-            )
+            return replace(lease, amount=int(values[0]))
         if word == "period":
             return OtherPeriod(now)
         slot = lease.slots[int(values[0]) - 1]
@@ -117,10 +115,6 @@ class RedisBudgetStore:
     def renew(self, lease: Lease, /) -> bool:
         """As in `BudgetStore`."""
         return bool(self._ask(self._renew, [lease.lease_id, lease.seconds])[1])
-
-    def release(self, lease: Lease, /) -> None:
-        """As in `BudgetStore`."""
-        self.settle(lease, NOTHING)
 
     def spent(self, keys: Sequence[str] | None = None, /) -> list[SlotStanding]:
         """As in `BudgetStore`."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Final
@@ -87,14 +88,14 @@ class SQLiteBudgetStore:
                 "SELECT amount FROM leases WHERE lease_id = ?", (lease.lease_id,)
             ).fetchone()
             if row is not None:
-                return _lease_of(lease, row[0])
+                return replace(lease, amount=row[0])
             standings = _standings(database, [slot.key for slot in lease.slots])
             amount = judged(lease, standings, flexible=flexible, refuses_unknown=refuses_unknown)
             if isinstance(amount, Refusal):
                 return amount
             self._put(database, lease, amount=amount, charge=None, now=now)
             _add(database, lease.slots, reserved=amount)
-            return _lease_of(lease, amount)
+            return replace(lease, amount=amount)
 
     def settle(self, lease: Lease, charge: CallCharge, /, *, before: CallCharge = NOTHING) -> None:
         """As in `BudgetStore`.
@@ -128,10 +129,6 @@ class SQLiteBudgetStore:
                 "UPDATE leases SET ends = ? WHERE lease_id = ? AND charged IS NULL", (end, lease.lease_id)
             )
             return changes.rowcount == 1
-
-    def release(self, lease: Lease, /) -> None:
-        """As in `BudgetStore`."""
-        self.settle(lease, NOTHING)
 
     def spent(self, keys: Sequence[str] | None = None, /) -> list[SlotStanding]:
         """As in `BudgetStore`."""
@@ -201,10 +198,6 @@ class SQLiteBudgetStore:
             self._swept_at = now
             database.execute("DELETE FROM slots WHERE forget_at <= ? AND reserved = 0", (now,))
         return now
-
-
-def _lease_of(lease: Lease, amount: int) -> Lease:
-    return Lease(lease_id=lease.lease_id, slots=lease.slots, amount=amount, seconds=lease.seconds)
 
 
 def _add(
