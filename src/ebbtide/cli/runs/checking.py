@@ -12,7 +12,7 @@ from ebbtide import __version__
 from ebbtide.budget.ledger.inherited_calls import InheritedCalls
 from ebbtide.budget.limits import Limits
 from ebbtide.cli.runs.baseline import Baseline, KnownFindings
-from ebbtide.cli.runs.ci.check_format import CheckFormat
+from ebbtide.cli.runs.check_format import CheckFormat
 from ebbtide.cli.runs.csv_table import runs_csv
 from ebbtide.cli.runs.fail_on import Condition, FailedCondition, conditions, failures
 from ebbtide.cli.runs.ignoring import RunPattern, print_ignored, run_patterns, warn_of_tools
@@ -179,8 +179,7 @@ def _print_report(
     problems: Sequence[FailedCondition] = (),
     known_findings: KnownFindings | None = None,
 ) -> None:
-    from ebbtide.cli.runs.ci.checked_runs import CheckedRuns
-    from ebbtide.cli.runs.ci.report_text import report_text
+    from ebbtide.cli.runs.ci_reports import REPORTS, CheckedRuns
 
     checked = CheckedRuns(
         summaries=summaries,
@@ -189,7 +188,7 @@ def _print_report(
         known_findings=known_findings or KnownFindings(),
         is_gate=bool(output.fail_on),
     )
-    sys.stdout.write(report_text(checked, output.form))
+    sys.stdout.write(REPORTS[output.form](checked))
 
 
 def show_unread(skipped_files: Sequence[SkippedFile], output: Output, *, indent: int | None = None) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from ebbtide.budget.prices import Prices
 from ebbtide.budget.tally import UNITS, dollars
-from ebbtide.cli.runs.ci.check_format import CheckFormat
+from ebbtide.cli.runs.check_format import CheckFormat
 from ebbtide.cli.runs.ignoring import run_patterns
 from ebbtide.cli.runs.machine_sessions import AGENT_NAMES, MachineSessions
 from ebbtide.cli.runs.money import MoneySums, SessionMoney

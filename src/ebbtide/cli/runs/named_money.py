@@ -10,7 +10,7 @@ from ebbtide.budget.ledger.call_ledger import CallLedger, CallPlace
 from ebbtide.budget.ledger.call_price import StatedTotals, settled
 from ebbtide.budget.prices import Prices
 from ebbtide.cli.exits import Exit
-from ebbtide.cli.runs.ci.check_format import CheckFormat
+from ebbtide.cli.runs.check_format import CheckFormat
 from ebbtide.cli.runs.ignoring import run_patterns
 from ebbtide.cli.runs.money import SessionMoney
 from ebbtide.cli.runs.money_options import MoneyOptions

@@ -12,8 +12,8 @@ from typing import Any
 from ebbtide import __version__
 from ebbtide.budget.tally import dollars
 from ebbtide.cli.exits import Exit
+from ebbtide.cli.runs.check_format import CheckFormat
 from ebbtide.cli.runs.checking import Output, judged_files, skipped_file, write_page
-from ebbtide.cli.runs.ci.check_format import CheckFormat
 from ebbtide.cli.runs.csv_table import runs_csv
 from ebbtide.cli.runs.fail_on import failures
 from ebbtide.cli.runs.ignoring import ignored_by, print_ignored
