@@ -76,14 +76,6 @@ def console(*, stderr: bool = False) -> Console:
     return Console(file=file, stderr=stderr, highlight=False, markup=False, soft_wrap=False)
 
 
-def print_line(text: str, style: str = "") -> None:
-    """Print safe text on one line, in colour where standard output shows colours."""
-    if shows_colours():
-        console().print(styled(text, style), soft_wrap=True)
-    else:
-        print(plain(text))
-
-
 def shows_colours() -> bool:
     """Returns True if rich would take standard output for a terminal: importing rich to ask takes long."""
     environment = os.environ

@@ -149,6 +149,7 @@ def check(
             result.print(as_json=as_json)
             return
     is_report = form is not None and form.is_report
+    shape = CheckFormat.JSON if as_json else form or CheckFormat.TEXT
     if traces is None:
         for_files = {f"--format {form}": is_report, "--write-baseline": write_baseline, "--top": top}
         for option, value in for_files.items():
@@ -156,14 +157,7 @@ def check(
                 raise ConfigError(f"{option} needs a FILE")
         cache = MoneyCache(money.cache_folder, program_mark(__version__))
         machine = MachineSessions.of(selection, cache.origin)
-        sums = show_money(
-            machine,
-            options,
-            money,
-            cache,
-            form=CheckFormat.JSON if as_json else form or CheckFormat.TEXT,
-            everything=everything,
-        )
+        sums = show_money(machine, options, money, cache, form=shape, everything=everything)
         if money.by is not None:
             return
     else:
@@ -172,13 +166,9 @@ def check(
         if money.by is not None:
             from ebbtide.cli.runs.named_money import show_named_money
 
-            shape = CheckFormat.JSON if as_json else form or CheckFormat.TEXT
-            code = show_named_money(traces, options, money, form=shape, everything=everything)
-            if code is not Exit.DONE:
-                raise SystemExit(code)
-            return
+            raise SystemExit(show_named_money(traces, options, money, form=shape, everything=everything))
     # The money is on the screen before what takes long to load is loaded.
-    from ebbtide.cli.runs.checking import Output
+    from ebbtide.cli.runs.checking import Output, check_named
 
     output = Output.of(
         as_json=as_json,
@@ -191,13 +181,8 @@ def check(
         baseline=baseline,
         write_baseline=write_baseline,
     )
-    if traces is None:
-        from ebbtide.cli.runs.sessions import check_sessions
+    if traces is not None:
+        raise SystemExit(check_named(traces, options, output, jobs=jobs))
+    from ebbtide.cli.runs.sessions import check_sessions
 
-        code = check_sessions(machine, options, output, money=sums, money_options=money, jobs=jobs)
-    else:
-        from ebbtide.cli.runs.check_named import check_named
-
-        code = check_named(traces, options, output, jobs=jobs)
-    if code is not Exit.DONE:
-        raise SystemExit(code)
+    raise SystemExit(check_sessions(machine, options, output, money=sums, money_options=money, jobs=jobs))

@@ -11,7 +11,7 @@ from typing import Any
 from ebbtide.budget.prices import Prices
 from ebbtide.budget.tally import UNITS, dollars
 from ebbtide.cli.runs.check_format import CheckFormat
-from ebbtide.cli.runs.ignoring import run_patterns
+from ebbtide.cli.runs.ignoring import ignored_runs
 from ebbtide.cli.runs.machine_sessions import AGENT_NAMES, MachineSessions
 from ebbtide.cli.runs.money import MoneySums, SessionMoney
 from ebbtide.cli.runs.money_options import MoneyKey, MoneyOptions
@@ -55,12 +55,8 @@ def show_money(
     Returns:
         The calls.
     """
-    patterns = run_patterns()
-    files = [
-        part.file
-        for path, part in machine.parts.items()
-        if not any(pattern.matches(path) for pattern in patterns)
-    ]
+    is_ignored = ignored_runs()
+    files = [part.file for path, part in machine.parts.items() if not is_ignored(path)]
     money = SessionMoney.read(
         files,
         options.prices or Prices(),

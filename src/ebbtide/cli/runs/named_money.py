@@ -11,7 +11,7 @@ from ebbtide.budget.ledger.call_price import StatedTotals, settled
 from ebbtide.budget.prices import Prices
 from ebbtide.cli.exits import Exit
 from ebbtide.cli.runs.check_format import CheckFormat
-from ebbtide.cli.runs.ignoring import run_patterns
+from ebbtide.cli.runs.ignoring import ignored_runs
 from ebbtide.cli.runs.money import SessionMoney
 from ebbtide.cli.runs.money_options import MoneyOptions
 from ebbtide.cli.runs.money_screen import print_money
@@ -74,7 +74,7 @@ def read_named_money(names: Sequence[str], options: RunOptions) -> NamedMoney:
     Raises:
         TranscriptError: None of them can be read.
     """
-    traces, _ = TraceFiles.of(names).without(run_patterns())
+    traces, _ = TraceFiles.of(names).without(ignored_runs())
     places: list[CallPlace] = []
     ledger, stated = CallLedger(), StatedTotals()
     empty: set[str] = set()

@@ -13,16 +13,16 @@ from ebbtide import __version__
 from ebbtide.budget.tally import dollars
 from ebbtide.cli.exits import Exit
 from ebbtide.cli.runs.check_format import CheckFormat
-from ebbtide.cli.runs.checking import Output, judged_files, skipped_file, write_page
+from ebbtide.cli.runs.checking import Output, exit_code, judged_files, nothing_read, skipped_file, write_page
 from ebbtide.cli.runs.csv_table import runs_csv
 from ebbtide.cli.runs.fail_on import failures
-from ebbtide.cli.runs.ignoring import ignored_by, print_ignored
+from ebbtide.cli.runs.ignoring import ignored_by, ignored_runs, print_ignored
 from ebbtide.cli.runs.machine_sessions import AGENT_NAMES, MachineSessions, SessionPart
 from ebbtide.cli.runs.money import SessionMoney
 from ebbtide.cli.runs.money_options import MoneyOptions
 from ebbtide.cli.runs.money_screen import NARROWEST, ROWS, UNKNOWN, totals_wire
 from ebbtide.cli.runs.run_table import SkippedFile, skipped_lines
-from ebbtide.cli.runs.session_row import SessionRow, avoidable_usd, total, wasted_usd
+from ebbtide.cli.runs.session_row import SessionRow, avoidable_usd, wasted_usd
 from ebbtide.cli.runs.verdict_cache import VerdictCache
 from ebbtide.cli.table import Table, more_rows
 from ebbtide.cli.terminal import (
@@ -34,13 +34,13 @@ from ebbtide.cli.terminal import (
     terminal_width,
     warn,
 )
-from ebbtide.errors import TranscriptError
 from ebbtide.report.plurals import count
 from ebbtide.report.wording import folder_of
 from ebbtide.supervision.run_options import RunOptions
 from ebbtide.supervision.summary.idle_sessions import idle_sessions, with_idle_sessions
 from ebbtide.supervision.summary.run_summary import RunSummary
 from ebbtide.supervision.summary.run_tree import with_trees
+from ebbtide.supervision.summary.spending import plus
 from ebbtide.text.redaction import redact
 from ebbtide.traces.money.file_cache import program_mark
 
@@ -76,9 +76,7 @@ def check_sessions(
         ConfigError: The page cannot be written.
     """
     options = dataclasses.replace(options, timeline=output.html is not None)
-    ignored = {
-        path for path in machine.parts if any(pattern.matches(path) for pattern in output.ignored_runs)
-    }
+    ignored = set(filter(ignored_runs(), machine.parts))
     obstacles = {path: part.file.obstacle for path, part in machine.parts.items() if path not in ignored}
     paths = [path for path, obstacle in obstacles.items() if not obstacle and path not in money.outside]
     shown: Callable[[str], str] = redact if options.redact else str
@@ -107,7 +105,7 @@ def check_sessions(
         wire = totals_wire(money, machine.selection, money_options, options)
         print_json({**wire, **_waste_wire(rows)}, indent=None)
     if not rows and (skipped_files or not money.outside):
-        raise _nothing_read(skipped_files)
+        raise nothing_read(skipped_files, count(len(skipped_files), "session"))
     if output.html is not None:
         write_page(output.html, judged.summaries, options, skipped_files)
     if output.form is CheckFormat.TEXT:
@@ -122,12 +120,8 @@ def check_sessions(
     problems = failures(judged.summaries, output.fail_on, output.known(judged.summaries))
     for problem in problems:
         warn(str(problem))
-    unreadable = [item for item in skipped_files if item.is_unreadable]
-    if unreadable and output.fail_on:
-        for item in unreadable:
-            warn(f"{item.source}: UNREADABLE: {item.reason.splitlines()[0]}")
-        return Exit.BAD_INPUT
-    return Exit.CHECK_FAILED if problems else Exit.DONE
+    unreadable = [item for item in skipped_files if item.is_unreadable and output.fail_on]
+    return exit_code(unreadable, fails=bool(problems))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,9 +169,10 @@ def _judge(
         is_shown = rows and output.form is CheckFormat.TEXT
         return _worst(rows, terminal_width(), most=_WHILE_JUDGING) if is_shown else []
 
+    how = {"jobs": jobs, "from_arguments": (), "is_growing": True, "inherited": money.inherited}
     try:
         with progress_bar("judging", len(due), above=worst) as advance:
-            for path, result in judged_files(due, options, inherited=money.inherited, jobs=jobs):
+            for path, result in judged_files(due, options, **how):
                 if isinstance(result, RunSummary):
                     row = SessionRow.of(result)
                     rows.append(row)
@@ -217,8 +212,8 @@ def _waste_wire(rows: Sequence[SessionRow]) -> dict[str, Any]:
     return {
         "runs": len(rows),
         "idle_sessions": [{**dataclasses.asdict(loop), "sentence": loop.sentence} for loop in loops],
-        "wasted_usd": total(rows, lambda row: row.wasted_usd),
-        "avoidable_usd": total(rows, lambda row: row.avoidable_usd),
+        "wasted_usd": plus(row.wasted_usd for row in rows),
+        "avoidable_usd": plus(row.avoidable_usd for row in rows),
     }
 
 
@@ -268,12 +263,6 @@ def _kind(part: SessionPart | None) -> tuple[str, str, str]:
     return "file", f" of {AGENT_NAMES[part.file.agent]}", f": {obstacle}" if obstacle else ""
 
 
-def _nothing_read(skipped_files: Sequence[SkippedFile]) -> TranscriptError:
-    reasons = "".join(f"\n{item.source}: {item.reason.splitlines()[0]}" for item in skipped_files[:5])
-    more = f"\nand {len(skipped_files) - 5:,} more" if len(skipped_files) > 5 else ""
-    return TranscriptError(f"none of {count(len(skipped_files), 'session')} could be read:{reasons}{more}")
-
-
 def waste_screen(rows: Sequence[SessionRow], width: int, *, everything: bool = False) -> list[Line]:
     """The screen of what the money of some sessions bought, and of the worst of them.
 
@@ -293,9 +282,9 @@ def waste_screen(rows: Sequence[SessionRow], width: int, *, everything: bool = F
 
 
 def _waste_sentence(rows: Sequence[SessionRow]) -> str:
-    cost = total(rows, lambda row: row.cost_usd) or 0.0
-    wasted = total(rows, lambda row: row.wasted_usd)
-    avoidable = total(rows, lambda row: row.avoidable_usd)
+    cost = plus(row.cost_usd for row in rows) or 0.0
+    wasted = plus(row.wasted_usd for row in rows)
+    avoidable = plus(row.avoidable_usd for row in rows)
     amounts = ((wasted, "was wasted"), (avoidable, "could have been avoided"))
     shares = [f"{dollars(amount)}{_share(amount, cost)} of it {what}" for amount, what in amounts if amount]
     if shares:

@@ -18,7 +18,7 @@ from ebbtide.budget.tally import dollars, usd
 from ebbtide.cli.exits import Exit
 from ebbtide.cli.result import Result
 from ebbtide.cli.runs.checking import check_files, write_page
-from ebbtide.cli.runs.ignoring import run_patterns
+from ebbtide.cli.runs.ignoring import ignored_runs
 from ebbtide.cli.runs.machine_sessions import AGENT_NAMES, MachineSessions, SessionPart
 from ebbtide.cli.runs.money import SessionMoney, TreeMoney
 from ebbtide.cli.runs.money_options import MoneyOptions
@@ -153,14 +153,14 @@ def show_shipped(
 def _inside(parts: Iterable[SessionPart], roots: Sequence[str]) -> list[SessionPart]:
     """The sessions whose project is one of some folders, or in one."""
     folders = [Path(os.path.realpath(root)) for root in roots]
-    patterns = run_patterns()
+    is_ignored = ignored_runs()
     return [
         part
         for part in parts
         if part.project is not None
         and not part.file.obstacle
         and any(Path(os.path.realpath(part.project)).is_relative_to(folder) for folder in folders)
-        and not any(pattern.matches(part.file.path) for pattern in patterns)
+        and not is_ignored(part.file.path)
     ]
 
 
