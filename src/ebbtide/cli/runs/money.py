@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
+from enum import StrEnum
 from functools import cache
 from operator import attrgetter
 from pathlib import PurePath
@@ -17,7 +18,6 @@ from ebbtide.budget.ledger.call_price import StatedTotals, units_of
 from ebbtide.budget.ledger.inherited_calls import InheritedCalls, inherited_in
 from ebbtide.budget.prices import Prices
 from ebbtide.budget.tally import usd
-from ebbtide.cli.runs.money_options import MoneyKey
 from ebbtide.clock import time_zone
 from ebbtide.traces.money.machine_calls import MachineCalls
 from ebbtide.traces.money.money_cache import MoneyCache
@@ -28,6 +28,21 @@ _UNKNOWN = "unknown"
 _UNDATED = "undated"
 _QUARTER_S = 900  # every zone differs from UTC by a number of them
 _PLUGIN = "plugin_"
+
+
+class MoneyKey(StrEnum):
+    """By what money is summed."""
+
+    MODEL = "model"
+    DAY = "day"
+    HOUR = "hour"
+    PROJECT = "project"
+    SESSION = "session"
+    TREE = "tree"
+    AGENT = "agent"
+    SKILL = "skill"
+    SERVER = "server"
+    PLUGIN = "plugin"
 
 
 @dataclass(slots=True)

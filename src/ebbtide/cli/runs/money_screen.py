@@ -13,8 +13,7 @@ from ebbtide.budget.tally import UNITS, dollars
 from ebbtide.cli.runs.check_format import CheckFormat
 from ebbtide.cli.runs.ignoring import ignored_runs
 from ebbtide.cli.runs.machine_sessions import AGENT_NAMES, MachineSessions
-from ebbtide.cli.runs.money import MoneySums, SessionMoney
-from ebbtide.cli.runs.money_options import MoneyKey, MoneyOptions
+from ebbtide.cli.runs.money import MoneyKey, MoneySums, SessionMoney
 from ebbtide.cli.runs.session_filter import SessionFilter
 from ebbtide.cli.table import Table, more_rows
 from ebbtide.cli.terminal import Line, cell_width, plain, print_json, print_lines, terminal_width
@@ -36,7 +35,7 @@ _ALWAYS = (MoneyKey.DAY, MoneyKey.PROJECT, MoneyKey.AGENT, MoneyKey.MODEL, Money
 def show_money(
     machine: MachineSessions,
     options: RunOptions,
-    wanted: MoneyOptions,
+    by: MoneyKey | None,
     cache: MoneyCache,
     *,
     form: CheckFormat,
@@ -47,7 +46,7 @@ def show_money(
     Args:
         machine: The sessions.
         options: By what they are priced, and whether secrets are masked.
-        wanted: What is wanted of the money.
+        by: By what to sum, and print nothing else; None sums by day, project and agent.
         cache: What is known of the files.
         form: What to print.
         everything: Show every row.
@@ -62,18 +61,18 @@ def show_money(
         options.prices or Prices(),
         cache,
         since=machine.selection.since,
-        until=wanted.until,
+        until=machine.selection.until,
         timezone=options.timezone,
     )
     if files or form is not CheckFormat.TEXT:
-        print_money(money, machine.selection, wanted, options, form=form, everything=everything)
+        print_money(money, machine.selection, by, options, form=form, everything=everything)
     return money
 
 
 def print_money(
     money: SessionMoney,
     selection: SessionFilter,
-    wanted: MoneyOptions,
+    by: MoneyKey | None,
     options: RunOptions,
     *,
     form: CheckFormat,
@@ -84,25 +83,25 @@ def print_money(
     Args:
         money: The calls.
         selection: From when they are.
-        wanted: By what to sum.
+        by: As for `show_money`.
         options: The zone in which days begin, and whether secrets are masked.
         form: What to print.
         everything: Show every row.
     """
     if form is CheckFormat.TEXT:
         shown: Callable[[str], str] = redact if options.redact else str
-        keys = _ON_SCREEN if wanted.by is None else (wanted.by,)
+        keys = _ON_SCREEN if by is None else (by,)
         lines = money_screen(
             money, selection.period, terminal_width(), shown, keys=keys, everything=everything
         )
         print_lines(lines)
         sys.stdout.flush()
-    elif wanted.by is not None:
-        wire = totals_wire(money, selection, wanted, options)
+    elif by is not None:
+        wire = totals_wire(money, selection, by, options)
         if form is CheckFormat.CSV:
             from ebbtide.cli.runs.csv_table import sums_csv
 
-            sys.stdout.write(sums_csv(wanted.by.value, wire[f"by_{wanted.by}"]))
+            sys.stdout.write(sums_csv(by.value, wire[f"by_{by}"]))
         else:
             print_json(wire, indent=None)
 
@@ -110,7 +109,7 @@ def print_money(
 def totals_wire(
     money: SessionMoney,
     selection: SessionFilter,
-    wanted: MoneyOptions,
+    by: MoneyKey | None,
     options: RunOptions,
 ) -> dict[str, Any]:
     """The last line: the sum of all calls, each once, and sums by key.
@@ -118,11 +117,11 @@ def totals_wire(
     Args:
         money: The calls.
         selection: From when they are.
-        wanted: Until when, and by what to sum.
+        by: As for `show_money`.
         options: The zone in which days begin, and whether secrets are masked.
     """
     shown: Callable[[str], str] = redact if options.redact else str
-    wire = money.wire(_ALWAYS if wanted.by is None else (wanted.by,))
+    wire = money.wire(_ALWAYS if by is None else (by,))
     for name, rows in wire.items():
         if name.startswith("by_"):
             key = name.removeprefix("by_")
@@ -132,7 +131,7 @@ def totals_wire(
         "schema": 2,
         "type": "totals",
         "since": _iso(selection.since),
-        "until": _iso(wanted.until),
+        "until": _iso(selection.until),
         "timezone": options.timezone,
         "sessions": len(money.total().sessions),
         **wire,

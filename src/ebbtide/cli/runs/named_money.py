@@ -12,8 +12,7 @@ from ebbtide.budget.prices import Prices
 from ebbtide.cli.exits import Exit
 from ebbtide.cli.runs.check_format import CheckFormat
 from ebbtide.cli.runs.ignoring import ignored_runs
-from ebbtide.cli.runs.money import SessionMoney
-from ebbtide.cli.runs.money_options import MoneyOptions
+from ebbtide.cli.runs.money import MoneyKey, SessionMoney
 from ebbtide.cli.runs.money_screen import print_money
 from ebbtide.cli.runs.session_filter import SessionFilter
 from ebbtide.cli.runs.trace_files import TraceFiles
@@ -29,14 +28,14 @@ from ebbtide.traces.sessions.session_origin import AGENT_OF_FORMAT, origin_at, r
 
 
 def show_named_money(
-    names: Sequence[str], options: RunOptions, wanted: MoneyOptions, *, form: CheckFormat, everything: bool
+    names: Sequence[str], options: RunOptions, by: MoneyKey, *, form: CheckFormat, everything: bool
 ) -> Exit:
     """Print what files cost, by what is wanted; of one alone with the files of what its session started.
 
     Args:
         names: Files, folders, or ``-``.
         options: By what they are priced, and whether secrets are masked.
-        wanted: By what to sum.
+        by: By what to sum.
         form: What to print.
         everything: Show every row.
 
@@ -47,7 +46,7 @@ def show_named_money(
         TranscriptError: None of them can be read.
     """
     named = read_named_money(names, options)
-    print_money(named.money, SessionFilter(), wanted, options, form=form, everything=everything)
+    print_money(named.money, SessionFilter(), by, options, form=form, everything=everything)
     for item in named.unread:
         warn(f"{item.source}: UNREADABLE: {item.what.splitlines()[0]}")
     return Exit.BAD_INPUT if named.unread else Exit.DONE

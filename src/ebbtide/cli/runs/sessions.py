@@ -6,7 +6,8 @@ import dataclasses
 import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from operator import attrgetter
+from pathlib import Path
 from typing import Any
 
 from ebbtide import __version__
@@ -19,7 +20,6 @@ from ebbtide.cli.runs.fail_on import failures
 from ebbtide.cli.runs.ignoring import ignored_by, ignored_runs, print_ignored
 from ebbtide.cli.runs.machine_sessions import AGENT_NAMES, MachineSessions, SessionPart
 from ebbtide.cli.runs.money import SessionMoney
-from ebbtide.cli.runs.money_options import MoneyOptions
 from ebbtide.cli.runs.money_screen import NARROWEST, ROWS, UNKNOWN, totals_wire
 from ebbtide.cli.runs.run_table import SkippedFile, skipped_lines
 from ebbtide.cli.runs.session_row import SessionRow, avoidable_usd, wasted_usd
@@ -55,7 +55,7 @@ def check_sessions(
     output: Output,
     *,
     money: SessionMoney,
-    money_options: MoneyOptions,
+    cache_folder: Path | None,
     jobs: int | None = None,
 ) -> Exit:
     """Print what became of this machine's sessions.
@@ -65,7 +65,7 @@ def check_sessions(
         options: By what they are judged.
         output: What to do with the answers.
         money: What they cost, which is on the screen already.
-        money_options: What was wanted of it.
+        cache_folder: Where verdicts are kept; None keeps none.
         jobs: Processes; None takes one a core where they are worth it.
 
     Returns:
@@ -80,8 +80,10 @@ def check_sessions(
     obstacles = {path: part.file.obstacle for path, part in machine.parts.items() if path not in ignored}
     paths = [path for path, obstacle in obstacles.items() if not obstacle and path not in money.outside]
     shown: Callable[[str], str] = redact if options.redact else str
-    judged = _judge(_by_importance(paths, money), options, output, money, money_options, jobs=jobs)
-    rows, skipped_files = judged.rows, judged.skipped_files
+    cache = VerdictCache(cache_folder, program_mark(__version__), options)
+    rows, summaries, skipped_files = _judge(
+        _by_importance(paths, money), options, output, money, cache, jobs=jobs
+    )
     skipped_files += [
         SkippedFile(source=shown(path), reason=reason, is_unreadable=True)
         for path, reason in (*obstacles.items(), *machine.unreadable)
@@ -96,18 +98,18 @@ def check_sessions(
         for path, part in machine.parts.items()
     }
     if output.form is CheckFormat.CSV:
-        sys.stdout.write(runs_csv(judged.summaries))
+        sys.stdout.write(runs_csv(summaries))
     if output.as_json:
-        for summary in judged.summaries:
+        for summary in summaries:
             print_json(run_wire(summary, parts[summary.source]), indent=None)
         for item in skipped_files:
             print_json(item.to_dict(), indent=None)
-        wire = totals_wire(money, machine.selection, money_options, options)
+        wire = totals_wire(money, machine.selection, None, options)
         print_json({**wire, **_waste_wire(rows)}, indent=None)
     if not rows and (skipped_files or not money.outside):
         raise nothing_read(skipped_files, count(len(skipped_files), "session"))
     if output.html is not None:
-        write_page(output.html, judged.summaries, options, skipped_files)
+        write_page(output.html, summaries, options, skipped_files)
     if output.form is CheckFormat.TEXT:
         width = terminal_width()
         if rows:
@@ -117,26 +119,11 @@ def check_sessions(
             print_lines([Line(f"{others} with calls on other days: --since all", "dim")])
         print_lines(_skipped_lines(skipped_files, parts, width, everything=output.everything))
         print_ignored(sum(row.ignored for row in rows))
-    problems = failures(judged.summaries, output.fail_on, output.known(judged.summaries))
+    problems = failures(summaries, output.fail_on, output.known(summaries))
     for problem in problems:
         warn(str(problem))
     unreadable = [item for item in skipped_files if item.is_unreadable and output.fail_on]
     return exit_code(unreadable, fails=bool(problems))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Judged:
-    """Verdicts of sessions.
-
-    Args:
-        rows: A row a file that was read.
-        summaries: All of it, in the order of the files' names; empty where rows are enough.
-        skipped_files: Files that cannot be read.
-    """
-
-    rows: list[SessionRow]
-    summaries: list[RunSummary]
-    skipped_files: list[SkippedFile]
 
 
 def _judge(
@@ -144,24 +131,27 @@ def _judge(
     options: RunOptions,
     output: Output,
     money: SessionMoney,
-    money_options: MoneyOptions,
+    cache: VerdictCache,
     *,
     jobs: int | None,
-) -> _Judged:
-    """Judge files, as far as the cache does not have them, with the worst so far and a bar on a terminal."""
-    cache = VerdictCache(money_options.cache_folder, program_mark(__version__), options)
+) -> tuple[list[SessionRow], list[RunSummary], list[SkippedFile]]:
+    """Judge files, as far as the cache does not have them, with the worst so far and a bar on a terminal.
+
+    Returns:
+        A row a file that was read; all of it, by the names of the files, where rows are not enough; and the
+        files that cannot be read.
+    """
     rows: list[SessionRow] = []
     summaries: list[RunSummary] = []
     skipped_files: list[SkippedFile] = []
     due: list[str] = []
     for path in paths:
-        inherited = money.inherited.get(path)
-        row = cache.row(path, inherited)
-        summary = None if row is None or not output.needs_summaries else cache.summary(path, inherited)
-        if row is None or (summary is None and output.needs_summaries):
+        kept = cache.get(path, money.inherited.get(path))
+        summary = kept.summary() if kept is not None and output.needs_summaries else None
+        if kept is None or (summary is None and output.needs_summaries):
             due.append(path)
             continue
-        rows.append(row)
+        rows.append(kept.row)
         if summary is not None:
             summaries.append(summary)
 
@@ -185,12 +175,8 @@ def _judge(
     finally:
         cache.save()
     summaries = with_idle_sessions(with_trees(summaries), options.profile.ignore)
-    summaries = sorted(summaries, key=lambda summary: summary.source)
-    return _Judged(rows=rows, summaries=summaries, skipped_files=sorted(skipped_files, key=_source_of))
-
-
-def _source_of(item: SkippedFile) -> str:
-    return item.source
+    by_source = attrgetter("source")
+    return rows, sorted(summaries, key=by_source), sorted(skipped_files, key=by_source)
 
 
 def _by_importance(paths: Sequence[str], money: SessionMoney) -> list[str]:

@@ -21,7 +21,6 @@ from ebbtide.cli.runs.checking import check_files, write_page
 from ebbtide.cli.runs.ignoring import ignored_runs
 from ebbtide.cli.runs.machine_sessions import AGENT_NAMES, MachineSessions, SessionPart
 from ebbtide.cli.runs.money import SessionMoney, TreeMoney
-from ebbtide.cli.runs.money_options import MoneyOptions
 from ebbtide.cli.runs.money_screen import ROWS, UNKNOWN, short
 from ebbtide.cli.runs.named_money import read_named_money
 from ebbtide.cli.runs.session_filter import SessionFilter
@@ -90,7 +89,7 @@ def show_shipped(
     repo: Path,
     selection: SessionFilter,
     options: RunOptions,
-    wanted: MoneyOptions,
+    cache_folder: Path | None,
     *,
     everything: bool,
     html: Path | None = None,
@@ -103,7 +102,7 @@ def show_shipped(
         repo: A folder of the repository.
         selection: Which sessions of this machine.
         options: By what they are priced, and whether secrets are masked.
-        wanted: Where what files gave is kept.
+        cache_folder: Where what files gave is kept; None keeps nothing.
         everything: Show every row.
         html: Write the page of the sessions into this file, each with its commits; None writes none.
         jobs: Processes that judge the sessions for it; None takes one a core where they are worth it.
@@ -115,7 +114,7 @@ def show_shipped(
     repository = Repository(repo)
     prices = options.prices or Prices()
     if names is None:
-        cache = MoneyCache(wanted.cache_folder, program_mark(__version__))
+        cache = MoneyCache(cache_folder, program_mark(__version__))
         machine = MachineSessions.of(selection, cache.origin)
         parts = _inside(machine.parts.values(), repository.roots())
         money = SessionMoney.read([part.file for part in parts], prices, cache)
@@ -130,7 +129,6 @@ def show_shipped(
         unread = 0
     else:
         selection.refuse_beside_trace()
-        wanted.refuse_beside_trace()
         named = read_named_money(names, options)
         money = named.money
         files = [WorkFile(place.path, place.session, place.project, place.agent) for place in named.places]
