@@ -26,7 +26,7 @@ from ebbtide.cli.wrapper.acp_lines import (
     withdrawal_line,
     without,
 )
-from ebbtide.cli.wrapper.messages import MessageKind, WatcherMessage
+from ebbtide.cli.wrapper.watcher_process import MessageKind, WatcherMessage
 from ebbtide.errors import error_text
 from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.run_options import RunOptions
