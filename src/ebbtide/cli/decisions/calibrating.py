@@ -16,7 +16,7 @@ from ebbtide.decision_log.calibration.calibrate import Calibration, GroupScores,
 
 
 @click.command(cls=Command)
-@with_log(session=False)
+@with_log("agent")
 def calibration(place: Place) -> Result:
     """Measure how accurate the stated confidence was.
 

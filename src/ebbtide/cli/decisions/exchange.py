@@ -9,14 +9,13 @@ from pathlib import Path
 from typing import Annotated
 
 import click
-from rich.progress import track
 
 from ebbtide.cli.decisions.browsing import Statuses
 from ebbtide.cli.decisions.place import Place, with_log
 from ebbtide.cli.declaration import FORMAT, Argument, Command, Fields, Option, Redact
 from ebbtide.cli.exits import Exit
 from ebbtide.cli.result import Result
-from ebbtide.cli.terminal import Line, console, plain, warn
+from ebbtide.cli.terminal import Line, plain, tracked, warn, write_text
 from ebbtide.decision_log.exchange.arrivals import Arrival, Broken
 from ebbtide.decision_log.exchange.folder import export_folder, read_files
 from ebbtide.decision_log.exchange.full import write_full
@@ -43,7 +42,7 @@ _LARGEST = 256 << 20  # bytes of a file
 
 
 @click.command(cls=Command)
-@with_log(session=True)
+@with_log("agent", "session")
 def export(
     place: Place,
     to: Annotated[
@@ -88,7 +87,7 @@ def export(
     name="import",
     exits={Exit.BAD_INPUT: "wrong usage, or a file or a part of one that cannot be used"},
 )
-@with_log(session=True)
+@with_log("agent", "session")
 def import_files(
     place: Place,
     files: Annotated[
@@ -142,10 +141,7 @@ def _export_file(decisions: Sequence[Decision], to: Path | None, kind: WriteForm
     if to is None:
         sys.stdout.write(text)
         return
-    try:
-        to.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise ConfigError(f"{to}: cannot be written: {error.strerror or error}") from error
+    write_text(to, text)
     warn(f"{len(decisions)} decisions written to {to}")
 
 
@@ -185,23 +181,16 @@ def _shown(
     paths: Sequence[str], kind: FileFormat | None, keys: RowFields | None
 ) -> Iterator[tuple[str, Arrival]]:
     """Yields the decisions of each file, with a bar on a terminal where that takes a while."""
-    progress = console(stderr=True)
-    quiet = not progress.is_terminal
-    for path in track(paths, "Files", console=progress, transient=True, disable=quiet or len(paths) < 2):
+    is_alone = len(paths) == 1
+    for path in tracked("Files", paths, 0 if is_alone else len(paths)):
         try:
             content = _content(path)
-            total = content.count("\n") + 1
-            arrivals = track(
-                read_decisions(content, source_name(path), kind=kind, keys=keys),
-                "Reading",
-                total=total,
-                console=progress,
-                transient=True,
-                disable=quiet or len(paths) > 1,
-            )
-            yield from ((path, arrival) for arrival in arrivals)
+            arrivals = read_decisions(content, source_name(path), kind=kind, keys=keys)
+            lines = content.count("\n") + 1
+            for arrival in tracked("Reading", arrivals, lines if is_alone else 0):
+                yield path, arrival
         except TranscriptError as error:
-            if len(paths) == 1:
+            if is_alone:
                 raise
             yield path, Broken.of(error, source_name(path))
 

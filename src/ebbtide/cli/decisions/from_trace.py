@@ -51,7 +51,7 @@ _NAME = 100  # characters of a speaker
 
 
 @click.command(cls=Command, name="from")
-@with_log(session=True)
+@with_log("agent", "session")
 def from_trace(
     place: Place,
     file: Annotated[str, Argument(metavar="FILE", help="A conversation, or - for standard input.")],

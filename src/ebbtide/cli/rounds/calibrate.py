@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any
 
 import click
-from rich.progress import track
 
 from ebbtide.cli.declaration import FILE, Argument, Command, Fields, Option, Output, ProfileName
 from ebbtide.cli.exits import Exit
@@ -23,7 +22,7 @@ from ebbtide.cli.rounds.scoring_options import (
 )
 from ebbtide.cli.single_file import single_file
 from ebbtide.cli.table import Table
-from ebbtide.cli.terminal import Line, console, plain, write_file
+from ebbtide.cli.terminal import Line, plain, tracked, write_file
 from ebbtide.convergence.calibration.labelled import EXPECTED, LabelledPair, LabelledTranscript, PairFields
 from ebbtide.convergence.calibration.pairs import MeasureReport, PairCalibration, calibrate_pairs
 from ebbtide.convergence.calibration.profile_file import profile_toml
@@ -109,8 +108,7 @@ def calibrate(
 
 
 def _progress(profiles: Sequence[Profile]) -> Iterator[Profile]:
-    progress = console(stderr=True)
-    yield from track(profiles, "Trying", console=progress, transient=True, disable=not progress.is_terminal)
+    return tracked("Trying", profiles, len(profiles))
 
 
 def _headline(result: PairCalibration | StopCalibration) -> str:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import click
-from rich.progress import track
 
 from ebbtide.cli.declaration import (
     FILE,
@@ -38,11 +37,11 @@ from ebbtide.cli.terminal import (
     CLASS_STYLES,
     SIGNAL_STYLES,
     Line,
-    console,
     plain,
     print_json,
     print_lines,
     terminal_width,
+    tracked,
     warn,
 )
 from ebbtide.convergence.consensus import ConsensusReading
@@ -159,8 +158,7 @@ def _only(names: Sequence[str]) -> str:
 def _score_many(paths: Sequence[str], options: ScoringOptions, *, as_json: bool) -> None:
     conversations: list[ScoredConversation] = []
     problems: list[str] = []
-    progress = console(stderr=True)
-    for path in track(paths, "Scoring", console=progress, transient=True, disable=not progress.is_terminal):
+    for path in tracked("Scoring", paths, len(paths)):
         try:
             conversation = score_conversation(path, options, quiet=True)
         except TranscriptError as error:

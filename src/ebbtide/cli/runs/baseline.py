@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-from ebbtide.cli.terminal import warn
+from ebbtide.cli.terminal import warn, write_text
 from ebbtide.errors import ConfigError
 from ebbtide.report.plurals import count
 from ebbtide.settings_file import read_text
@@ -118,10 +118,7 @@ class Baseline:
                 for entry, number in sorted(self._counts.items())
             ],
         }
-        try:
-            Path(self.file).write_text(json.dumps(wire, indent=2) + "\n", encoding="utf-8")
-        except OSError as error:
-            raise ConfigError(f"{self.file}: cannot be written: {error.strerror or error}") from error
+        write_text(Path(self.file), json.dumps(wire, indent=2) + "\n")
 
     def known(self, summaries: Sequence[RunSummary]) -> KnownFindings:
         """Returns the findings that it accepts; of more than it accepts of one kind, the earliest."""
