@@ -24,7 +24,7 @@ import click
 
 from ebbtide.cli.exits import EVERY_EXIT, Exit
 from ebbtide.cli.result import Result
-from ebbtide.cli.settings.options import SETTINGS_OPTIONS, SHOWS, load_settings
+from ebbtide.cli.settings.options import SETTINGS_OPTIONS, load_settings, shows_settings
 from ebbtide.regular_file import special_kind
 from ebbtide.settings_file import meant
 
@@ -147,7 +147,7 @@ class Command(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Runs the function, or shows the settings that it would run with."""
-        if ctx.meta.get(SHOWS):
+        if shows_settings(ctx):
             from ebbtide.cli.settings.shown import show_settings
 
             show_settings(ctx)
@@ -248,7 +248,7 @@ class _Number(click.ParamType[Any]):
 class _DeclaredArgument(click.Argument):
     def process_value(self, ctx: click.Context, value: Any) -> Any:
         """Whoever asks for the settings names no file."""
-        return None if ctx.meta.get(SHOWS) else super().process_value(ctx, value)
+        return None if shows_settings(ctx) else super().process_value(ctx, value)
 
 
 _LONGEST_LIST = 60  # characters of the words that an option takes

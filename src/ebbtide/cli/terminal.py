@@ -46,6 +46,12 @@ def console(*, stderr: bool = False) -> Console:
     return Console(stderr=stderr, highlight=False, markup=False, soft_wrap=False)
 
 
+def short_path(path: str) -> str:
+    """Returns a path as people write it, with ``~`` for their folder."""
+    inside = path.removeprefix(os.path.expanduser("~"))  # noqa: PTH111 - Path refuses where there is none
+    return f"~{inside}" if inside != path and inside.startswith(os.sep) else path
+
+
 def shows_colours() -> bool:
     """Returns True if rich would take standard output for a terminal: importing rich to ask takes long."""
     environment = os.environ

@@ -27,7 +27,7 @@ from ebbtide.cli.result import Result
 from ebbtide.cli.runs.machine_sessions import AGENT_NAMES, MachineSessions, SessionPart
 from ebbtide.cli.runs.money import SessionMoney
 from ebbtide.cli.runs.session_filter import SessionFilter
-from ebbtide.cli.terminal import Line, progress_bar
+from ebbtide.cli.terminal import Line, progress_bar, short_path
 from ebbtide.clock import day_of
 from ebbtide.errors import ConfigError
 from ebbtide.processes import results, worthwhile
@@ -36,7 +36,7 @@ from ebbtide.settings_file import meant
 from ebbtide.text.redaction import redact
 from ebbtide.traces.money.file_cache import cache_folder, program_mark
 from ebbtide.traces.money.money_cache import MoneyCache
-from ebbtide.traces.sessions.agent_homes import CodingAgent, user_folder
+from ebbtide.traces.sessions.agent_homes import CodingAgent
 
 _DAYS: Final = 30  # Claude Code itself keeps sessions for no longer
 _AGENTS: Final = (CodingAgent.CLAUDE, CodingAgent.CODEX)  # whose settings are known to do what is promised
@@ -129,7 +129,7 @@ def _undone(name: str, applied: AppliedAdvices) -> Result:
         )
     undo(entry, applied)
     wire = {"name": name, "state": "not applied", "file": entry.path}
-    return Result(lambda: wire, lambda _: [Line.safe(f"undone in {_shown_path(entry.path)}")])
+    return Result(lambda: wire, lambda _: [Line.safe(f"undone in {short_path(entry.path)}")])
 
 
 def _applied(name: str, listing: AdviceListing, applied: AppliedAdvices) -> Result:
@@ -142,11 +142,9 @@ def _applied(name: str, listing: AdviceListing, applied: AppliedAdvices) -> Resu
             f"there is no advice {name!r:.80}; `ebbtide advice` lists them{meant(name, by_name)}"
         )
     entry = apply(item.advice, applied, time.time())
-    change = item.advice.kind.change
+    change, path = item.advice.kind.change, short_path(entry.path)
     lines = [
-        Line.safe(
-            f"applied in {_shown_path(entry.path)}: {change.key}  {_set(item.current)} → {change.value!r}"
-        ),
+        Line.safe(f"applied in {path}: {change.key}  {_set(item.current)} → {change.value!r}"),
         Line(
             f"Restart {AGENT_NAMES[change.agent]}. `ebbtide advice` measures the change after {NEEDED} "
             "sessions."
@@ -197,7 +195,7 @@ def _made_lines(item: MadeAdvice, width: int) -> Iterator[Line]:
             width,
         )
     change = entry.advice_kind.change
-    yield from _below(f"{_shown_path(entry.path)}: {change.key} = {change.value!r}", width)
+    yield from _below(f"{short_path(entry.path)}: {change.key} = {change.value!r}", width)
 
 
 def _open_lines(item: OpenAdvice, width: int) -> Iterator[Line]:
@@ -210,7 +208,7 @@ def _open_lines(item: OpenAdvice, width: int) -> Iterator[Line]:
     if advice.example:
         yield from _below(f"the most expensive: {redact(advice.example)}", width)
     before = "unknown" if item.problem is not None else _set(item.current)
-    path = _shown_path(str(change.path(advice.project)))
+    path = short_path(str(change.path(advice.project)))
     yield from _below(f"{path}: {change.key}  {before} → {change.value!r}", width)
     if item.problem is not None:
         yield from _below(item.problem, width)
@@ -244,9 +242,3 @@ def _number(amount: float) -> str:
 
 def _set(value: Any) -> str:
     return "not set" if value is None else repr(value)
-
-
-def _shown_path(path: str) -> str:
-    """Returns a path as people write it, with ``~`` for their folder."""
-    home = Path(user_folder())
-    return f"~{os.sep}{Path(path).relative_to(home)}" if Path(path).is_relative_to(home) else path

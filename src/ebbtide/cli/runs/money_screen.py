@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -16,12 +15,11 @@ from ebbtide.cli.runs.machine_sessions import AGENT_NAMES, MachineSessions
 from ebbtide.cli.runs.money import MoneyKey, MoneySums, SessionMoney
 from ebbtide.cli.runs.session_filter import SessionFilter
 from ebbtide.cli.table import Table, more_rows
-from ebbtide.cli.terminal import Line, cell_width, plain, print_json, print_lines, terminal_width
+from ebbtide.cli.terminal import Line, cell_width, plain, print_json, print_lines, short_path, terminal_width
 from ebbtide.report.plurals import count
 from ebbtide.supervision.run_options import RunOptions
 from ebbtide.text.redaction import redact
 from ebbtide.traces.money.money_cache import MoneyCache
-from ebbtide.traces.sessions.agent_homes import user_folder
 
 ROWS = 10  #: of a table that are shown without `--all`
 _LAST = 24  # columns that the names of a table need, where they are longer
@@ -163,16 +161,13 @@ def money_screen(
     """
     lines = list(Line(_sentence(money, period), "bold").wrap(width))
     for key in keys:
-        rows = [(_name_of(key, shown(name)), sums) for name, sums in money.by(key).items()]
-        if len(keys) == 1 or (rows and (key is not MoneyKey.AGENT or len(rows) > 1)):
-            lines += [Line(), *_table(key.value, rows, width, everything=everything)]
+        rows = [(shown(name), _amounts(sums)) for name, sums in money.by(key).items()]
+        if rows and (len(keys) == 1 or key is not MoneyKey.AGENT or len(rows) > 1):
+            optional = ("tokens", "calls")
+            lines += [Line(), *sums_table(key.value, rows, width, optional=optional, everything=everything)]
+        elif len(keys) == 1:
+            lines += [Line(), Line("There are no model calls.")]
     return lines
-
-
-def _name_of(key: MoneyKey, name: str) -> str:
-    if key is MoneyKey.AGENT:
-        return _NAMES_BY_VALUE.get(name, name)
-    return short(name) if key is MoneyKey.PROJECT else name
 
 
 def _sentence(money: SessionMoney, period: str) -> str:
@@ -180,7 +175,7 @@ def _sentence(money: SessionMoney, period: str) -> str:
     sessions = f"{count(len(total.sessions), 'session')}{f' {period}' if period else ''}"
     if total.cost_usd is None:
         return f"{sessions}; their cost is unknown. Each call is counted once."
-    cost = f"{dollars(total.cost_usd)}{'+' * total.is_partial}"
+    cost = cost_cell(total.cost_usd, is_partial=total.is_partial)
     copies = ""
     if money.copies:
         left_out = dollars(money.copied_units / UNITS)
@@ -188,37 +183,46 @@ def _sentence(money: SessionMoney, period: str) -> str:
     return f"{sessions}, {cost}; each call is counted once{copies}."
 
 
-def _table(title: str, rows: Sequence[tuple[str, MoneySums]], width: int, *, everything: bool) -> list[Line]:
+def sums_table(
+    title: str,
+    rows: Sequence[tuple[str, Mapping[str, str]]],
+    width: int,
+    *,
+    optional: Sequence[str],
+    everything: bool,
+) -> list[Line]:
+    """Returns a table of amounts, whose last column has the names.
+
+    Args:
+        title: What is summed by: "agent" and others.
+        rows: At least one: a name, and its amounts by their headers.
+        width: Columns.
+        optional: Headers that are left out where there is no room, the least important first.
+        everything: Show every row.
+    """
     visible = rows if everything else rows[:ROWS]
-    cells = [{**_amounts(sums), title: name} for name, sums in visible]
-    if not cells:
-        return [Line("There are no model calls.")]
-    *amounts, _ = names = list(cells[0])
+    names = [_NAMES_BY_VALUE.get(name, name) if title == "agent" else short_path(name) for name, _ in visible]
+    headers = list(visible[0][1])
     table = Table.fitting(
-        {name: [row[name] for row in cells] for name in names},
+        {**{header: [amounts[header] for _, amounts in visible] for header in headers}, title: names},
         width,
-        optional=("tokens", "calls"),
-        last=min(max(cell_width(plain(name)) for name, _ in visible), _LAST),
-        right=amounts,
+        optional=optional,
+        last=min(max(cell_width(plain(name)) for name in names), _LAST),
+        right=headers,
         least=NARROWEST,
     )
     return [*table.lines(width), *more_rows(len(rows) - len(visible))]
 
 
 def _amounts(sums: MoneySums) -> dict[str, str]:
-    cost = UNKNOWN if sums.cost_usd is None else f"{dollars(sums.cost_usd)}{'+' * sums.is_partial}"
     return {
         "sessions": f"{len(sums.sessions):,}",
         "calls": f"{sums.sums.calls:,}",
-        "cost": cost,
+        "cost": cost_cell(sums.cost_usd, is_partial=sums.is_partial),
         "tokens": f"{sums.sums.tokens:,}",
     }
 
 
-def short(name: str | None) -> str:
-    """A path with ``~`` for the user's folder."""
-    if name is None:
-        return "unknown"
-    user = user_folder()
-    inside = name.removeprefix(user)
-    return f"~{inside}" if inside != name and inside.startswith(os.sep) else name
+def cost_cell(cost_usd: float | None, *, is_partial: bool) -> str:
+    """Returns a cost, with a mark where there are calls without a price."""
+    return UNKNOWN if cost_usd is None else f"{dollars(cost_usd)}{'+' * is_partial}"

@@ -19,14 +19,13 @@ from ebbtide.cli.exits import Exit
 from ebbtide.cli.result import Result
 from ebbtide.cli.runs.checking import check_files, write_page
 from ebbtide.cli.runs.ignoring import ignored_runs
-from ebbtide.cli.runs.machine_sessions import AGENT_NAMES, MachineSessions, SessionPart
+from ebbtide.cli.runs.machine_sessions import MachineSessions, SessionPart
 from ebbtide.cli.runs.money import SessionMoney, TreeMoney
-from ebbtide.cli.runs.money_screen import ROWS, UNKNOWN, short
+from ebbtide.cli.runs.money_screen import UNKNOWN, cost_cell, sums_table
 from ebbtide.cli.runs.named_money import read_named_money
 from ebbtide.cli.runs.session_filter import SessionFilter
 from ebbtide.cli.runs.trace_files import TraceFiles
-from ebbtide.cli.table import Table, more_rows
-from ebbtide.cli.terminal import Line, cell_width, plain, warn
+from ebbtide.cli.terminal import Line, short_path, warn
 from ebbtide.codec import to_wire
 from ebbtide.errors import ConfigError, TranscriptError
 from ebbtide.report.plurals import count
@@ -43,8 +42,6 @@ from ebbtide.text.redaction import redacted
 from ebbtide.traces.money.file_cache import program_mark
 from ebbtide.traces.money.money_cache import MoneyCache
 
-_NAMES = {agent.value: name for agent, name in AGENT_NAMES.items()}
-_LAST = 24  # columns of the terminal for the name of a row
 _COLUMNS = ("cost", "landed", "per change", "lines", "per line", "reverted", "open", "lost")
 _FATES = {
     Fate.LANDED: "landed",
@@ -242,9 +239,9 @@ class _Report:
         for name, groups in self._groups().items():
             if len(groups) > 1:
                 yield Line()
-                yield from _table(name, list(groups.items()), width, everything=everything)
+                yield from _table(name, groups, width, everything=everything)
         rows = grouped((work.session, shipped) for work, shipped in self._items)
-        with_commits = [(session, group) for session, group in rows.items() if group.sessions]
+        with_commits = {session: group for session, group in rows.items() if group.sessions}
         yield Line()
         yield from _table("session", with_commits, width, everything=everything)
 
@@ -258,7 +255,7 @@ def _cost_of(tree: TreeMoney | None) -> tuple[float | None, int]:
 
 
 def _sentences(total: ShippedSums, repo: str) -> Iterator[Line]:
-    where = short(repo)
+    where = short_path(repo)
     if not total.sessions:
         yield Line(f"No session has a commit in {where}.", "bold")
     else:
@@ -286,24 +283,10 @@ def _sentences(total: ShippedSums, repo: str) -> Iterator[Line]:
         yield Line(f"{count(total.unchanged, 'session')} changed no file.", "dim")
 
 
-def _table(
-    title: str, rows: Sequence[tuple[str, ShippedSums]], width: int, *, everything: bool
-) -> Iterator[Line]:
-    visible = rows if everything else rows[:ROWS]
-    cells = [
-        {**_cells(group), title: _NAMES.get(name, name) if title == "agent" else short(name)}
-        for name, group in visible
-    ]
-    *amounts, _ = names = list(cells[0])
-    table = Table.fitting(
-        {name: [row[name] for row in cells] for name in names},
-        width,
-        optional=("sessions", "lost", "open", "per line"),
-        last=min(max(cell_width(plain(row[title])) for row in cells), _LAST),
-        right=amounts,
-    )
-    yield from table.lines(width)
-    yield from more_rows(len(rows) - len(visible))
+def _table(title: str, groups: Mapping[str, ShippedSums], width: int, *, everything: bool) -> list[Line]:
+    rows = [(name, _cells(group)) for name, group in groups.items()]
+    optional = ("sessions", "lost", "open", "per line")
+    return sums_table(title, rows, width, optional=optional, everything=everything)
 
 
 def _cells(group: ShippedSums) -> dict[str, str]:
@@ -323,9 +306,7 @@ def _cells(group: ShippedSums) -> dict[str, str]:
 
 
 def _cost(group: ShippedSums) -> str:
-    if group.cost_usd is None:
-        return UNKNOWN
-    return f"{dollars(group.cost_usd)}{'+' * (group.unpriced > 0)}"
+    return cost_cell(group.cost_usd, is_partial=group.unpriced > 0)
 
 
 def _amount(value: float | None) -> str:

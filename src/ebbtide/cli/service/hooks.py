@@ -15,7 +15,7 @@ from typing import Annotated, Any
 from ebbtide.cli.declaration import STOP, Argument, CommandGroup, Idle, Option
 from ebbtide.cli.result import Result
 from ebbtide.cli.table import Table
-from ebbtide.cli.terminal import Line
+from ebbtide.cli.terminal import Line, short_path
 from ebbtide.errors import ConfigError, StoreError
 from ebbtide.service.hooks.asking import ask_status
 from ebbtide.service.hooks.daemon import serve_local
@@ -31,7 +31,6 @@ from ebbtide.service.hooks.install.hook_settings import (
 from ebbtide.service.hooks.state_folder import StateFolder
 from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.runs.run_store import RunStanding, SQLiteRunStore
-from ebbtide.traces.sessions.agent_homes import user_folder
 
 hooks = CommandGroup(name="hooks", help="Watch coding agents through their hooks.")
 
@@ -80,7 +79,7 @@ def install(
     options = HookOptions(shadow=shadow, stops=stop, status_line=with_statusline, decisions=decisions)
     path = install_hooks(agent.value, options, project=Path.cwd() if in_project else None)
     place = PLACES.get(agent.value)
-    lines = [Line.safe(f"installed in {_shown_path(path)}")]
+    lines = [Line.safe(f"installed in {short_path(str(path))}")]
     if place is not None and place.advice:
         lines.append(Line(place.advice))
     lines.append(Line("Restart the agent, then run `ebbtide hooks status`."))
@@ -96,7 +95,7 @@ def uninstall(agent: Agent, in_project: InProject = False) -> Result:
     was before.
     """
     path = uninstall_hooks(agent.value, project=Path.cwd() if in_project else None)
-    line = "there were no hooks" if path is None else f"removed from {_shown_path(path)}"
+    line = "there were no hooks" if path is None else f"removed from {short_path(str(path))}"
     wire = {"agent": agent.value, "path": None if path is None else str(path)}
     return Result(lambda: wire, lambda _: [Line.safe(line)])
 
@@ -218,19 +217,13 @@ class HookStatus:
         }
 
 
-def _shown_path(path: Path) -> str:
-    """A path as people write it, with ``~`` for their folder."""
-    home = user_folder()
-    return f"~{os.sep}{path.relative_to(home)}" if path.is_relative_to(home) else str(path)
-
-
 def _status_lines(report: HookStatus, _width: int) -> list[Line]:
     """Returns a few lines an agent."""
     table = Table("", "", broken=())
     table.add(Line("service  "), _service_line(report))
     for item in report.agents:
         lines = [_hooks_text(item)]
-        lines += [" ".join([_shown_path(place.path), *place.flags]) for place in item.hooks]
+        lines += [" ".join([short_path(str(place.path)), *place.flags]) for place in item.hooks]
         if item.hooks and item.standing is not None and item.standing.action is not Action.ALLOW:
             lines.append(f"{item.standing.action.value}: {item.standing.reason}")
         if item.problem is not None:
