@@ -214,7 +214,7 @@ def _judged_overview(conversations: Sequence[ScoredConversation], model: str) ->
     reports = [item.judge for item in conversations if item.judge is not None]
     rounds = [item for report in reports for item in report.rounds]
     head = disagreement_line(sum(report.differ for report in reports), len(rounds))
-    outcomes = [outcome for report in reports for outcome in report.outcomes]
+    outcomes = [report.outcome for report in reports]
     return [head, *JudgeBill.of(model, rounds, outcomes).lines(terminal_width())]
 
 

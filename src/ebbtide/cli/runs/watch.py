@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
@@ -42,6 +42,7 @@ from ebbtide.text.excerpt import one_line
 from ebbtide.text.redaction import redact, redacted
 from ebbtide.traces.agents.session_database import is_database, is_in_database
 from ebbtide.traces.agents.session_storage import only_session
+from ebbtide.traces.agents.session_tail import StoredTail, stored_tail
 from ebbtide.traces.input.lines import Tail
 from ebbtide.traces.input.opencode_names import is_session_file
 from ebbtide.traces.input.source import STDIN, source_name
@@ -103,13 +104,15 @@ def watch(
         warn(f"watching {newest}")
     else:
         selection.refuse_beside_trace()
-    name = _growing_run(single_file(trace, "Name the file in it that grows."))
+    name = single_file(trace, "Name the file in it that grows.")
+    if name != STDIN and is_database(name):
+        name = only_session(name)
     how = _Watch(name=name, options=options, on=command, bell=bell, until_end=until_end, idle_s=idle)
     if as_json:
-        run = _follow(how, _JsonLines())
+        run = _follow(how, _Log(as_json=True))
         print_json({"type": "summary", **run.summary().to_dict()}, indent=None)
         return
-    run = _follow_on_screen(how) if sys.stdout.isatty() else _follow(how, _Lines())
+    run = _follow_on_screen(how) if sys.stdout.isatty() else _follow(how, _Log())
     summary = run.summary()
     print_lines(run_screen(summary, terminal_width()))
     print_ignored(summary.ignored)
@@ -143,31 +146,6 @@ class _Watch:
     idle_s: float | None
 
 
-class _Display(Protocol):
-    """The display of the run."""
-
-    def changed(self, run: LiveRun, verdict: Verdict, *, rings: bool) -> None:
-        """The verdict changed; `rings` says whether just now."""
-
-    def rang(self, verdict: Verdict) -> None:
-        """The verdict at the start of the watch is reported."""
-
-    def moved(self, run: LiveRun) -> None:
-        """Events came in."""
-
-    def note(self, text: str) -> None:
-        """Show a message."""
-
-
-def _growing_run(name: str) -> str:
-    """The run to watch: the name itself, or the session in a database that holds one.
-
-    Raises:
-        TranscriptError: A database holds several.
-    """
-    return only_session(name) if name != STDIN and is_database(name) else name
-
-
 def _follow_on_screen(how: _Watch) -> LiveRun:
     from rich.live import Live
 
@@ -177,7 +155,7 @@ def _follow_on_screen(how: _Watch) -> LiveRun:
         return _follow(how, screen)
 
 
-def _follow(how: _Watch, display: _Display) -> LiveRun:
+def _follow(how: _Watch, display: _Log) -> LiveRun:
     """Follow the run; the run as it was at the end.
 
     What a file holds when the watch begins is the past: it is shown, and only what stands at its end rings
@@ -210,7 +188,7 @@ def _follow(how: _Watch, display: _Display) -> LiveRun:
             elif not live and not piece.restarted:
                 live = True
                 if run.standing.ends:
-                    display.rang(run.standing)
+                    display.rang()
                     act(run.standing)
     except KeyboardInterrupt:
         if not run.events:
@@ -244,43 +222,34 @@ def _change(verdict: Verdict) -> Line:
     return line.append(plain(verdict.explanation, _REASON))
 
 
-class _Lines:
-    """One line a change, for a log."""
+class _Log:
+    """One line a change: in words, or as JSON for machines."""
+
+    def __init__(self, *, as_json: bool = False) -> None:
+        self._as_json = as_json
 
     def changed(self, run: LiveRun, verdict: Verdict, *, rings: bool) -> None:
-        print_lines([_change(verdict)])
+        """The verdict changed; `rings` says whether just now."""
+        if self._as_json:
+            where = {"source": run.source, "spent": _amounts(run)}
+            print_json({"type": "verdict", **verdict.to_dict(), **where}, indent=None)
+        else:
+            print_lines([_change(verdict)])
         sys.stdout.flush()
 
-    def rang(self, verdict: Verdict) -> None:
-        """It has its line already."""
+    def rang(self) -> None:
+        """The verdict at the start of the watch is reported; it has its line already."""
 
     def moved(self, run: LiveRun) -> None:
-        """A log shows changes only."""
+        """Events came in; a log shows changes only."""
 
     def note(self, text: str) -> None:
-        warn(text)
-
-
-class _JsonLines:
-    """One object a change, for machines."""
-
-    def changed(self, run: LiveRun, verdict: Verdict, *, rings: bool) -> None:
-        where = {"source": run.source, "spent": _amounts(run)}
-        print_json({"type": "verdict", **verdict.to_dict(), **where}, indent=None)
-        sys.stdout.flush()
-
-    def rang(self, verdict: Verdict) -> None:
-        """It has its object already."""
-
-    def moved(self, run: LiveRun) -> None:
-        """Only changes are printed."""
-
-    def note(self, text: str) -> None:
+        """Show a message."""
         warn(text)
 
 
 @dataclass
-class _Screen:
+class _Screen(_Log):
     """The run on a terminal, redrawn as it moves."""
 
     source: str
@@ -293,9 +262,9 @@ class _Screen:
         self.run = run
         self.changes.append(_change(verdict))
         if rings:
-            self.rang(verdict)
+            self.rang()
 
-    def rang(self, verdict: Verdict) -> None:
+    def rang(self) -> None:
         if self.bell:
             self.terminal.bell()
 
@@ -366,9 +335,10 @@ def pieces(
     """
     if name == STDIN:
         looks = _stdin_looks(poll_s)
+    elif is_in_database(name) or is_session_file(name):
+        looks = _looks(stored_tail(name), poll_s)
     else:
-        is_stored = is_in_database(name) or is_session_file(name)
-        looks = _session_looks(name, poll_s) if is_stored else _file_looks(name, poll_s)
+        looks = _looks(Tail(name), poll_s)
     last = now()
     with closing(looks):
         for piece in looks:
@@ -379,24 +349,16 @@ def pieces(
                 return
 
 
-def _file_looks(name: str, poll_s: float) -> Generator[Piece, None, None]:
-    with closing(Tail(name)) as tail:
+def _looks(tail: Tail | StoredTail, poll_s: float) -> Generator[Piece, None, None]:
+    try:
         while True:
             data = tail.look()
             yield Piece(restarted=True) if data is None else Piece(data=data)
             if data == b"":
                 time.sleep(poll_s)
-
-
-def _session_looks(name: str, poll_s: float) -> Generator[Piece, None, None]:
-    from ebbtide.traces.agents.session_tail import stored_tail
-
-    tail = stored_tail(name)
-    while True:
-        data = tail.look()
-        yield Piece(data=data)
-        if not data:
-            time.sleep(poll_s)
+    finally:
+        if isinstance(tail, Tail):
+            tail.close()
 
 
 def _stdin_looks(poll_s: float) -> Generator[Piece, None, None]:
