@@ -12,7 +12,7 @@ import click
 
 from ebbtide import __version__
 from ebbtide.cli.declaration import CommandGroup
-from ebbtide.cli.exits import Exit
+from ebbtide.cli.result import Exit
 from ebbtide.cli.settings.options import SETTINGS_OPTIONS
 from ebbtide.cli.terminal import plain
 from ebbtide.errors import EbbtideError

@@ -22,8 +22,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
 import click
 
-from ebbtide.cli.exits import EVERY_EXIT, Exit
-from ebbtide.cli.result import Result
+from ebbtide.cli.result import EVERY_EXIT, Exit, Result
 from ebbtide.cli.settings.options import SETTINGS_OPTIONS, load_settings, shows_settings
 from ebbtide.regular_file import special_kind
 from ebbtide.settings_file import meant

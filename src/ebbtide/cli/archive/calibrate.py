@@ -31,8 +31,7 @@ from ebbtide.batch.tables.table_rows import open_table
 from ebbtide.cli.archive.check import bad_run_lines
 from ebbtide.cli.archive.sources import RunTimeout, Sources, with_columns
 from ebbtide.cli.declaration import Command, Jobs, Option, Output, WordChoice
-from ebbtide.cli.exits import Exit
-from ebbtide.cli.result import Result
+from ebbtide.cli.result import Exit, Result
 from ebbtide.cli.runs.options import with_archive_options
 from ebbtide.cli.table import Table
 from ebbtide.cli.terminal import Line, plain, progress_bar, write_file

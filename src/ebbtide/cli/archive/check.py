@@ -21,8 +21,7 @@ from ebbtide.batch.tables.row_map import RowMap
 from ebbtide.batch.tables.table_rows import open_table
 from ebbtide.cli.archive.sources import RunTimeout, Sources, with_columns
 from ebbtide.cli.declaration import OUTPUT, Command, Jobs, Option, Repo
-from ebbtide.cli.exits import Exit
-from ebbtide.cli.result import Result
+from ebbtide.cli.result import Exit, Result
 from ebbtide.cli.runs.options import with_archive_options
 from ebbtide.cli.settings.options import current_settings
 from ebbtide.cli.terminal import Line, progress_bar

@@ -13,8 +13,7 @@ import click
 
 from ebbtide.cli.decisions.place import Identifier, Limit, Place, Since, Until, past_moment_of, with_log
 from ebbtide.cli.declaration import Argument, Command, Option, Redact
-from ebbtide.cli.exits import Exit
-from ebbtide.cli.result import Result
+from ebbtide.cli.result import Exit, Result
 from ebbtide.cli.table import Table
 from ebbtide.cli.terminal import Line, console, plain, warn, write_text
 from ebbtide.decision_log.exchange.record_fields import record_fields

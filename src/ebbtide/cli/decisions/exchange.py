@@ -13,8 +13,7 @@ import click
 from ebbtide.cli.decisions.browsing import Statuses
 from ebbtide.cli.decisions.place import Place, with_log
 from ebbtide.cli.declaration import FORMAT, Argument, Command, Fields, Option, Redact
-from ebbtide.cli.exits import Exit
-from ebbtide.cli.result import Result
+from ebbtide.cli.result import Exit, Result
 from ebbtide.cli.terminal import Line, plain, tracked, warn, write_text
 from ebbtide.decision_log.exchange.arrivals import Arrival, Broken
 from ebbtide.decision_log.exchange.folder import export_folder, read_files

@@ -12,8 +12,7 @@ import click
 from ebbtide.cli.decisions.place import By, Identifier, Place, Why, with_log
 from ebbtide.cli.decisions.typed import Fields, Links, TextFile, typed_decision, typed_links, typed_text
 from ebbtide.cli.declaration import Argument, Command, Option, ProfileName
-from ebbtide.cli.exits import Exit
-from ebbtide.cli.result import Result
+from ebbtide.cli.result import Exit, Result
 from ebbtide.cli.terminal import Line, plain
 from ebbtide.decision_log.deliberation.answer import DecisionAnswer, DecisionVerdict
 from ebbtide.decision_log.deliberation.deliberation import Deliberation

@@ -11,8 +11,7 @@ from typing import Annotated, Any
 import click
 
 from ebbtide.cli.declaration import FILE, Argument, Command, Fields, Option, Output, ProfileName
-from ebbtide.cli.exits import Exit
-from ebbtide.cli.result import Result
+from ebbtide.cli.result import Exit, Result
 from ebbtide.cli.rounds.scoring_options import (
     EmbedderName,
     EmbeddingCache,

@@ -21,8 +21,7 @@ from ebbtide.cli.declaration import (
     PricesFile,
     read_prices,
 )
-from ebbtide.cli.exits import Exit
-from ebbtide.cli.result import Result
+from ebbtide.cli.result import Exit, Result
 from ebbtide.cli.rounds.conversation import (
     ScoredConversation,
     follow_conversation,

@@ -10,7 +10,7 @@ import click
 
 from ebbtide import __version__
 from ebbtide.cli.declaration import FILE, FORMAT, Argument, Command, Jobs, Option, Page, Repo
-from ebbtide.cli.exits import Exit
+from ebbtide.cli.result import Exit
 from ebbtide.cli.runs.check_format import CheckFormat
 from ebbtide.cli.runs.machine_sessions import MachineSessions
 from ebbtide.cli.runs.money import MoneyKey

@@ -12,7 +12,7 @@ from typing import Any
 from ebbtide import __version__
 from ebbtide.budget.limits import Limits
 from ebbtide.budget.tally import units, usd
-from ebbtide.cli.exits import Exit
+from ebbtide.cli.result import Exit
 from ebbtide.cli.runs.baseline import Baseline, KnownFindings
 from ebbtide.cli.runs.check_format import CheckFormat
 from ebbtide.cli.runs.csv_table import runs_csv

@@ -11,8 +11,7 @@ import click
 
 from ebbtide import checking
 from ebbtide.cli.declaration import FILE, Argument, Command
-from ebbtide.cli.exits import Exit
-from ebbtide.cli.result import Result
+from ebbtide.cli.result import Exit, Result
 from ebbtide.cli.runs.options import with_loop_options
 from ebbtide.cli.runs.run_screen import ACTION_STYLES
 from ebbtide.cli.single_file import single_file

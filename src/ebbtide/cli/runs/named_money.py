@@ -9,7 +9,7 @@ from pathlib import Path
 from ebbtide.budget.ledger.call_ledger import CallLedger, CallPlace
 from ebbtide.budget.ledger.call_price import StatedTotals, settled
 from ebbtide.budget.prices import Prices
-from ebbtide.cli.exits import Exit
+from ebbtide.cli.result import Exit
 from ebbtide.cli.runs.check_format import CheckFormat
 from ebbtide.cli.runs.ignoring import ignored_runs
 from ebbtide.cli.runs.money import MoneyKey, SessionMoney

@@ -12,7 +12,7 @@ from typing import Any
 
 from ebbtide import __version__
 from ebbtide.budget.tally import dollars
-from ebbtide.cli.exits import Exit
+from ebbtide.cli.result import Exit
 from ebbtide.cli.runs.check_format import CheckFormat
 from ebbtide.cli.runs.checking import Output, exit_code, judged_files, nothing_read, skipped_file, write_page
 from ebbtide.cli.runs.csv_table import runs_csv

@@ -15,8 +15,7 @@ from typing import Any
 from ebbtide import __version__
 from ebbtide.budget.prices import Prices
 from ebbtide.budget.tally import dollars, usd
-from ebbtide.cli.exits import Exit
-from ebbtide.cli.result import Result
+from ebbtide.cli.result import Exit, Result
 from ebbtide.cli.runs.checking import check_files, write_page
 from ebbtide.cli.runs.ignoring import ignored_runs
 from ebbtide.cli.runs.machine_sessions import MachineSessions, SessionPart

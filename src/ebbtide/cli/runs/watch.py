@@ -19,7 +19,7 @@ import click
 
 from ebbtide.checking import new_recorder, refuse_nothing
 from ebbtide.cli.declaration import FILE, Argument, AsJson, Command, Idle, Option
-from ebbtide.cli.exits import Exit
+from ebbtide.cli.result import Exit
 from ebbtide.cli.runs.ignoring import print_ignored
 from ebbtide.cli.runs.machine_sessions import MachineSessions
 from ebbtide.cli.runs.options import with_run_options

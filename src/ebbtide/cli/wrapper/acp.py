@@ -9,7 +9,7 @@ from typing import Annotated
 import click
 
 from ebbtide.cli.declaration import STOP, Argument, Command, Option
-from ebbtide.cli.exits import Exit
+from ebbtide.cli.result import Exit
 from ebbtide.cli.runs.options import with_agent_options
 from ebbtide.cli.terminal import warn
 from ebbtide.cli.wrapper.acp_relay import AcpRelay, AcpWatchJob

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import click
 
 from ebbtide.cli.declaration import STOP, Argument, Command, Option
-from ebbtide.cli.exits import Exit
+from ebbtide.cli.result import Exit
 from ebbtide.cli.runs.options import with_agent_options
 from ebbtide.cli.terminal import plain, warn
 from ebbtide.cli.wrapper.agent_command import refuse_command
