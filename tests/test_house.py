@@ -40,7 +40,7 @@ AT_MOST = {
     # One is of `check --repo`: nobody else waits for what asks git to be loaded. One is of `run`: its help is
     # shown where there are no terminals of its kind, too. One is of hooks that keep decisions: the gate and
     # the log would make every service start 0.17 s later, and few ask for it.
-    "imports inside functions": 161,
+    "imports inside functions": 154,
     # Three are of `ebbtide trust`: for whoever works in folders that others wrote. Three show the raw text of
     # decisions that are listed, shown or exported: for whoever needs it whole, as a copy. `--repo` of `check`
     # and `archive check` are for whoever asks what the money of sessions brought. `run` has those by which
@@ -51,7 +51,7 @@ AT_MOST = {
     # `advice` is for whoever wants settings that cost less: one makes a change, one takes it back, and its
     # prices and JSON are as elsewhere. `acp` has the options of `run` but for `--pause`, for whoever works in
     # an editor.
-    "options of the command line": 353,
+    "options of the command line": 343,
 }
 # Public names that tests and benchmarks alone use: none may be added.
 UNUSED = {
