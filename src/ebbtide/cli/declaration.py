@@ -77,10 +77,7 @@ class Command(click.Command):
     """A command whose parameters are those of its function; click's decorators make it by ``cls=Command``.
 
     Args:
-        name: Name of the command.
-        callback: The function.
         exits: When it ends with which code, where that differs from `EVERY_EXIT`.
-        **settings: Further arguments of `click.Command`.
     """
 
     def __init__(
@@ -172,7 +169,6 @@ class CommandGroup(click.Group):
 
     Args:
         places: Module and name of each command, or the command itself, by the name that it is called by.
-        **settings: Further arguments of `click.Group`.
     """
 
     command_class = Command

@@ -276,12 +276,7 @@ def _are_results(source: str) -> bool:
 
 
 def _of_results(results: Sequence[Path], outcomes: RunOutcomes | None) -> Result:
-    """Returns what verdicts would have saved, and the successes they would have cost, file by file.
-
-    Args:
-        results: The files.
-        outcomes: How the runs came out; None takes what git says of their changes.
-    """
+    """Returns what verdicts would have saved and cost, file by file; by git where no outcomes are given."""
     endings = {path: endings_by_results(path) for path in results}
     known_outcomes = outcomes_in_git(endings) if outcomes is None else outcomes
     lines = {path: ended_by_results(path, known_outcomes) for path in results}

@@ -129,12 +129,7 @@ _BAD_RUNS_SHOWN = 10
 
 
 def bad_run_lines(statuses: Mapping[str, int], bad_runs: Sequence[BadRun]) -> Iterator[Line]:
-    """Yields which runs could not be checked, and why.
-
-    Args:
-        statuses: How many came to what, by `ResultStatus`.
-        bad_runs: The first of them.
-    """
+    """Yields the first runs that could not be checked, and why, below the numbers by `ResultStatus`."""
     if statuses.get(ResultStatus.NO_TRACE):
         yield Line.safe(f"{count(statuses[ResultStatus.NO_TRACE], 'file')} that are not traces")
     bad = statuses.get(ResultStatus.UNREADABLE, 0) + statuses.get(ResultStatus.OUT_OF_TIME, 0)

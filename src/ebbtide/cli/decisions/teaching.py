@@ -160,15 +160,7 @@ def rules_alone(profile: str) -> Profile:
 
 
 class _Labelling:
-    """The questions, and what was answered.
-
-    Args:
-        questions: What can be asked.
-        labels: What was said so far; it grows.
-        path: Where that is kept.
-        rules: What the gate goes by.
-        terminal: Where to ask.
-    """
+    """Asks a person on a terminal, and keeps each answer in the file of labels at once."""
 
     def __init__(
         self,

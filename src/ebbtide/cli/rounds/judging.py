@@ -28,11 +28,7 @@ QUOTE = 80  #: characters of a quotation that are shown
 
 
 def open_judge(spec: str, prices: Prices) -> ChatModel:
-    """The model that an option names.
-
-    Args:
-        spec: ``URL#MODEL``, with ``openai:`` before it or not.
-        prices: What its tokens cost.
+    """The model that an option names as ``URL#MODEL``, with ``openai:`` before it or not.
 
     Raises:
         ConfigError: It names no model.

@@ -60,12 +60,7 @@ class KnownFindings:
 
 
 class Baseline:
-    """Findings that were accepted, and how many of each.
-
-    Args:
-        file: Where they are kept.
-        counts: How often each is accepted.
-    """
+    """Findings that were accepted, how many of each, and the file where they are kept."""
 
     def __init__(self, file: str, counts: Counter[AcceptedFinding]) -> None:
         self.file = file

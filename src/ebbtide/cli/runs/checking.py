@@ -337,13 +337,7 @@ def check_files(
 def judged_files(
     paths: Sequence[str], options: RunOptions, **how: Any
 ) -> Iterator[tuple[str, RunSummary | EbbtideError]]:
-    """Yields the summary of each file, or why there is none, as soon as it is known.
-
-    Args:
-        paths: The files.
-        options: By what they are judged.
-        **how: As for `check_many`.
-    """
+    """Yields the summary of each file, or why there is none, as `check_many` does with the same options."""
     if paths:
         # The engines take a while to load, and where nothing has changed nobody needs them.
         from ebbtide.checking import check_many

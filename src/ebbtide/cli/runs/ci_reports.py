@@ -44,10 +44,7 @@ class CheckedRuns:
     """Runs that were checked.
 
     Args:
-        summaries: What became of them.
-        skipped_files: What was not checked.
         problems: Which run meets which condition of ``--fail-on``.
-        known_findings: What was accepted.
         is_gate: Whether there is a condition, so that an unreadable file in a folder fails the check.
     """
 

@@ -65,12 +65,7 @@ def runs_csv(summaries: Iterable[RunSummary]) -> str:
 
 
 def sums_csv(key: str, rows: Iterable[Mapping[str, Any]]) -> str:
-    """Returns sums of money as CSV.
-
-    Args:
-        key: By what is summed.
-        rows: As in JSON.
-    """
+    """Returns sums of money as CSV, of rows as in JSON, summed by `key`."""
     names = (key, *SUM_COLUMNS)
     return _table(names, ([{**row, **row["tokens"]}.get(name) for name in names] for row in rows))
 

@@ -47,12 +47,7 @@ class MoneyKey(StrEnum):
 
 @dataclass(slots=True)
 class MoneySums:
-    """The tokens and money of a group of calls.
-
-    Args:
-        sums: Their tokens and money.
-        sessions: The sessions that they belong to.
-    """
+    """The tokens and money of a group of calls, and the sessions that they belong to."""
 
     sums: CallSums
     sessions: set[str]
@@ -91,9 +86,7 @@ class TreeMoney:
     """The money of a session and of all that it started.
 
     Args:
-        sums: Its tokens and money.
-        agent: The coding agent.
-        project: The folder that it worked in; None where unknown.
+        project: The folder that its agent worked in; None where unknown.
         model: The model that cost most; None where unknown.
     """
 
@@ -170,14 +163,7 @@ class SessionMoney:
         cache: MoneyCache,
         **period: Any,
     ) -> SessionMoney:
-        """Read the calls of some files.
-
-        Args:
-            files: The files.
-            prices: What calls cost.
-            cache: What is known of the files.
-            **period: As for the class.
-        """
+        """Reads the calls of some files, of a period as for the class."""
         was_enabled = gc.isenabled()
         gc.disable()  # many small objects that live to the end: looking for circles doubles the time
         try:
@@ -233,11 +219,7 @@ class SessionMoney:
         return groups
 
     def wire(self, keys: Iterable[MoneyKey]) -> dict[str, Any]:
-        """The totals as JSON.
-
-        Args:
-            keys: By what to sum, as well.
-        """
+        """The totals as JSON, and sums by some keys."""
         total = self.total().to_dict()
         spent = {name: total[name] for name in ("cost_usd", "tokens", "llm_calls", "unpriced")}
         tables: Mapping[MoneyKey, dict[str, MoneySums]] = {key: self.by(key) for key in keys}

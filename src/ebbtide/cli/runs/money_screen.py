@@ -39,7 +39,7 @@ def show_money(
     form: CheckFormat,
     everything: bool,
 ) -> SessionMoney:
-    """Print what sessions cost, each call once; JSON and CSV only where nothing else is wanted.
+    """Prints what sessions cost, each call once; JSON and CSV only where nothing else is wanted.
 
     Args:
         machine: The sessions.
@@ -48,9 +48,6 @@ def show_money(
         cache: What is known of the files.
         form: What to print.
         everything: Show every row.
-
-    Returns:
-        The calls.
     """
     is_ignored = ignored_runs()
     files = [part.file for path, part in machine.parts.items() if not is_ignored(path)]
@@ -76,16 +73,7 @@ def print_money(
     form: CheckFormat,
     everything: bool,
 ) -> None:
-    """Print sums of calls; JSON and CSV only where nothing else is wanted.
-
-    Args:
-        money: The calls.
-        selection: From when they are.
-        by: As for `show_money`.
-        options: The zone in which days begin, and whether secrets are masked.
-        form: What to print.
-        everything: Show every row.
-    """
+    """Prints sums of calls; all but the calls is as for `show_money`."""
     if form is CheckFormat.TEXT:
         shown: Callable[[str], str] = redact if options.redact else str
         keys = _ON_SCREEN if by is None else (by,)
@@ -110,14 +98,7 @@ def totals_wire(
     by: MoneyKey | None,
     options: RunOptions,
 ) -> dict[str, Any]:
-    """The last line: the sum of all calls, each once, and sums by key.
-
-    Args:
-        money: The calls.
-        selection: From when they are.
-        by: As for `show_money`.
-        options: The zone in which days begin, and whether secrets are masked.
-    """
+    """Returns the last line: the sum of all calls, each once, and sums by key."""
     shown: Callable[[str], str] = redact if options.redact else str
     wire = money.wire(_ALWAYS if by is None else (by,))
     for name, rows in wire.items():
@@ -149,15 +130,12 @@ def money_screen(
     keys: Sequence[MoneyKey] = _ON_SCREEN,
     everything: bool = False,
 ) -> list[Line]:
-    """The screen of what some sessions cost, each call once.
+    """The screen of what some sessions cost, each call once: a table a key.
 
     Args:
         money: Their calls.
         period: From when they are, in words; empty for any time.
-        width: Columns.
         shown: Masks secrets in a name.
-        keys: By what to sum: a table each.
-        everything: Show every row.
     """
     lines = list(Line(_sentence(money, period), "bold").wrap(width))
     for key in keys:

@@ -30,14 +30,7 @@ from ebbtide.traces.sessions.session_origin import AGENT_OF_FORMAT, origin_at, r
 def show_named_money(
     names: Sequence[str], options: RunOptions, by: MoneyKey, *, form: CheckFormat, everything: bool
 ) -> Exit:
-    """Print what files cost, by what is wanted; of one alone with the files of what its session started.
-
-    Args:
-        names: Files, folders, or ``-``.
-        options: By what they are priced, and whether secrets are masked.
-        by: By what to sum.
-        form: What to print.
-        everything: Show every row.
+    """Prints what files cost, by what is wanted; of one alone with the files of what its session started.
 
     Returns:
         `Exit.BAD_INPUT` where a file that was named is unreadable.

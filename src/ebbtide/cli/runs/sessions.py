@@ -180,12 +180,7 @@ def _judge(
 
 
 def _by_importance(paths: Sequence[str], money: SessionMoney) -> list[str]:
-    """The newest files, then the others, of both the dearest first.
-
-    Args:
-        paths: The files, the latest first.
-        money: What they cost.
-    """
+    """Sorts files that have the latest first: the newest, then the others, of both the dearest first."""
 
     def dearest(path: str) -> int:
         return -money.units_of(path)
@@ -204,12 +199,7 @@ def _waste_wire(rows: Sequence[SessionRow]) -> dict[str, Any]:
 
 
 def run_wire(summary: RunSummary, part: SessionPart) -> dict[str, Any]:
-    """A run as JSON, with the session that it is of.
-
-    Args:
-        summary: What became of it.
-        part: Its file.
-    """
+    """A run as JSON, with the session that its file is of."""
     session = {
         "agent": part.file.agent.value,
         "id": part.session,
@@ -250,13 +240,7 @@ def _kind(part: SessionPart | None) -> tuple[str, str, str]:
 
 
 def waste_screen(rows: Sequence[SessionRow], width: int, *, everything: bool = False) -> list[Line]:
-    """The screen of what the money of some sessions bought, and of the worst of them.
-
-    Args:
-        rows: Their files, judged; at least one.
-        width: Columns.
-        everything: Show every file.
-    """
+    """The screen of what the money of some sessions bought, at least one, and of the worst of them."""
     most = None if everything else ROWS
     loops = [
         part

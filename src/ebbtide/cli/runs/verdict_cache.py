@@ -68,11 +68,9 @@ class VerdictCache:
         self._stamps: dict[str, tuple[int, int, int]] = {}
 
     def get(self, path: str, inherited: InheritedCalls | None) -> KeptVerdict | None:
-        """Returns the verdict of a file that has not changed; None where it has to be judged.
+        """Returns the verdict of a file that has not changed, nor the calls in it that other files own.
 
-        Args:
-            path: The file.
-            inherited: The calls in it that other files own.
+        None where it has to be judged.
         """
         if is_session_file(path):
             return None  # its messages have files of their own

@@ -166,12 +166,7 @@ class HookStatus:
 
     @classmethod
     def of(cls, agents: Iterable[str], project: Path) -> HookStatus:
-        """Look everywhere.
-
-        Args:
-            agents: The words for them.
-            project: The folder of the project.
-        """
+        """Looks at all agents and at the service, as a project in a folder sees them."""
         folder, problem = None, None
         standings: dict[str, RunStanding] = {}
         try:

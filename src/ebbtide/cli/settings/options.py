@@ -120,9 +120,6 @@ _OWN, _SHARED = "ebbtide.toml", "pyproject.toml"
 def nearest_file(folder: str) -> str | None:
     """The nearest file of settings, from a folder upwards; the root of a repository and home are the last.
 
-    Args:
-        folder: Where to begin.
-
     Raises:
         ConfigError: A ``pyproject.toml`` on the way cannot be read.
     """

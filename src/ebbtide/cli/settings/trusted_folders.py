@@ -58,11 +58,8 @@ class TrustedFolder:
 class TrustBook:
     """The list of trusted folders, in the user's own folder of settings.
 
-    Args:
-        path: The file.
-
     Raises:
-        ConfigError: It cannot be read, or is no such list.
+        ConfigError: The file cannot be read, or is no such list.
     """
 
     def __init__(self, path: Path) -> None:

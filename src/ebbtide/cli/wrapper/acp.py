@@ -56,12 +56,7 @@ acp.allow_interspersed_args = False  # what follows the agent's name is the agen
 
 
 class _AcpWatch:
-    """The process that judges, and what it has reported.
-
-    Args:
-        relay: Shows it the lines, and does what it asks for.
-        job: Its job.
-    """
+    """The process that judges, and what it has reported."""
 
     def __init__(self, relay: AcpRelay, job: AcpWatchJob) -> None:
         self.report: list[str] = []

@@ -41,12 +41,7 @@ _SHOWN: Final = 60  # characters of a session's id
 
 
 class _WatchedAcpSession:
-    """One session: its events, and the recorder that judges it.
-
-    Args:
-        recorder: The recorder.
-        has_past: True if the session was there before the agent started.
-    """
+    """One session, perhaps older than the agent: its events, and the recorder that judges it."""
 
     def __init__(self, recorder: RunRecorder, *, has_past: bool = False) -> None:
         self.events = AcpSession(has_past=has_past)
@@ -78,11 +73,7 @@ class _WatchedAcpSession:
 
 
 class AcpWatcher:
-    """Judges every session of a connection, each by itself.
-
-    Args:
-        job: The work.
-    """
+    """Judges every session of a connection, each by itself."""
 
     def __init__(self, job: AcpWatchJob) -> None:
         declared = {} if job.options.tools is None else job.options.tools.table

@@ -138,11 +138,7 @@ class WatchedSession:
 
 
 class SessionWatcher:
-    """Follows the sessions of the agent until it is over.
-
-    Args:
-        job: The work.
-    """
+    """Follows the sessions of the agent until it is over."""
 
     def __init__(self, job: WatchJob) -> None:
         self._job = job
