@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
 import pickle
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import IO, Any, Final
+
+import msgspec
 
 from ebbtide.cli.terminal import plain
 from ebbtide.errors import error_text
@@ -33,8 +33,7 @@ class MessageKind(StrEnum):
     PERMISSION = "permission"  #: the id of a request for permission in a turn that was ended, as JSON
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WatcherMessage:
+class WatcherMessage(msgspec.Struct, frozen=True, kw_only=True):
     """A message of the process, a JSON object a line.
 
     Args:
@@ -50,27 +49,6 @@ class WatcherMessage:
     action: Action | None = None
     session: str = ""
     prompt: int = 0
-
-    def to_line(self) -> bytes:
-        """Returns the message as a line."""
-        return json.dumps(asdict(self)).encode() + b"\n"
-
-    @classmethod
-    def from_line(cls, line: bytes) -> WatcherMessage:
-        """Reads a line.
-
-        Raises:
-            KeyError, TypeError, ValueError: It is no message.
-        """
-        wire: dict[str, Any] = json.loads(line)
-        action = wire["action"]
-        return cls(
-            kind=MessageKind(wire["kind"]),
-            text=wire["text"],
-            action=None if action is None else Action(action),
-            session=wire["session"],
-            prompt=wire["prompt"],
-        )
 
 
 class WatcherProcess:
@@ -115,8 +93,8 @@ class WatcherProcess:
         """Takes what the process writes, a message a line."""
         *lines, self._rest = (self._rest + data).split(b"\n")
         for line in lines:
-            with suppress(KeyError, TypeError, ValueError):
-                self._take(WatcherMessage.from_line(line))
+            with suppress(msgspec.MsgspecError, UnicodeDecodeError):
+                self._take(msgspec.json.decode(line, type=WatcherMessage))
 
     def finish(self) -> None:
         """Lets the process report, and waits for it."""
@@ -139,7 +117,7 @@ def send(
     is_for_a_program = kind in (MessageKind.NOTE, MessageKind.PERMISSION)
     text = text if is_for_a_program else plain(redact(text))
     message = WatcherMessage(kind=kind, text=text, action=action, session=session, prompt=prompt)
-    sys.stdout.buffer.write(message.to_line())
+    sys.stdout.buffer.write(msgspec.json.encode(message) + b"\n")
     sys.stdout.buffer.flush()
 
 
