@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ebbtide.budget.ledger.call_ledger import CallLedger, CallPlace
-from ebbtide.budget.ledger.call_price import StatedTotals, settled
+from ebbtide.budget.ledger.call_ledger import CallPlace
+from ebbtide.budget.ledger.call_price import settled
 from ebbtide.budget.prices import Prices
 from ebbtide.cli.result import Exit
 from ebbtide.cli.runs.check_format import CheckFormat
@@ -21,7 +21,7 @@ from ebbtide.errors import TranscriptError
 from ebbtide.supervision.run_options import RunOptions
 from ebbtide.traces.input.source import STDIN
 from ebbtide.traces.money.file_calls import FileCalls
-from ebbtide.traces.money.shared_calls import calls_of
+from ebbtide.traces.money.shared_calls import SharedCalls, calls_of
 from ebbtide.traces.reading import open_trace
 from ebbtide.traces.sessions.session_family import started_by
 from ebbtide.traces.sessions.session_origin import AGENT_OF_FORMAT, origin_at, root_session
@@ -67,29 +67,21 @@ def read_named_money(names: Sequence[str], options: RunOptions) -> NamedMoney:
         TranscriptError: None of them can be read.
     """
     traces, _ = TraceFiles.of(names).without(ignored_runs())
-    places: list[CallPlace] = []
-    ledger, stated = CallLedger(), StatedTotals()
-    empty: set[str] = set()
+    found: list[tuple[CallPlace, FileCalls]] = []
     errors: list[TranscriptError] = []
     for path in traces.files if traces.several or not traces.files else _tree_of(traces.files[0]):
         try:
-            place, found = _read(path)
+            found.append(_read(path))
         except TranscriptError as error:
             errors.append(error)
-            continue
-        places.append(place)
-        stated.add(place, found.stated_at, found.stated)
-        if not found.calls:
-            empty.add(place.session)
-        for call in found.calls:
-            ledger.sight(place, call)
     if errors and len(errors) == len(traces.files):
         raise errors[0]
-    prices = options.prices or Prices()
-    calls = settled(ledger.calls(), stated.by_place(), prices)
+    prices, shared = options.prices or Prices(), SharedCalls.of_calls(found)
+    calls = settled(shared.ledger.calls(), shared.stated.by_place(), prices)
+    empty = {place.session for place, calls_there in found if not calls_there.calls}
     money = SessionMoney(calls, prices, empty=empty, timezone=options.timezone)
     unread = tuple(item for item in errors if item.source in traces.from_arguments)
-    return NamedMoney(money=money, places=tuple(places), unread=unread)
+    return NamedMoney(money=money, places=tuple(place for place, _ in found), unread=unread)
 
 
 def _tree_of(path: str) -> list[str]:

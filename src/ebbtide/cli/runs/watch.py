@@ -177,15 +177,16 @@ def _follow(how: _Watch, display: _Log) -> LiveRun:
                 display.note(problem)
 
     try:
-        for piece in pieces(how.name, until_end=how.until_end, idle_s=how.idle_s):
-            if piece.restarted:
+        for data in pieces(how.name, until_end=how.until_end, idle_s=how.idle_s):
+            if data is None:
                 display.note(f"{source} was replaced: watching the new run")
                 run = LiveRun(source, how.options)
-            for verdict in run.feed(piece.data):
+                continue
+            for verdict in run.feed(data):
                 tell(verdict)
-            if piece.data:
+            if data:
                 display.moved(run)
-            elif not live and not piece.restarted:
+            elif not live:
                 live = True
                 if run.standing.ends:
                     display.rang()
@@ -299,19 +300,6 @@ class _Screen(_Log):
         return [*lines, Line(), Line("Ctrl-C stops the watch and prints a summary.", "dim")]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Piece:
-    """The result of one look at the input.
-
-    Args:
-        data: New bytes; empty where there are none yet.
-        restarted: The file was emptied, rewritten or replaced: what comes now belongs to a new run.
-    """
-
-    data: bytes = b""
-    restarted: bool = False
-
-
 def pieces(
     name: str,
     *,
@@ -319,8 +307,10 @@ def pieces(
     until_end: bool = False,
     idle_s: float | None = None,
     now: Callable[[], float] = time.monotonic,
-) -> Iterator[Piece]:
-    """Yields the input as it comes, with an empty piece at every look that found nothing.
+) -> Iterator[bytes | None]:
+    """Yields the input as it comes: empty at every look that found nothing, None where a new run begins.
+
+    A new run begins where the file was emptied, rewritten or replaced.
 
     Args:
         name: The file, a session in a database or in many files, or ``-`` for standard input, whose end is
@@ -341,19 +331,19 @@ def pieces(
         looks = _looks(Tail(name), poll_s)
     last = now()
     with closing(looks):
-        for piece in looks:
-            yield piece
-            if piece.data or piece.restarted:
+        for data in looks:
+            yield data
+            if data != b"":
                 last = now()
             elif (until_end and name != STDIN) or (idle_s is not None and now() - last >= idle_s):
                 return
 
 
-def _looks(tail: Tail | StoredTail, poll_s: float) -> Generator[Piece, None, None]:
+def _looks(tail: Tail | StoredTail, poll_s: float) -> Generator[bytes | None, None, None]:
     try:
         while True:
             data = tail.look()
-            yield Piece(restarted=True) if data is None else Piece(data=data)
+            yield data
             if data == b"":
                 time.sleep(poll_s)
     finally:
@@ -361,7 +351,7 @@ def _looks(tail: Tail | StoredTail, poll_s: float) -> Generator[Piece, None, Non
             tail.close()
 
 
-def _stdin_looks(poll_s: float) -> Generator[Piece, None, None]:
+def _stdin_looks(poll_s: float) -> Generator[bytes | None, None, None]:
     chunks: queue.Queue[bytes] = queue.Queue(maxsize=16)
     descriptor = sys.stdin.fileno()
 
@@ -378,11 +368,11 @@ def _stdin_looks(poll_s: float) -> Generator[Piece, None, None]:
         try:
             data = chunks.get(timeout=poll_s)
         except queue.Empty:
-            yield Piece()
+            yield b""
             continue
         if not data:
             return
-        yield Piece(data=data)
+        yield data
 
 
 class LiveRun:
