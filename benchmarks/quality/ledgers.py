@@ -6,7 +6,7 @@
 the team in a loop, is progress being made. A ledger is judged from what stands before it. What the
 orchestrator says to itself is left out: the ledgers and its plans are there.
 
-- rounds: a round is flagged where it led over known ground (`ebbtide.divergence.detectors.new_ground`), as
+- rounds: a round is flagged where it led over known ground (`ebbtide.divergence.detectors.stated_calls`), as
   the k-th such step or a later one. k is chosen on four fifths of the runs, and scored on the others
 - baselines: every round is flagged; every round from the n-th on is, n chosen in the same way
 - live: of how many runs something told is reported, and what the supervisor does

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import TypeVar
+from typing import Self, TypeVar
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -26,6 +26,14 @@ class Bounded(OrderedDict[K, V]):
     def __init__(self, most: int) -> None:
         super().__init__()
         self._most = most
+
+    def copy(self) -> Self:
+        """Return another one with the same bound and entries."""
+        other = type(self)(self._most)
+        other.update(self)
+        return other
+
+    __copy__ = copy
 
     def __setitem__(self, key: K, value: V) -> None:
         super().__setitem__(key, value)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
-from typing import Final
+from functools import cache
+from typing import Any, Final, get_type_hints
 
 from ebbtide.bounded import Bounded
 from ebbtide.budget.tally import Tally
@@ -145,16 +147,19 @@ def _take_nothing(_: ToolCall) -> Finding | None:
 class Detector(State):
     """Detector of loops: it sees one event after the other, in bounded memory.
 
+    A detector declares what it keeps, each with the value at which it begins; each has containers of its own.
+
     Args:
         memory: What it shares with the other detectors of its chain.
     """
-
-    __slots__ = ("_memory", "_registry", "_rules")
 
     def __init__(self, memory: ChainMemory) -> None:
         self._memory = memory
         self._rules = memory.rules
         self._registry = memory.registry
+        kind: Any = type(self)
+        for name, container in _beginnings(kind)[1]:
+            setattr(self, name, copy(container))
 
     def see(self, moment: Moment) -> Finding | None:
         """Take one more event.
@@ -167,6 +172,20 @@ class Detector(State):
 
     def reset(self) -> None:
         """Begin afresh."""
+        kind: Any = type(self)
+        values, containers = _beginnings(kind)
+        for name, value in values:
+            setattr(self, name, value)
+        for name, _ in containers:
+            getattr(self, name).clear()
+
+
+@cache
+def _beginnings(kind: type[Detector]) -> tuple[list[tuple[str, Any]], list[tuple[str, Any]]]:
+    """Returns what a class declares: the values at which it begins, and its empty containers."""
+    declared = [(name, getattr(kind, name)) for name in get_type_hints(kind) if hasattr(kind, name)]
+    containers = [(name, value) for name, value in declared if hasattr(value, "clear")]
+    return [one for one in declared if one not in containers], containers
 
 
 PROBE: Final = "ebbtide_probe"  #: the name of the tool

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from ebbtide.codec import State
 from ebbtide.divergence.moment import Moment
 from ebbtide.divergence.signals import LoopKind, Measurement
-from ebbtide.events.identity import Key
+from ebbtide.events.identity import Key, key_of
 
 _KEPT = 24  # loops that are remembered
 _OFTEN = 3  # reports from which on the count has to double in between
@@ -119,28 +119,30 @@ class LoopRegistry(State):
 
     def streak(
         self,
-        kind: LoopKind,
-        key: Key,
         moment: Moment,
-        *,
+        kind: LoopKind,
+        *parts: object,
         count: int,
-        at: int,
+        at: int | None,
         first: int,
         is_proof: bool = False,
         step: int | None = None,
-    ) -> Finding:
-        """A finding about calls of one tool in a row, each of which counts; CARRIED_ON if it is no news.
+    ) -> Finding | None:
+        """Returns a finding about calls in a row; CARRIED_ON if it is no news, None if it is no loop.
 
         Args:
-            kind: What was found.
-            key: Identity of the loop.
             moment: Its latest call.
+            kind: What was found.
+            parts: What sets the loop apart from others of its kind.
             count: Calls that belong to it.
-            at: Count from which the rule speaks.
+            at: Count from which the rule speaks; None switches it off.
             first: Number of its first event.
             is_proof: Whether nothing but a loop explains it.
             step: Further counts from one report to the next, as in `Finding`.
         """
+        if at is None or count < at:
+            return None
+        key = key_of(kind, *parts)
         if count != at and self.carry(key, count, moment.now, moment.number):
             return CARRIED_ON
         return Finding(

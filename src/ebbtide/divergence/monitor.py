@@ -19,13 +19,13 @@ from ebbtide.divergence.loop_registry import CARRIED_ON, Finding, Loop
 from ebbtide.divergence.loop_state import LoopState
 from ebbtide.divergence.moment import Moment
 from ebbtide.divergence.near_duplicates import argument_display
-from ebbtide.divergence.next_call import loop_of
 from ebbtide.divergence.signals import LoopSignal, Measurement
 from ebbtide.engine_state import EngineState
 from ebbtide.errors import LONGEST, ConfigError, error_text, expect, shown, warn_degraded
 from ebbtide.events.event import Event, Phase, ToolCall, content, is_plain_event, title
+from ebbtide.events.identity import identify, settled, settled_answer
 from ebbtide.events.shipped_tools import shipped
-from ebbtide.events.tool_policy import ToolPolicies
+from ebbtide.events.tool_policy import ToolPolicies, ToolPolicy
 from ebbtide.profile import Profile
 from ebbtide.profile.divergence import LoopRules
 
@@ -225,7 +225,7 @@ class LoopMonitor(EngineState):
             chain = self.chains.find(call.chain_id)
             if chain is None:
                 return None
-            loop = loop_of(chain, call, self._tools.get(call.name))
+            loop = _loop_of(chain, call, self._tools.get(call.name))
             return None if loop is None else _signal(chain, loop, call, None)
 
     def depth_of(self, call: ToolCall) -> int | None:
@@ -367,6 +367,33 @@ def tools_of(tools: ToolPolicies | None, rules: LoopRules) -> ToolPolicies:
     if not rules.shipped_tools:
         return own
     return own.over(shipped()) if own else shipped()
+
+
+def _loop_of(chain: LoopState, call: ToolCall, policy: ToolPolicy | None) -> Loop | None:
+    """Returns the loop that a call would go on with, of those that went on after they had been reported."""
+    persistent = chain.registry.persistent()
+    if not persistent or (policy is not None and policy.exempt):
+        return None
+    name, args = call.name, call.args
+    if policy is not None:
+        name, args = policy.group or name, policy.arguments(args, policy.effect_of(args))
+    if args is None:
+        return None
+    identity = identify(name, args, settle=chain.settle)
+    if identity is None:
+        return None
+    key = settled(identity[0])
+    answer = chain.repetition.answers.expected(identity[0])
+    members = {key} if answer is None else {key, key + settled_answer(answer)}
+    return next(
+        (
+            loop
+            for loop in persistent
+            if (loop.tool is not None and loop.tool == name) or members & loop.members
+            if chain.goes_on(loop)
+        ),
+        None,
+    )
 
 
 def _signal(chain: LoopState, loop: Loop, event: Event, measure: Measurement | None) -> LoopSignal:

@@ -22,8 +22,6 @@ class AcrossChains(Detector):
     start alike, and each read the same file once, do not count at all.
     """
 
-    __slots__ = ()
-
     def reset(self) -> None:
         """Something has changed."""
         self._memory.session.spreads.clear()

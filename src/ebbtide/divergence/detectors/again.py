@@ -18,17 +18,9 @@ _SAME, _FAILED = 3, 2  # equal answers, and failures, up to which there is nothi
 class Again(Detector):
     """Judges each call that came before."""
 
-    __slots__ = ("_idle", "_idle_calls", "_idle_last")
-
-    _idle: int  # highest count in the stretch of idle calls that goes on
-    _idle_last: int  # place of its latest call
-    _idle_calls: set[Key]
-
-    def __init__(self, memory: ChainMemory) -> None:
-        super().__init__(memory)
-        self._idle = 0
-        self._idle_last = 0
-        self._idle_calls = set()
+    _idle: int = 0  # highest count in the stretch of idle calls that goes on
+    _idle_last: int = 0  # place of its latest call
+    _idle_calls: set[Key] = set()
 
     def see(self, moment: Moment) -> Finding | None:
         """Take a call that came before."""

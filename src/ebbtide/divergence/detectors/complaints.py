@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from ebbtide.divergence.chain_memory import ChainMemory, Detector, probe_call
+from ebbtide.divergence.chain_memory import Detector, probe_call
 from ebbtide.divergence.detectors.injections import named_author
 from ebbtide.divergence.loop_registry import Finding
 from ebbtide.divergence.moment import Moment
@@ -36,28 +36,14 @@ _PASSED: Final = 3  # changes since the first, beyond those that were complained
 class Complaints(Detector):
     """Counts equal complaints in a row."""
 
-    __slots__ = ("_author", "_changes", "_count", "_first", "_place", "_scores", "_tallies", "_words")
-
-    _words: frozenset[int]
-    _tallies: dict[str, int]
-    _count: int
-    _first: int
-    _changes: int  # of the chain, until the first of them
-    _place: int  # of the latest call before the latest of them
-    _author: str
-    _scores: list[list[float]]  # numbers of its latest complaints
-
-    def __init__(self, memory: ChainMemory) -> None:
-        super().__init__(memory)
-        self.reset()
-
-    def reset(self) -> None:
-        """Begin afresh: a person said something new."""
-        self._words = frozenset()
-        self._tallies = {}
-        self._count = self._first = self._changes = self._place = 0
-        self._author = ""
-        self._scores = []
+    _words: frozenset[int] = frozenset()
+    _tallies: dict[str, int] = {}
+    _count: int = 0
+    _first: int = 0
+    _changes: int = 0  # of the chain, until the first of them
+    _place: int = 0  # of the latest call before the latest of them
+    _author: str = ""
+    _scores: list[list[float]] = []  # numbers of its latest complaints
 
     def see(self, moment: Moment) -> Finding | None:
         """Take what the harness says of a call."""

@@ -14,14 +14,13 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from ebbtide.divergence.chain_memory import ChainMemory, Detector
+from ebbtide.divergence.chain_memory import Detector
 from ebbtide.divergence.loop_registry import Finding
 from ebbtide.divergence.moment import Moment
 from ebbtide.divergence.near_duplicates import share, words_of
 from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.effect import Effect
 from ebbtide.events.event import Event, ToolCall
-from ebbtide.events.identity import key_of
 from ebbtide.events.outcome import Ending, outcome_of
 from ebbtide.text.late_pattern import LatePattern
 
@@ -127,31 +126,20 @@ class Errand(NamedTuple):
 class Errands(Detector):
     """Follows the orders and the answers of one chain."""
 
-    __slots__ = (
-        "_after", "_asked_for", "_author", "_changes", "_closed", "_failed", "_first", "_frames",
-        "_idle", "_open", "_relays", "_said", "_started", "_words",
-    )  # fmt: skip
-
-    _open: dict[str, Errand]  # by the first of its names
-    _idle: int  # agents in a row that changed nothing
-    _after: int  # of them, those that were started in spite of that
-    _failed: int  # agents in a row that failed
-    _relays: int  # answers in a row that were handed on
-    _asked_for: int  # of them, those that named the agent to whom they went
-    _closed: int  # agents in a row that were ended before they answered
-    _started: int  # agents that were started since an answer was read
-    _changes: int  # of the chain, until the latest call that spoke with agents
-    _first: int
-    _said: str  # the latest answer
-    _words: frozenset[int]  # of it
-    _author: tuple[str, ...]
-    _frames: list[frozenset[int]]
-
-    def __init__(self, memory: ChainMemory) -> None:
-        super().__init__(memory)
-        self._open = {}
-        self._changes = 0
-        self.reset()
+    _open: dict[str, Errand] = {}  # by the first of its names
+    _idle: int = 0  # agents in a row that changed nothing
+    _after: int = 0  # of them, those that were started in spite of that
+    _failed: int = 0  # agents in a row that failed
+    _relays: int = 0  # answers in a row that were handed on
+    _asked_for: int = 0  # of them, those that named the agent to whom they went
+    _closed: int = 0  # agents in a row that were ended before they answered
+    _started: int = 0  # agents that were started since an answer was read
+    _changes: int = 0  # of the chain, until the latest call that spoke with agents
+    _first: int = 0
+    _said: str = ""  # the latest answer
+    _words: frozenset[int] = frozenset()  # of it
+    _author: tuple[str, ...] = ()
+    _frames: list[frozenset[int]] = []
 
     def reset(self) -> None:
         """Begin afresh: something was changed, or a person said something new."""
@@ -209,10 +197,11 @@ class Errands(Detector):
             (LoopKind.UNREAD_AGENTS, self._closed, rules.closed_agents, True),
             (LoopKind.UNREAD_AGENTS, self._started, rules.unread_agents, True),
         ):
-            if least is not None and is_there and count >= least:
-                return self._registry.streak(
-                    kind, key_of(kind), moment, count=count, at=least, first=self._first
-                )
+            if not is_there:
+                continue
+            finding = self._registry.streak(moment, kind, count=count, at=least, first=self._first)
+            if finding is not None:
+                return finding
         return None
 
     def _order(self, order: str, names: tuple[str, ...], *, is_new: bool) -> None:

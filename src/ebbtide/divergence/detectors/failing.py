@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ebbtide.divergence.chain_memory import ChainMemory, Detector, probe_call
+from ebbtide.divergence.chain_memory import Detector, probe_call
 from ebbtide.divergence.loop_registry import Finding
 from ebbtide.divergence.moment import Moment
 from ebbtide.divergence.near_duplicates import argument_text
@@ -43,17 +43,7 @@ class FailingTools(Detector):
     Arguments that an error repeats are left out of it: "no document 7" is "no document 8".
     """
 
-    __slots__ = ("tools",)
-
-    tools: dict[str, Failures]
-
-    def __init__(self, memory: ChainMemory) -> None:
-        super().__init__(memory)
-        self.tools = {}
-
-    def reset(self) -> None:
-        """Begin afresh: what failed may have been mended."""
-        self.tools.clear()
+    tools: dict[str, Failures] = {}
 
     def see(self, moment: Moment) -> Finding | None:
         """Take a call.
@@ -117,16 +107,12 @@ class FailingTools(Detector):
                 failures.steady_event,
             ),
         ):
-            if least is not None and count >= least:
-                return self._registry.streak(
-                    kind,
-                    key_of(kind, name),
-                    moment,
-                    count=count,
-                    at=least,
-                    first=first,
-                    is_proof=certain and kind is LoopKind.SAME_ERROR,
-                )
+            is_proof = certain and kind is LoopKind.SAME_ERROR
+            finding = self._registry.streak(
+                moment, kind, name, count=count, at=least, first=first, is_proof=is_proof
+            )
+            if finding is not None:
+                return finding
         return None
 
 

@@ -10,7 +10,7 @@ reading is done makes the model read the same again, in one context after the ot
 from __future__ import annotations
 
 from ebbtide.bounded import Bounded
-from ebbtide.divergence.chain_memory import ChainMemory, Detector
+from ebbtide.divergence.chain_memory import Detector
 from ebbtide.divergence.loop_registry import Finding
 from ebbtide.divergence.moment import Moment
 from ebbtide.divergence.signals import LoopKind
@@ -26,17 +26,7 @@ _KNOWN = 0.6  # of them, those whose answer was known
 class Forgotten(Detector):
     """Counts, for each call, the contexts in a row in which it failed with one answer."""
 
-    __slots__ = ("_contexts",)
-
-    _contexts: Bounded[Key, int]
-
-    def __init__(self, memory: ChainMemory) -> None:
-        super().__init__(memory)
-        self._contexts = Bounded(_CALLS)
-
-    def reset(self) -> None:
-        """Begin afresh: something was changed, or a person said something new."""
-        self._contexts.clear()
+    _contexts: Bounded[Key, int] = Bounded(_CALLS)
 
     def see(self, moment: Moment) -> Finding | None:
         """Take a call that came before."""
@@ -51,36 +41,19 @@ class Forgotten(Detector):
         key = settled(moment.key)
         count = self._contexts.get(key, 1) + 1
         self._contexts.renew(key, count)
-        if count < least:
-            return None
         repetition = self._memory.repetition
         first = repetition.event_of(repetition.calls - memory.first + 1)
-        return self._registry.streak(
-            LoopKind.FORGOTTEN,
-            key_of(LoopKind.FORGOTTEN, key),
-            moment,
-            count=count,
-            at=least,
-            first=first,
-            is_proof=False,
-        )
+        return self._registry.streak(moment, LoopKind.FORGOTTEN, key, count=count, at=least, first=first)
 
 
 class RereadContexts(Detector):
     """Counts contexts in a row that are spent on what was known, up to each condensation."""
 
-    __slots__ = ("_calls", "_changes", "_count", "_first", "_known")
-
-    _count: int
-    _first: int
-    _calls: int  # of the chain, until the latest condensation
-    _known: int
-    _changes: int
-
-    def __init__(self, memory: ChainMemory) -> None:
-        super().__init__(memory)
-        self._calls = self._known = self._changes = 0
-        self.reset()
+    _count: int = 0
+    _first: int = 0
+    _calls: int = 0  # of the chain, until the latest condensation
+    _known: int = 0
+    _changes: int = 0
 
     def reset(self) -> None:
         """Begin afresh: a person said something new."""

@@ -27,8 +27,6 @@ _MESSAGES = 64  # that are known again
 class HandOffs(Detector):
     """The hand-offs of one chain as a stream of their own, so that work in between does not hide a circle."""
 
-    __slots__ = ("_cycles", "_edges", "_latest_message", "_messages", "agent", "key")
-
     def __init__(self, memory: ChainMemory) -> None:
         super().__init__(memory)
         self._cycles = CycleDetector(max_period=_LONGEST, copies=3)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ebbtide.divergence.chain_memory import ChainMemory, Detector
+from ebbtide.divergence.chain_memory import Detector
 from ebbtide.divergence.loop_registry import Finding
 from ebbtide.divergence.moment import Moment
 from ebbtide.divergence.signals import LoopKind
@@ -24,25 +24,13 @@ _AGAIN: Final = 2  # of the urges, those that had come before, at least
 class IdleAnswers(Detector):
     """Counts short answers to a person who asks to go on, with no call in between."""
 
-    __slots__ = ("_again", "_calls", "_count", "_first", "_goes_on", "_is_urged", "_urges")
-
-    _again: int
-    _calls: int
-    _count: int
-    _first: int
-    _goes_on: bool
-    _is_urged: bool
-    _urges: dict[Key, None]
-
-    def __init__(self, memory: ChainMemory) -> None:
-        super().__init__(memory)
-        self.reset()
-
-    def reset(self) -> None:
-        """Begin afresh."""
-        self._count = self._again = self._first = self._calls = 0
-        self._is_urged = self._goes_on = False
-        self._urges = {}
+    _again: int = 0
+    _calls: int = 0
+    _count: int = 0
+    _first: int = 0
+    _goes_on: bool = False
+    _is_urged: bool = False
+    _urges: dict[Key, None] = {}
 
     def see(self, moment: Moment) -> Finding | None:
         """Take what a person or the model said."""

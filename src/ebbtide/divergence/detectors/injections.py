@@ -18,7 +18,7 @@ import re
 from typing import Final
 from zlib import crc32
 
-from ebbtide.divergence.chain_memory import ChainMemory, Detector
+from ebbtide.divergence.chain_memory import Detector
 from ebbtide.divergence.loop_registry import Finding
 from ebbtide.divergence.moment import Moment
 from ebbtide.divergence.near_duplicates import share
@@ -46,49 +46,17 @@ _NAMED: Final = 40  # characters of the words where nothing names their author
 class Injections(Detector):
     """Counts how often the same words were put in with nothing done since the last time."""
 
-    __slots__ = (
-        "_calls",
-        "_count",
-        "_deeds",
-        "_first",
-        "_glanced",
-        "_goes_on",
-        "_has_answered",
-        "_names",
-        "_said",
-        "_witnessed",
-        "_words",
-    )
-
-    _words: frozenset[int]
-    _names: frozenset[int]
-    _count: int
-    _first: int
-    _said: int  # what a person said last
-    _witnessed: int
-    _deeds: int
-    _calls: int
-    _glanced: bool
-    _has_answered: bool
-    _goes_on: bool
-
-    def __init__(self, memory: ChainMemory) -> None:
-        super().__init__(memory)
-        self.reset()
-
-    def reset(self) -> None:
-        """Begin afresh: a person said something new."""
-        self._words = frozenset()
-        self._names = frozenset()
-        self._count = 0
-        self._first = 0
-        self._said = 0
-        self._witnessed = 0
-        self._deeds = 0
-        self._calls = 0
-        self._glanced = False
-        self._has_answered = False
-        self._goes_on = False
+    _words: frozenset[int] = frozenset()
+    _names: frozenset[int] = frozenset()
+    _count: int = 0
+    _first: int = 0
+    _said: int = 0  # what a person said last
+    _witnessed: int = 0
+    _deeds: int = 0
+    _calls: int = 0
+    _glanced: bool = False
+    _has_answered: bool = False
+    _goes_on: bool = False
 
     def see(self, moment: Moment) -> Finding | None:
         """Take what a model said, or what was put in."""

@@ -19,9 +19,7 @@ _NEVER = 1 << 62
 class Monotony(Detector):
     """Measures one window after the other, and the stretch since the last news."""
 
-    __slots__ = ("_is_uniform", "_stale", "_window")
-
-    _is_uniform: bool  # whether the last window that was measured hardly varied
+    _is_uniform: bool = False  # whether the last window that was measured hardly varied
 
     def __init__(self, memory: ChainMemory) -> None:
         super().__init__(memory)

@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ebbtide.divergence.chain_memory import ChainMemory, Detector, probe_call
+from ebbtide.divergence.chain_memory import Detector, probe_call
 from ebbtide.divergence.loop_registry import Finding
 from ebbtide.divergence.moment import Moment
 from ebbtide.divergence.signals import LoopKind
@@ -29,21 +29,11 @@ _PARTS = 24  # values of one call that are read
 class ReadBack(Detector):
     """Counts deeds by the things that they name, and the looks in which none of them showed."""
 
-    __slots__ = ("_pending", "deeds", "looks")
-
-    def __init__(self, memory: ChainMemory) -> None:
-        super().__init__(memory)
-        self.deeds: dict[Key, int] = {}  # thing -> deeds so far
-        self._pending: deque[object] = deque(maxlen=_PENDING)  # arguments of deeds
-        # Look -> its answer, deeds on its thing so far, looks since the answer came first that showed none of
-        # the deeds before them, number of the first event.
-        self.looks: dict[Key, tuple[Key, int, int, int]] = {}
-
-    def reset(self) -> None:
-        """Begin afresh: another task, or another run."""
-        self.deeds.clear()
-        self.looks.clear()
-        self._pending.clear()
+    deeds: dict[Key, int] = {}  # thing -> deeds so far
+    _pending: deque[object] = deque(maxlen=_PENDING)  # arguments of deeds
+    # Look -> its answer, deeds on its thing so far, looks since the answer came first that showed none of
+    # the deeds before them, number of the first event.
+    looks: dict[Key, tuple[Key, int, int, int]] = {}
 
     def see(self, moment: Moment) -> Finding | None:
         """Take a deed that went well, or a look."""
@@ -76,15 +66,8 @@ class ReadBack(Detector):
             return None
         times = before[2] + (deeds > before[1])
         self.looks[call] = (answer, deeds, times, before[3])
-        if times < least:
-            return None
         return self._registry.streak(
-            LoopKind.UNSEEN_CHANGES,
-            key_of(LoopKind.UNSEEN_CHANGES, call),
-            moment,
-            count=times,
-            at=least,
-            first=before[3],
+            moment, LoopKind.UNSEEN_CHANGES, call, count=times, at=least, first=before[3]
         )
 
     def to_state(self) -> list[Any]:

@@ -20,7 +20,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from ebbtide.divergence.chain_memory import ChainMemory, Detector, probe_call
+from ebbtide.divergence.chain_memory import Detector, probe_call
 from ebbtide.divergence.loop_registry import Finding
 from ebbtide.divergence.moment import Moment
 from ebbtide.divergence.near_duplicates import words_of
@@ -120,17 +120,11 @@ def _is_known(keys: dict[Key, None], text: str) -> bool:
 class Recurrences(Detector):
     """Follows the failing and empty outcomes of one chain."""
 
-    __slots__ = ("heads",)
-
-    heads: dict[str, AttemptRow]
-
-    def __init__(self, memory: ChainMemory) -> None:
-        super().__init__(memory)
-        self.heads = {}
+    heads: dict[str, AttemptRow] = {}
 
     def reset(self) -> None:
         """Begin afresh: another task, or another run."""
-        self.heads.clear()
+        super().reset()
         self._memory.searches = False
 
     def see(self, moment: Moment) -> Finding | None:
@@ -186,11 +180,11 @@ class Recurrences(Detector):
                 (attempts.varied, rules.outcome_varied, attempts.varied_event),
             )
         for count, least, first in counts:
-            if least is not None and count >= least:
-                key = key_of(LoopKind.RECURRENCE, head, outcome.ending)
-                return self._registry.streak(
-                    LoopKind.RECURRENCE, key, moment, count=count, at=least, first=first
-                )
+            finding = self._registry.streak(
+                moment, LoopKind.RECURRENCE, head, outcome.ending, count=count, at=least, first=first
+            )
+            if finding is not None:
+                return finding
         return None
 
     def _is_awaited(self, moment: Moment) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from ebbtide.divergence.chain_memory import ChainMemory, Detector, probe_call
+from ebbtide.divergence.chain_memory import Detector, probe_call
 from ebbtide.divergence.loop_registry import CARRIED_ON, Finding
 from ebbtide.divergence.moment import Moment
 from ebbtide.divergence.signals import LoopKind
@@ -29,21 +29,10 @@ _KNOWN: Final = 3  # words of a person that are known again
 class Refusals(Detector):
     """Counts calls of tools that are refused for load, with no rest between and none that goes through."""
 
-    __slots__ = ("_count", "_first", "_last", "_name")
-
-    _count: int
-    _first: int
-    _last: int
-    _name: str
-
-    def __init__(self, memory: ChainMemory) -> None:
-        super().__init__(memory)
-        self.reset()
-
-    def reset(self) -> None:
-        """Begin afresh: another task."""
-        self._count = self._first = self._last = 0
-        self._name = ""
+    _count: int = 0
+    _first: int = 0
+    _last: int = 0
+    _name: str = ""
 
     def see(self, moment: Moment) -> Finding | None:
         """Take a call that ended."""
@@ -60,12 +49,14 @@ class Refusals(Detector):
         self._count += 1
         if self._count == 1:
             self._first = moment.number
-        least = self._rules.refusals
-        if least is None or self._count < least:
-            return None
-        key = key_of(LoopKind.REFUSALS, moment.name)
         return self._registry.streak(
-            LoopKind.REFUSALS, key, moment, count=self._count, at=least, first=self._first, is_proof=True
+            moment,
+            LoopKind.REFUSALS,
+            moment.name,
+            count=self._count,
+            at=self._rules.refusals,
+            first=self._first,
+            is_proof=True,
         )
 
     def _has_rested(self, moment: Moment, last: int) -> bool:
@@ -85,20 +76,13 @@ class Silence(Detector):
     hears no more than a program that sends the call again.
     """
 
-    __slots__ = ("_errors", "_failed_at", "_first", "_is_asked", "_turns", "_urges", "_weight")
-
-    _errors: int
-    _first: int
-    _failed_at: float | None
-    _is_asked: bool
-    _turns: int
-    _urges: tuple[str | None, ...]  # words of a person
-    _weight: int
-
-    def __init__(self, memory: ChainMemory) -> None:
-        super().__init__(memory)
-        self._urges = ()
-        self.reset()
+    _errors: int = 0
+    _first: int = 0
+    _failed_at: float | None = None
+    _is_asked: bool = True
+    _turns: int = 0
+    _urges: tuple[str | None, ...] = ()  # words of a person
+    _weight: int = 0
 
     def reset(self) -> None:
         """Begin afresh: it answered, or a person said something new."""

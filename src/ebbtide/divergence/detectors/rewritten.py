@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from ebbtide.divergence.chain_memory import ChainMemory, Detector
+from ebbtide.divergence.chain_memory import Detector
 from ebbtide.divergence.loop_registry import Finding
 from ebbtide.divergence.moment import Moment
 from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.effect import Effect
 from ebbtide.events.event import ToolCall
-from ebbtide.events.identity import key_of
 
 _PATHS: Final = ("file_path", "filePath", "path", "filename")
 _WHOLE: Final = frozenset({"content", "contents", "file_text", "text"})
@@ -24,19 +23,9 @@ _WHOLE: Final = frozenset({"content", "contents", "file_text", "text"})
 class Rewritten(Detector):
     """Counts the versions of one file with nothing but looks between them."""
 
-    __slots__ = ("_count", "_first", "_path")
-
-    _path: str
-    _count: int
-    _first: int
-
-    def __init__(self, memory: ChainMemory) -> None:
-        super().__init__(memory)
-        self.reset()
-
-    def reset(self) -> None:
-        """Begin afresh: something else was done, or a person said something new."""
-        self._path, self._count, self._first = "", 0, 0
+    _path: str = ""
+    _count: int = 0
+    _first: int = 0
 
     def see(self, moment: Moment) -> Finding | None:
         """Take a call."""
@@ -51,17 +40,8 @@ class Rewritten(Detector):
         if path != self._path:
             self._path, self._count, self._first = path, 0, moment.number
         self._count += 1
-        least = self._rules.rewrites
-        if least is None or self._count < least:
-            return None
         return self._registry.streak(
-            LoopKind.REWRITTEN,
-            key_of(LoopKind.REWRITTEN, path),
-            moment,
-            count=self._count,
-            at=least,
-            first=self._first,
-            is_proof=False,
+            moment, LoopKind.REWRITTEN, path, count=self._count, at=self._rules.rewrites, first=self._first
         )
 
     def _is_look(self, moment: Moment) -> bool:

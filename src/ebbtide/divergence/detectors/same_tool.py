@@ -71,19 +71,12 @@ def answer_length(result: object) -> int:
 class SameTool(Detector):
     """Watches the run of one tool that the latest call belongs to."""
 
-    __slots__ = ("latest", "run")
-
     run: ToolRun
-    latest: Latest
+    latest: Latest = NO_CALL
 
     def __init__(self, memory: ChainMemory) -> None:
         super().__init__(memory)
         self.run = ToolRun()
-        self.latest = NO_CALL
-
-    def reset(self) -> None:
-        """Begin afresh: what comes now follows no call."""
-        self.latest = NO_CALL
 
     def see(self, moment: Moment) -> Finding | None:
         """Take one more call, and say what the run shows where it is of the tool of the call before."""
@@ -146,13 +139,16 @@ class SameTool(Detector):
         least = policy.same_answer_at_least if policy and policy.same_answer_at_least else rules.same_answer
         # The first call of the run was not measured, and the second had nothing to be compared with.
         count = run.same if declared else min(run.same, run.long_answers + 1)
-        if least is not None and count >= least:
-            return self._finding(LoopKind.SAME_ANSWER, count, least, run.first, moment)
+        finding = self._finding(LoopKind.SAME_ANSWER, count, least, run.first, moment)
+        if finding is not None:
+            return finding
         if effect is Effect.READ and not run.long_answers:
             return None  # looked up one by one, and each time there is little to say
         for near, least in ((run.rewordings, rules.rewordings), (run.near, rules.nearly_same)):
-            if near and least is not None and near + 2 >= least:
-                return self._finding(LoopKind.NEAR_DUPLICATE, near + 2, least, run.first, moment)
+            if near:
+                finding = self._finding(LoopKind.NEAR_DUPLICATE, near + 2, least, run.first, moment)
+                if finding is not None:
+                    return finding
         return None
 
     def _grown(self, moment: Moment) -> Finding | None:
@@ -171,15 +167,17 @@ class SameTool(Detector):
             run.grown_first = moment.number
         run.grown_length = len(text)
         run.grown_start = key_of(text)
-        calls = run.grown + 1
-        if calls < least:
-            return None
-        return self._finding(LoopKind.GROWING_CALL, calls, least, run.grown_first, moment)
+        return self._finding(LoopKind.GROWING_CALL, run.grown + 1, least, run.grown_first, moment)
 
-    def _finding(self, kind: LoopKind, count: int, at: int, first: int, moment: Moment) -> Finding:
+    def _finding(
+        self, kind: LoopKind, count: int, at: int | None, first: int, moment: Moment
+    ) -> Finding | None:
+        if at is None or count < at:
+            return None
         answer = UNKNOWN if kind is LoopKind.GROWING_CALL else settled_answer(moment.answer)
-        key = key_of(kind, stem_of(moment.name), answer)
-        return self._registry.streak(kind, key, moment, count=count, at=at, first=first)
+        return self._registry.streak(
+            moment, kind, stem_of(moment.name), answer, count=count, at=at, first=first
+        )
 
 
 def known_same_answer(number: int) -> ToolCall:

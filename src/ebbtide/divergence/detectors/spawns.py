@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 from ebbtide.divergence.agent_tree import AgentStart
-from ebbtide.divergence.chain_memory import ChainMemory, Detector
+from ebbtide.divergence.chain_memory import Detector
 from ebbtide.divergence.loop_registry import Finding
 from ebbtide.divergence.moment import Moment
 from ebbtide.divergence.signals import LoopKind
@@ -23,17 +23,10 @@ _ORDERS: Final = 512  # of one chain that are known again
 class Spawns(Detector):
     """Judges each agent that one chain starts."""
 
-    __slots__ = ("_again", "_first", "_orders", "_passed_on")
-
-    _again: int
-    _first: int
-    _passed_on: int
-    _orders: dict[Key, str | None]  # each with the batch in which it was given last
-
-    def __init__(self, memory: ChainMemory) -> None:
-        super().__init__(memory)
-        self._passed_on = 0
-        self.reset()
+    _again: int = 0
+    _first: int = 0
+    _passed_on: int = 0
+    _orders: dict[Key, str | None] = {}  # each with the batch in which it was given last
 
     def reset(self) -> None:
         """Begin afresh: something was changed, or a person said something new."""

@@ -155,8 +155,6 @@ def _may_chant(words: str, text: str, copies: int, longest: int) -> bool:
 class Speech(Detector):
     """Words of the model of one chain since something else happened, and condensations of its context."""
 
-    __slots__ = ("_chants", "_messages", "_monologue", "_recent", "chant", "condensed")
-
     def __init__(self, memory: ChainMemory) -> None:
         super().__init__(memory)
         self.chant: Chant | None = None

@@ -79,21 +79,6 @@ class Window:
 class Spend(Detector):
     """When one chain spent what its tally counts."""
 
-    __slots__ = (
-        "_before",
-        "_has_budget",
-        "_rate_limits",
-        "_token_limit",
-        "_usd_limit",
-        "_used_windows",
-        "exceeded",
-        "first_ts",
-        "spent",
-        "spent_at_news",
-        "tally",
-        "windows",
-    )
-
     def __init__(self, memory: ChainMemory) -> None:
         super().__init__(memory)
         rules = memory.rules

@@ -146,23 +146,6 @@ class StaleStretch:
 class Stagnation(Detector):
     """Follows what is new in the answers, deeds and messages of one chain."""
 
-    __slots__ = (
-        "_answers",
-        "_arguments",
-        "_calls",
-        "_calm",
-        "_changes",
-        "_is_close",
-        "_latest",
-        "_pieces",
-        "_recent",
-        "_rest",
-        "_stale",
-        "has_found",
-        "stretch",
-        "vocabulary",
-    )
-
     def __init__(self, memory: ChainMemory) -> None:
         super().__init__(memory)
         self._calls: deque[Moment] = deque(maxlen=_KEPT)

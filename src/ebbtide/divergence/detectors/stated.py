@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 class Stated(Detector):
     """Reads what agents say of their actions, from the first on that states one or is given an order."""
 
-    __slots__ = ("calls",)
-
     def __init__(self, memory: ChainMemory) -> None:
         super().__init__(memory)
         self.calls: StatedCalls | None = None

@@ -5,29 +5,120 @@ What agents state weighs less than what was recorded: whatever the rules find is
 A page that is stated is known again by its title, its address and the part of it that is seen. What it shows
 is mostly read by a model from a picture, and comes in other words each time: only where few words are the
 same it is another view.
+
+New ground is a search that was not made before, or a site or a file that was not open before. Whatever else
+is stated goes over known ground: a click or a page further on a known site, an opening that fails, an agent
+that answers an order without any action, an order that nobody answers. A look at one more result of a search
+is neither, and so is one more field of a form that is filled in. A few such steps are work, such as reading a
+page to its end. Where they go on, agents are stuck more often than not, says the orchestrator that leads them
+(`python -m benchmarks.quality.ledgers`).
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterator
+from enum import StrEnum
+from typing import Final, NamedTuple
 from zlib import crc32
 
 from ebbtide.codec import State
 from ebbtide.divergence.chain_memory import ChainMemory
-from ebbtide.divergence.detectors.new_ground import TYPE, Ground, NewGround
 from ebbtide.divergence.detectors.speech import may_tell
 from ebbtide.divergence.loop_registry import CARRIED_ON, Finding
 from ebbtide.divergence.moment import Moment
 from ebbtide.divergence.near_duplicates import share, words_of
 from ebbtide.divergence.signals import LoopKind
+from ebbtide.engine_state import PackedKeys
 from ebbtide.events.event import ModelCall, ModelPart, ToolCall
 from ebbtide.events.identity import Key, key_of
+from ebbtide.events.outcome import Ending, outcome_of
 from ebbtide.events.stated_actions import StatedAction, ordered_agent, stated_action
 
 _ALIKE = 0.4  # of the words of two views of one page from which they are the same view
 _VIEWS = 32  # pages whose latest view is known
 _TOOLS = 8  # actions that a stretch names
 _READ = 400  # characters of an order that are compared
+_KNOWN = 256  # places and searches that are known again
+_TYPE: Final = "type"  #: the verb of what is typed in
+_SEARCHES: Final = frozenset(("search", _TYPE))
+
+
+class Ground(StrEnum):
+    """Ground that a step led to."""
+
+    NEW = "new"  #: a new search, a new site, a new file
+    OPEN = "open"  #: a look at a result, something typed in, or an action of which no page is stated
+    KNOWN = "known"  #: anything else
+
+
+class NewGround(State):
+    """The steps since one last led to new ground.
+
+    Attributes:
+        steps: Steps over known ground since then.
+        has_begun: Whether an action was ever stated.
+    """
+
+    __slots__ = ("_memory", "has_begun", "steps")
+
+    steps: int
+    has_begun: bool
+    _memory: PackedKeys
+
+    def __init__(self) -> None:
+        self._memory = {}
+        self.steps = 0
+        self.has_begun = False
+
+    def reset(self) -> None:
+        """Another task: what is known stays known."""
+        self.steps = 0
+
+    def see(self, action: StatedAction | None) -> Ground:
+        """Take a step, and say where it led.
+
+        Args:
+            action: What was stated; None where an agent answered without any, or not at all.
+        """
+        ground = Ground.KNOWN if action is None else self._ground(action)
+        if ground is Ground.NEW:
+            self.steps = 0
+        elif ground is Ground.KNOWN:
+            self.steps += 1
+        return ground
+
+    def _ground(self, action: StatedAction) -> Ground:
+        self.has_begun = True
+        is_new, *is_new_place = [self._is_new(key) for key in _keys(action)]
+        if _is_failed(action):
+            return Ground.KNOWN
+        if action.shows_results and action.verb in _SEARCHES:
+            return Ground.NEW if is_new else Ground.KNOWN
+        if any(is_new_place) and not action.shows_results:
+            return Ground.NEW
+        is_open = action.place is None or action.shows_results or action.verb == _TYPE
+        return Ground.OPEN if is_open and is_new else Ground.KNOWN
+
+    def _is_new(self, key: Key) -> bool:
+        """True if a key comes for the first time; it is known from now on."""
+        if key in self._memory:
+            return False
+        if len(self._memory) >= _KNOWN:
+            del self._memory[next(iter(self._memory))]
+        self._memory[key] = None
+        return True
+
+
+def _keys(action: StatedAction) -> Iterator[Key]:
+    """Keys of the action itself and of the place that it led to."""
+    yield key_of("action", action.verb, action.target)
+    if action.place is not None:
+        yield key_of("place", action.place)
+
+
+def _is_failed(action: StatedAction) -> bool:
+    outcome = outcome_of(f"{action.title or ''}\n{action.content}")
+    return outcome is not None and outcome.ending is Ending.FAILED
 
 
 class _View(NamedTuple):
@@ -130,18 +221,16 @@ class StatedCalls(State):
             self._order = _Order(target, words, 1, moment.number)
             return finding
         self._order = order = before._replace(words=words, times=before.times + 1)
-        least = self._rules.same_orders
-        if not self.ground.has_begun or least is None or order.times < least:
+        if not self.ground.has_begun:
             return finding
-        key = key_of(LoopKind.REPEATED_ORDER, target)
         return finding or self._finding(
-            LoopKind.REPEATED_ORDER,
-            key,
-            (f"order to {target}",),
-            order.times,
-            least,
-            order.first_event,
             moment,
+            LoopKind.REPEATED_ORDER,
+            target,
+            tools=(f"order to {target}",),
+            count=order.times,
+            at=self._rules.same_orders,
+            first=order.first_event,
         )
 
     def _answered(self, agent: str | None, moment: Moment) -> Finding | None:
@@ -164,28 +253,29 @@ class StatedCalls(State):
             self._first_event = moment.number
         if len(tools) < _TOOLS:
             tools["answer" if action is None else action.verb] = None
-        least = self._rules.known_ground
-        if least is None or ground.steps < least:
-            return None
-        key = key_of(LoopKind.KNOWN_GROUND)
         return self._finding(
-            LoopKind.KNOWN_GROUND, key, tuple(tools), ground.steps, least, self._first_event, moment
+            moment,
+            LoopKind.KNOWN_GROUND,
+            tools=tuple(tools),
+            count=ground.steps,
+            at=self._rules.known_ground,
+            first=self._first_event,
         )
 
-    def _finding(  # noqa: PLR0917
+    def _finding(
         self,
+        moment: Moment,
         kind: LoopKind,
-        key: Key,
+        *parts: str,
         tools: tuple[str, ...],
         count: int,
-        at: int,
+        at: int | None,
         first: int,
-        moment: Moment,
     ) -> Finding | None:
         moment.name, moment.now = "", self._memory.repetition.calls
-        finding = self._memory.registry.streak(kind, key, moment, count=count, at=at, first=first)
-        if finding is CARRIED_ON:
-            return CARRIED_ON
+        finding = self._memory.registry.streak(moment, kind, *parts, count=count, at=at, first=first)
+        if finding is None or finding is CARRIED_ON:
+            return finding
         finding.tools, finding.tool = tools, None
         return _suspected(finding)
 
@@ -194,7 +284,7 @@ class StatedCalls(State):
         page = action.page
         if page is None:
             return action.content
-        typed = action.target if action.verb == TYPE else ""  # it stands on the page now
+        typed = action.target if action.verb == _TYPE else ""  # it stands on the page now
         sight = f"{page} {action.position or ''} {typed}"
         words = words_of(action.content)
         place = crc32(sight.encode("utf-8", "surrogatepass"))

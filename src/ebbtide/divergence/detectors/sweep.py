@@ -11,7 +11,7 @@ from __future__ import annotations
 import marshal
 from dataclasses import dataclass, field
 
-from ebbtide.divergence.chain_memory import ChainMemory, Detector, probe_call
+from ebbtide.divergence.chain_memory import Detector, probe_call
 from ebbtide.divergence.loop_registry import Finding
 from ebbtide.divergence.moment import Moment
 from ebbtide.divergence.signals import LoopKind
@@ -41,20 +41,8 @@ class Reading:
 class Sweeps(Detector):
     """Follows how resources are read, page by page or range by range."""
 
-    __slots__ = ("numbers", "readings")
-
-    readings: dict[Key, Reading]
-    numbers: dict[str, tuple[int, ...]]  # tool -> the numbers of its latest call
-
-    def __init__(self, memory: ChainMemory) -> None:
-        super().__init__(memory)
-        self.readings = {}
-        self.numbers = {}
-
-    def reset(self) -> None:
-        """Forget what was read: it may have changed."""
-        self.readings.clear()
-        self.numbers.clear()
+    readings: dict[Key, Reading] = {}
+    numbers: dict[str, tuple[int, ...]] = {}  # tool -> the numbers of its latest call
 
     def see(self, moment: Moment) -> Finding | None:
         """Take one more call."""

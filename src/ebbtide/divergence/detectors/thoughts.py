@@ -10,13 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from ebbtide.divergence.chain_memory import ChainMemory, Detector
+from ebbtide.divergence.chain_memory import Detector
 from ebbtide.divergence.loop_registry import Finding
 from ebbtide.divergence.moment import Moment
 from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.effect import Effect
 from ebbtide.events.event import ToolCall
-from ebbtide.events.identity import key_of
 
 _SHORT: Final = 40  # characters of arguments that are no thought
 _LOOKS: Final = 4  # thoughts for each look: with more looks the thoughts are about something
@@ -25,20 +24,10 @@ _LOOKS: Final = 4  # thoughts for each look: with more looks the thoughts are ab
 class Thoughts(Detector):
     """Counts calls in a row whose answer only acknowledges."""
 
-    __slots__ = ("_count", "_first", "_looks", "_planned")
-
-    _count: int
-    _planned: int  # as the first of them says
-    _looks: int
-    _first: int
-
-    def __init__(self, memory: ChainMemory) -> None:
-        super().__init__(memory)
-        self.reset()
-
-    def reset(self) -> None:
-        """Begin afresh: something was done, or a person said something new."""
-        self._count = self._first = self._looks = self._planned = 0
+    _count: int = 0
+    _planned: int = 0  # as the first of them says
+    _looks: int = 0
+    _first: int = 0
 
     def see(self, moment: Moment) -> Finding | None:
         """Take a call."""
@@ -51,17 +40,10 @@ class Thoughts(Detector):
         self._count += 1
         if self._count == 1:
             self._first, self._planned = moment.number, _planned(moment.args)
-        least = self._rules.thoughts
-        if least is None or self._count < max(least, self._planned + 1):
+        if self._count <= self._planned:
             return None
         return self._registry.streak(
-            LoopKind.THOUGHTS,
-            key_of(LoopKind.THOUGHTS),
-            moment,
-            count=self._count,
-            at=least,
-            first=self._first,
-            is_proof=False,
+            moment, LoopKind.THOUGHTS, count=self._count, at=self._rules.thoughts, first=self._first
         )
 
 

@@ -18,8 +18,6 @@ _NEVER = 1 << 62
 class Turns(Detector):
     """Finds the cycle that the stream of calls ends in, if its turns are enough."""
 
-    __slots__ = ()
-
     def see(self, moment: Moment) -> Finding | None:
         """Take a call."""
         repetition = self._memory.repetition

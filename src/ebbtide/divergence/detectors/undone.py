@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ebbtide.divergence.chain_memory import ChainMemory, Detector, probe_call
+from ebbtide.divergence.chain_memory import Detector, probe_call
 from ebbtide.divergence.loop_registry import Finding
 from ebbtide.divergence.moment import Moment
 from ebbtide.divergence.signals import LoopKind
@@ -32,18 +32,8 @@ _Changes = dict[Key, tuple[Key, tuple[Key, ...], int, int]]
 class Undone(Detector):
     """Follows what is changed to and fro in one chain."""
 
-    __slots__ = ("_pending", "things")
-
-    def __init__(self, memory: ChainMemory) -> None:
-        super().__init__(memory)
-        self.things: _Changes = {}
-        # Changes matter where one comes again.
-        self._pending: deque[Moment] = deque(maxlen=_PENDING)
-
-    def reset(self) -> None:
-        """Begin afresh: another task, or another run."""
-        self.things.clear()
-        self._pending.clear()
+    things: _Changes = {}
+    _pending: deque[Moment] = deque(maxlen=_PENDING)  # changes, which matter where one comes again
 
     def see(self, moment: Moment) -> Finding | None:
         """Take a deed that went well."""
@@ -64,15 +54,9 @@ class Undone(Detector):
     def _change(self, moment: Moment, least: int) -> Finding | None:
         finding = None
         for thing, times, first in _turned(self.things, moment):
-            if times >= least and finding is None:
-                finding = self._registry.streak(
-                    LoopKind.UNDONE_CHANGES,
-                    key_of(LoopKind.UNDONE_CHANGES, thing),
-                    moment,
-                    count=times,
-                    at=least,
-                    first=first,
-                )
+            finding = finding or self._registry.streak(
+                moment, LoopKind.UNDONE_CHANGES, thing, count=times, at=least, first=first
+            )
         return finding
 
     def to_state(self) -> list[Any]:

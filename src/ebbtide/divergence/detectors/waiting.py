@@ -19,7 +19,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Final
 
-from ebbtide.divergence.chain_memory import ChainMemory, Detector, probe_call
+from ebbtide.divergence.chain_memory import Detector, probe_call
 from ebbtide.divergence.detectors.again import repeated
 from ebbtide.divergence.loop_registry import CARRIED_ON, Finding
 from ebbtide.divergence.moment import Moment
@@ -108,17 +108,7 @@ def _is_clock(moved: float, passed_s: float) -> bool:
 class Waits(Detector):
     """Counts looks that show what they showed before: only the same answer again and again counts."""
 
-    __slots__ = ("_vigils",)
-
-    _vigils: list[Vigil]
-
-    def __init__(self, memory: ChainMemory) -> None:
-        super().__init__(memory)
-        self.reset()
-
-    def reset(self) -> None:
-        """Begin afresh: a person said something new."""
-        self._vigils = []
+    _vigils: list[Vigil] = []
 
     def see(self, moment: Moment) -> Finding | None:
         """Take a call; whatever looks at something that takes its time is explained by that."""
@@ -175,7 +165,7 @@ class Waits(Detector):
         if vigil.count < least or passed_s < least_s:
             return None
         return self._registry.streak(
-            kind, key_of(kind, vigil.form), moment, count=vigil.count, at=least, first=vigil.first_event
+            moment, kind, vigil.form, count=vigil.count, at=least, first=vigil.first_event
         )
 
     def _goes_on(self, moment: Moment) -> Finding | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from ebbtide.divergence.chain_memory import ChainMemory, Detector, probe_call
+from ebbtide.divergence.chain_memory import Detector, probe_call
 from ebbtide.divergence.loop_registry import Finding
 from ebbtide.divergence.moment import Moment
 from ebbtide.divergence.signals import LoopKind, Measurement, Unit
@@ -31,16 +31,9 @@ _EARLY_S: Final = 60.0  # seconds before its time from which on an event may be 
 class WakeUps(Detector):
     """Holds the time of each event against the wake-up that was asked for."""
 
-    __slots__ = ("_asked", "_missed", "_name")
-
-    _asked: int  # number of the event that asked for it
-    _missed: int
-    _name: str
-
-    def __init__(self, memory: ChainMemory) -> None:
-        super().__init__(memory)
-        self._asked = self._missed = 0
-        self._name = ""
+    _asked: int = 0  # number of the event that asked for it
+    _missed: int = 0
+    _name: str = ""
 
     @property
     def at(self) -> float | None:

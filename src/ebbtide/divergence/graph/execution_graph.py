@@ -14,14 +14,13 @@ from math import inf, isfinite
 from typing import Any, Self
 
 from ebbtide.divergence.graph.execution_node import ExecutionNode, NodeSignature, NodeStatus, plain
-from ebbtide.divergence.graph.graph_arguments import MOST, bound, check_amount, name_groups
-from ebbtide.divergence.graph.rates import ChainRates
-from ebbtide.divergence.graph.repeats import ConsecutiveRepeats, Emitted
-from ebbtide.divergence.graph.signature_cycles import SignatureCycles
-from ebbtide.errors import ConfigError, UnknownNodeError, shown
+from ebbtide.divergence.graph.heuristics import ChainRates, ConsecutiveRepeats, Emitted, SignatureCycles
+from ebbtide.errors import ConfigError, UnknownNodeError, expect, shown
+from ebbtide.text.name_table import NameTable
 
 __all__ = ["ExecutionGraph", "NodeSignature", "NodeStatus"]
 
+_MOST = 1e12  # dollars or tokens of one node: sums and rates of such stay finite
 _RUNNING = NodeStatus.RUNNING  # reading a member off its enum takes as long as a lock
 _SUCCESS = NodeStatus.SUCCESS
 _LOCKS = frozenset({"_lock", "_acquire", "_release"})
@@ -83,9 +82,9 @@ class ExecutionGraph:
         self.chain_id = _new_id() if chain_id is None else chain_id
         self._rates = ChainRates(self.chain_id, cost_rate_threshold_usd_per_sec, token_velocity_threshold)
         self._repeats = ConsecutiveRepeats(thresholds)
-        self._groups = None if groups is None else name_groups(groups)
-        self._max_nodes = bound("max_nodes", max_nodes, 1_000_000_000)
-        period = bound("max_cycle_period", max_cycle_period, 10_000)
+        self._groups = None if groups is None else _name_groups(groups)
+        self._max_nodes = _bound("max_nodes", max_nodes, 1_000_000_000)
+        period = _bound("max_cycle_period", max_cycle_period, 10_000)
         self._cycles = None if period is None else SignatureCycles(period)
         self._emitted = Emitted(max_nodes)
         self._pending: deque[dict[str, Any]] = deque(maxlen=max_nodes)
@@ -252,12 +251,12 @@ class ExecutionGraph:
             UnknownNodeError: No such node was ever begun here.
             ConfigError: A cost or token count is negative, infinite or no number; nothing was changed.
         """
-        if not (cost_usd is None or (type(cost_usd) is float and 0.0 <= cost_usd <= MOST)):
-            check_amount("cost_usd", cost_usd, (int, float))
-        if not (tokens_in is None or (type(tokens_in) is int and 0 <= tokens_in <= MOST)):
-            check_amount("tokens_in", tokens_in, int)
-        if not (tokens_out is None or (type(tokens_out) is int and 0 <= tokens_out <= MOST)):
-            check_amount("tokens_out", tokens_out, int)
+        if not (cost_usd is None or (type(cost_usd) is float and 0.0 <= cost_usd <= _MOST)):
+            _check_amount("cost_usd", cost_usd, (int, float))
+        if not (tokens_in is None or (type(tokens_in) is int and 0 <= tokens_in <= _MOST)):
+            _check_amount("tokens_in", tokens_in, int)
+        if not (tokens_out is None or (type(tokens_out) is int and 0 <= tokens_out <= _MOST)):
+            _check_amount("tokens_out", tokens_out, int)
         self._acquire()
         try:
             node = self._end(node_id, _SUCCESS)
@@ -392,3 +391,29 @@ def _new_id() -> str:
     import uuid
 
     return f"chain-{uuid.uuid4().hex}"
+
+
+def _bound(name: str, value: int | None, most: int) -> int | None:
+    """Returns a whole number from 1 to `most`, or None."""
+    if value is not None and (
+        isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most
+    ):
+        raise ConfigError(f"{name} = {shown(value)}: expected a whole number, 1 to {most:,}, or None")
+    return value
+
+
+def _name_groups(groups: Mapping[str, str]) -> NameTable[str]:
+    """Returns names and patterns with the group that each belongs to."""
+    expect("groups", groups, Mapping)
+    for pattern, group in groups.items():
+        if not (isinstance(pattern, str) and isinstance(group, str)):
+            raise ConfigError(f"groups[{shown(pattern)}] = {shown(group)}: expected the name of a group")
+    return NameTable(groups)
+
+
+def _check_amount(name: str, value: float, kinds: type | tuple[type, ...]) -> None:
+    """Refuses what is no amount of dollars or tokens."""
+    if isinstance(value, bool) or not isinstance(value, kinds) or not 0 <= value <= _MOST:
+        raise ConfigError(
+            f"{name} = {shown(value)}: expected a number from 0 to {_MOST:g}; None if not known"
+        )

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from ebbtide.codec import Record
 from ebbtide.errors import ConfigError
 
 NodeSignature = tuple[str, str]  #: (kind, name)
@@ -22,10 +24,8 @@ class NodeStatus(StrEnum):
     HALTED = "halt"
 
 
-_CREATED = NodeStatus.CREATED  # reading a member off its enum takes as long as a lock
-
-
-class ExecutionNode:
+@dataclass(slots=True, eq=False)
+class ExecutionNode(Record):
     """State of one node of the graph. Times are seconds since the graph was made.
 
     Args:
@@ -36,67 +36,36 @@ class ExecutionNode:
         depth: Steps from the root; None where the parent was dropped before.
     """
 
-    __slots__ = (
-        "cost_usd",
-        "depth",
-        "ended_s",
-        "error_class",
-        "metadata",
-        "model",
-        "name",
-        "node_id",
-        "parent_id",
-        "signature",
-        "started_s",
-        "status",
-        "stop_reason",
-        "tokens_in",
-        "tokens_out",
+    node_id: str
+    parent_id: str | None
+    signature: NodeSignature
+    name: str
+    depth: int | None
+    status: NodeStatus = NodeStatus.CREATED
+    model: str | None = None
+    started_s: float | None = None
+    ended_s: float | None = None
+    cost_usd: float | None = None
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    error_class: str | None = None
+    stop_reason: str | None = None
+    metadata: dict[str, Any] | None = None
+
+    _WIRE = (
+        "node_id parent_id kind name depth status model started_s ended_s cost_usd tokens_in tokens_out "
+        "error_class stop_reason metadata=shown_metadata"
     )
 
-    def __init__(
-        self,
-        node_id: str,
-        parent_id: str | None,
-        signature: NodeSignature,
-        name: str,
-        depth: int | None,
-    ) -> None:
-        self.node_id = node_id
-        self.parent_id = parent_id
-        self.signature = signature
-        self.name = name
-        self.depth = depth
-        self.status = _CREATED
-        self.model: str | None = None
-        self.metadata: dict[str, Any] | None = None
-        self.started_s: float | None = None
-        self.ended_s: float | None = None
-        self.cost_usd: float | None = None
-        self.tokens_in: int | None = None
-        self.tokens_out: int | None = None
-        self.error_class: str | None = None
-        self.stop_reason: str | None = None
+    @property
+    def kind(self) -> str:
+        """Kind of the node, such as "tool"."""
+        return self.signature[0]
 
-    def to_dict(self) -> dict[str, Any]:
-        """The node as plain data."""
-        return {
-            "node_id": self.node_id,
-            "parent_id": self.parent_id,
-            "kind": self.signature[0],
-            "name": self.name,
-            "depth": self.depth,
-            "status": self.status.value,
-            "model": self.model,
-            "started_s": self.started_s,
-            "ended_s": self.ended_s,
-            "cost_usd": self.cost_usd,
-            "tokens_in": self.tokens_in,
-            "tokens_out": self.tokens_out,
-            "error_class": self.error_class,
-            "stop_reason": self.stop_reason,
-            "metadata": plain(self.metadata) if self.metadata else {},
-        }
+    @property
+    def shown_metadata(self) -> dict[str, Any]:
+        """A copy of the metadata, empty where there are none."""
+        return plain(self.metadata) if self.metadata else {}
 
 
 def plain(metadata: Mapping[str, Any]) -> dict[str, Any]:
