@@ -32,7 +32,7 @@ from ebbtide.traces.input.source import STDIN, gather, read_pieces, source_name
 
 _IN_FORCE = (Status.KEPT, Status.SUPERSEDED)
 _WITH_TEXT = tuple(status for status in Status if status is not Status.PURGED)
-_SUFFIXES = {".jsonl": WriteFormat.JSONL, ".ndjson": WriteFormat.JSONL}
+_SUFFIXES = {".json": WriteFormat.JSON, ".jsonl": WriteFormat.JSONL, ".ndjson": WriteFormat.JSONL}
 _RECORDS = ("*.md", "*.markdown")
 #: What stands beside the records of a folder.
 _NO_RECORDS = frozenset({"readme", "index", "template", "adr-template"})
@@ -125,11 +125,7 @@ def import_files(
 
 
 def _kind_of(to: Path | None) -> WriteFormat:
-    if to is None:
-        return WriteFormat.JSON
-    if to.suffix == ".json":
-        return WriteFormat.JSON
-    return _SUFFIXES.get(to.suffix.lower()) or WriteFormat.MADR
+    return WriteFormat.JSON if to is None else _SUFFIXES.get(to.suffix.lower(), WriteFormat.MADR)
 
 
 def _export_file(decisions: Sequence[Decision], to: Path | None, kind: WriteFormat) -> None:

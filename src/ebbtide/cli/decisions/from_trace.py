@@ -170,16 +170,10 @@ def _lines(filtered: FilteredTurns, width: int, *, refusals_too: bool) -> Iterat
             table.add(Line(f"{each.turn.number:>5}", "dim"), list(_candidate_lines(each)))
         yield from table.lines(width, header=False)
         yield Line()
-    kept_count, refusals, duplicates, proposals = (
-        len(filtered.having(disposition))
-        for disposition in (
-            Disposition.KEPT,
-            Disposition.REFUSED,
-            Disposition.DUPLICATE,
-            Disposition.PROPOSED,
-        )
-    )
-    counts = [f"{kept_count:,} kept", f"{refusals:,} refused", count(duplicates, "duplicate")]
+    numbers = {disposition: len(filtered.having(disposition)) for disposition in Disposition}
+    counts = [f"{numbers[Disposition.KEPT]:,} kept", f"{numbers[Disposition.REFUSED]:,} refused"]
+    counts.append(count(numbers[Disposition.DUPLICATE], "duplicate"))
+    proposals = numbers[Disposition.PROPOSED]
     counts += [count(proposals, "open proposal")] if proposals else []
     counts += [count(filtered.reversals, "possible reversal")] if filtered.reversals else []
     counts += (

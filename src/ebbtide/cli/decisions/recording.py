@@ -191,7 +191,7 @@ def amend(
         raise ConfigError(
             f"{names}: a recorded decision cannot change; record a new decision that supersedes it"
         )
-    change, links = typed.particulars, typed_links(link)
+    change, links = typed.words.get("particulars"), typed_links(link)
     titles = typed.words.get("options", ())
     if titles:
         change = _with_titles(change or Particulars(), titles)

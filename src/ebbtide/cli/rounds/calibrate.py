@@ -81,7 +81,12 @@ def calibrate(
     result = (
         calibrate_pairs(pairs, current, embedder=level.embedder, precision_at_least=precision)
         if pairs
-        else calibrate_stops(transcripts, current, embedder=level.embedder, track=_progress)
+        else calibrate_stops(
+            transcripts,
+            current,
+            embedder=level.embedder,
+            track=_progress,
+        )
     )
     end = Exit.DONE
     if output is not None:

@@ -201,8 +201,8 @@ def _overview(conversations: Sequence[ScoredConversation], width: int) -> list[L
             Line(signal.value, SIGNAL_STYLES[signal]),
             os.path.relpath(item.name, folder),
             str(len(item.score.rounds)),
-            Line(f"{latest.novelty_rate:.2f}", class_style(latest.novelty_classification)),
-            Line(f"{latest.action_readiness:.2f}", class_style(latest.readiness_classification)),
+            Line(f"{latest.novelty_rate:.2f}", CLASS_STYLES[latest.novelty_classification]),
+            Line(f"{latest.action_readiness:.2f}", CLASS_STYLES[latest.readiness_classification]),
             str(len(item.score.flags)),
             "" if first_stop is None else f"at {first_stop}",
         )
@@ -237,9 +237,9 @@ def _print_round(reading: RoundReading, *, as_json: bool) -> None:
     line.append(f"{reading.novelty.new_claims:>3} of {reading.novelty.claims:>3} new  ")
     line.append(
         f"novelty {reading.novelty.rate:.2f} {recommendation.novelty:<6}  ",
-        class_style(recommendation.novelty),
+        CLASS_STYLES[recommendation.novelty],
     )
-    line.append(f"readiness {reading.readiness.readiness:.2f}  ", class_style(recommendation.readiness))
+    line.append(f"readiness {reading.readiness.readiness:.2f}  ", CLASS_STYLES[recommendation.readiness])
     line.append(recommendation.signal.value, SIGNAL_STYLES[recommendation.signal])
     print_lines(line.wrap(terminal_width()))
 
@@ -362,12 +362,7 @@ def _rounds(rounds: Sequence[RoundSummary], rules: NoveltyRules, width: int) -> 
 
 
 def _graded(value: float, label: str) -> Line:
-    return Line(f"{value:.2f} {label:<6}", class_style(label))
-
-
-def class_style(label: str) -> str:
-    """The colour of HIGH, MEDIUM or LOW."""
-    return CLASS_STYLES[label]
+    return Line(f"{value:.2f} {label:<6}", CLASS_STYLES[label])
 
 
 def _positions(reading: ConsensusReading) -> Iterator[Line]:

@@ -67,16 +67,12 @@ def advice(
     applied = AppliedAdvices()
     if to_undo is not None:
         return _undone(to_undo, applied)
-    listing = _listing(read_prices(prices), applied)
+    entries = list(applied)  # read first: a state that cannot be read is no reason to wait
+    records, unread = _records(read_prices(prices))
+    listing = AdviceListing.of(records, entries, unread=unread)
     if to_apply is not None:
         return _applied(to_apply, listing, applied)
     return Result(listing.to_dict, partial(_lines, listing))
-
-
-def _listing(prices: Prices, applied: AppliedAdvices) -> AdviceListing:
-    entries = list(applied)  # read first: a state that cannot be read is no reason to wait
-    records, unread = _records(prices)
-    return AdviceListing.of(records, entries, unread=unread)
 
 
 def _records(prices: Prices) -> tuple[list[SessionRecord], int]:
