@@ -253,8 +253,8 @@ def _print_report(
     summaries: Sequence[RunSummary],
     skipped_files: Sequence[SkippedFile],
     output: Output,
-    problems: Sequence[FailedCondition] = (),
-    known_findings: KnownFindings | None = None,
+    problems: Sequence[FailedCondition],
+    known_findings: KnownFindings,
 ) -> None:
     from ebbtide.cli.runs.ci_reports import REPORTS, CheckedRuns
 
@@ -262,7 +262,7 @@ def _print_report(
         summaries=summaries,
         skipped_files=skipped_files,
         problems=problems,
-        known_findings=known_findings or KnownFindings(),
+        known_findings=known_findings,
         is_gate=bool(output.fail_on),
     )
     sys.stdout.write(REPORTS[output.form](checked))
@@ -271,7 +271,7 @@ def _print_report(
 def _show_unread(skipped_files: Sequence[SkippedFile], output: Output, *, indent: int | None = None) -> None:
     """Prints, for machines, that nothing could be read; for people an error says so."""
     if output.form.is_report:
-        _print_report([], skipped_files, output)
+        _print_report([], skipped_files, output, [], KnownFindings())
     elif output.as_json:
         for item in skipped_files:
             print_json(item.to_dict(), indent=indent)

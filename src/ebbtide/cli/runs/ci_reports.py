@@ -49,10 +49,10 @@ class CheckedRuns:
     """
 
     summaries: Sequence[RunSummary]
-    skipped_files: Sequence[SkippedFile] = ()
-    problems: Sequence[FailedCondition] = ()
+    skipped_files: Sequence[SkippedFile]
+    problems: Sequence[FailedCondition]
     known_findings: KnownFindings
-    is_gate: bool = False
+    is_gate: bool
 
     @property
     def runs(self) -> list[RunSummary]:

@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -55,6 +55,7 @@ if TYPE_CHECKING:
 _CHANGES = 8  # that the screen keeps
 _REASON = 320
 _LATEST = 120
+_POLL_S = 0.25  # between two looks
 
 
 @click.command(
@@ -177,7 +178,7 @@ def _follow(how: _Watch, display: _Log) -> LiveRun:
                 display.note(problem)
 
     try:
-        for data in pieces(how.name, until_end=how.until_end, idle_s=how.idle_s):
+        for data in _pieces(how.name, until_end=how.until_end, idle_s=how.idle_s):
             if data is None:
                 display.note(f"{source} was replaced: watching the new run")
                 run = LiveRun(source, how.options)
@@ -300,14 +301,7 @@ class _Screen(_Log):
         return [*lines, Line(), Line("Ctrl-C stops the watch and prints a summary.", "dim")]
 
 
-def pieces(
-    name: str,
-    *,
-    poll_s: float = 0.25,
-    until_end: bool = False,
-    idle_s: float | None = None,
-    now: Callable[[], float] = time.monotonic,
-) -> Iterator[bytes | None]:
+def _pieces(name: str, *, until_end: bool, idle_s: float | None) -> Iterator[bytes | None]:
     """Yields the input as it comes: empty at every look that found nothing, None where a new run begins.
 
     A new run begins where the file was emptied, rewritten or replaced.
@@ -315,43 +309,41 @@ def pieces(
     Args:
         name: The file, a session in a database or in many files, or ``-`` for standard input, whose end is
             the end.
-        poll_s: Seconds between two looks.
         until_end: End where a file ends now, and do not wait for more.
         idle_s: End when nothing came for so many seconds; None waits for ever.
-        now: Seconds on any clock.
 
     Raises:
         TranscriptError: At the start the file cannot be read.
     """
     if name == STDIN:
-        looks = _stdin_looks(poll_s)
+        looks = _stdin_looks()
     elif is_in_database(name) or is_session_file(name):
-        looks = _looks(stored_tail(name), poll_s)
+        looks = _looks(stored_tail(name))
     else:
-        looks = _looks(Tail(name), poll_s)
-    last = now()
+        looks = _looks(Tail(name))
+    last = time.monotonic()
     with closing(looks):
         for data in looks:
             yield data
             if data != b"":
-                last = now()
-            elif (until_end and name != STDIN) or (idle_s is not None and now() - last >= idle_s):
+                last = time.monotonic()
+            elif (until_end and name != STDIN) or (idle_s is not None and time.monotonic() - last >= idle_s):
                 return
 
 
-def _looks(tail: Tail | StoredTail, poll_s: float) -> Generator[bytes | None, None, None]:
+def _looks(tail: Tail | StoredTail) -> Generator[bytes | None, None, None]:
     try:
         while True:
             data = tail.look()
             yield data
             if data == b"":
-                time.sleep(poll_s)
+                time.sleep(_POLL_S)
     finally:
         if isinstance(tail, Tail):
             tail.close()
 
 
-def _stdin_looks(poll_s: float) -> Generator[bytes | None, None, None]:
+def _stdin_looks() -> Generator[bytes | None, None, None]:
     chunks: queue.Queue[bytes] = queue.Queue(maxsize=16)
     descriptor = sys.stdin.fileno()
 
@@ -366,7 +358,7 @@ def _stdin_looks(poll_s: float) -> Generator[bytes | None, None, None]:
     threading.Thread(target=read_chunks, daemon=True).start()
     while True:
         try:
-            data = chunks.get(timeout=poll_s)
+            data = chunks.get(timeout=_POLL_S)
         except queue.Empty:
             yield b""
             continue

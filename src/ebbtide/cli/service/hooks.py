@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -106,7 +106,7 @@ def status() -> Result:
 
     A recent event proves that the hooks of an agent work.
     """
-    report = HookStatus.of(list(HookAgent), Path.cwd())
+    report = HookStatus.now()
     return Result(report.to_dict, partial(_status_lines, report))
 
 
@@ -165,8 +165,8 @@ class HookStatus:
     service: dict[str, Any] | None
 
     @classmethod
-    def of(cls, agents: Iterable[str], project: Path) -> HookStatus:
-        """Looks at all agents and at the service, as a project in a folder sees them."""
+    def now(cls) -> HookStatus:
+        """Looks at all agents and at the service, as the project in this folder sees them."""
         folder, problem = None, None
         standings: dict[str, RunStanding] = {}
         try:
@@ -182,7 +182,7 @@ class HookStatus:
             latest |= {agent: (when, run) for agent, (when, run) in service.get("latest", {}).items()}
         return cls(
             agents=tuple(
-                _agent_status(str(agent), project, latest.get(str(agent)), standings) for agent in agents
+                _agent_status(agent.value, latest.get(agent.value), standings) for agent in HookAgent
             ),
             folder=folder,
             problem=problem,
@@ -264,11 +264,11 @@ def _ago(when: float) -> str:
 
 
 def _agent_status(
-    agent: str, project: Path, latest: tuple[float, str] | None, standings: Mapping[str, RunStanding]
+    agent: str, latest: tuple[float, str] | None, standings: Mapping[str, RunStanding]
 ) -> AgentStatus:
     hooks: dict[Path, InstalledHooks] = {}
     problem = None
-    for place in (None, project):
+    for place in (None, Path.cwd()):
         try:
             hooks_there = find_hooks(agent, project=place)
         except ConfigError as error:
