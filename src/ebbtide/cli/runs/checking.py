@@ -87,12 +87,7 @@ class Output:
         form = CheckFormat.JSON if as_json else form or CheckFormat.TEXT
         checks = conditions(fail_on, origin("fail_on", "--fail-on"))
         accepted = None if baseline is None or rest["write_baseline"] else Baseline.load(baseline)
-        return cls(
-            form=form,
-            fail_on=checks,
-            baseline=accepted,
-            **rest,
-        )
+        return cls(form=form, fail_on=checks, baseline=accepted, **rest)
 
     @property
     def as_json(self) -> bool:
@@ -290,7 +285,7 @@ def write_page(
     file: Path,
     summaries: Sequence[RunSummary],
     options: RunOptions,
-    skipped_files: Sequence[SkippedFile] = (),
+    skipped_files: Sequence[SkippedFile],
 ) -> None:
     """Write the page of some runs, and of the files that were not checked, and say so.
 
@@ -337,7 +332,11 @@ def check_files(
 def judged_files(
     paths: Sequence[str], options: RunOptions, **how: Any
 ) -> Iterator[tuple[str, RunSummary | EbbtideError]]:
-    """Yields the summary of each file, or why there is none, as `check_many` does with the same options."""
+    """Yields the summary of each file, or why there is none, as soon as it is known.
+
+    Args:
+        **how: As for `check_many`.
+    """
     if paths:
         # The engines take a while to load, and where nothing has changed nobody needs them.
         from ebbtide.checking import check_many
