@@ -172,9 +172,9 @@ def check(
         for option, value in for_files.items():
             if value:
                 raise ConfigError(f"{option} needs a FILE")
-        known = MoneyCache(folder, program_mark(__version__))
-        machine = MachineSessions.of(selection, known.origin)
-        money = show_money(machine, options, by, known, form=shape, everything=everything)
+        money_cache = MoneyCache(folder, program_mark(__version__))
+        machine = MachineSessions.of(selection, money_cache.origin)
+        money = show_money(machine, options, by, money_cache, form=shape, everything=everything)
         if by is not None:
             return
     else:
