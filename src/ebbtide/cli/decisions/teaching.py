@@ -255,10 +255,10 @@ class _Labelling:
         title = f"{plain(question.document, 60)} {question.place}, {speaker}{_WHY[draw]}"
         self._terminal.print()
         self._terminal.print(Line.safe(title, "dim").to_rich(), soft_wrap=True)
-        for line, style in ((question.before, "dim"), (question.text, "bold"), (question.after, "dim")):
-            if line:
-                mark = "> " if style == "bold" else "  "
-                self._terminal.print(Line(mark).append(plain(line, _SHOWN), style).to_rich())
+        for text, style in ((question.before, "dim"), (question.text, "bold"), (question.after, "dim")):
+            line = Line("> " if style == "bold" else "  ").append(plain(text, _SHOWN), style)
+            for part in line.wrap(self._terminal.width) if text else ():
+                self._terminal.print(part.to_rich(), soft_wrap=True)
         while True:
             self._terminal.print("A decision? y yes, n no, s skip, u undo, q quit: ", end="")
             key = _key()
