@@ -1,11 +1,15 @@
 """The mutations that the tests are measured with: what is changed, what is left alone, what is drawn."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from benchmarks.mutations.points import mutations
-from benchmarks.mutations.rooms import draw, find_tests, points
+from benchmarks.mutations.reach import Reach, instrument
+from benchmarks.mutations.rooms import Point, draw, points
 
 
 @pytest.mark.parametrize(
@@ -69,20 +73,24 @@ def test_a_sample_is_spread_over_the_rooms_and_grows_with_its_count() -> None:
         assert abs(sum(point.room == room for point in small) - 20 * len(room_points) / total) < 1
 
 
-@pytest.mark.parametrize(
-    ("module", "first", "others"),
-    [
-        (
-            "divergence/detectors/cycles.py",
-            "tests/divergence/detectors/test_cycles.py",
-            {"tests/divergence/detectors", "tests/divergence"},
-        ),
-        ("profile/divergence.py", "tests/profile", {"tests/divergence"}),
-        ("checking.py", "tests/test_checking.py", set()),
-    ],
-)
-def test_the_nearest_tests_run_first(module: str, first: str, others: set[str]) -> None:
-    """Folders that mirror the module's, and files and folders of its name."""
-    places = find_tests(Path("src/ebbtide", module))
-    assert places[0] == first
-    assert others <= set(places)
+def test_the_tests_of_a_point_are_those_that_reach_it_the_nearest_first(tmp_path: Path) -> None:
+    """A function writes down the test that calls it; one that fails without any change says nothing."""
+    folder, rows = tmp_path / "copy", tmp_path / "rows"
+    module = Path("src/ebbtide/calm.py")
+    source = 'def half(number):\n    """Halves it."""\n    return number / 2\n'
+    folder.joinpath(module).parent.mkdir(parents=True)
+    folder.joinpath(module).write_text(source)
+    point = Point(module=module, source=source, mutation=mutations(source)[0])
+    plugin = instrument(folder, [point], rows)
+    test = (
+        "import sys; sys.path[:0] = ['src/ebbtide', '.']\nfrom calm import half\n"
+        "def test_a(): assert half(2) == 1\ndef test_b(): assert half(2) == 3\ndef test_c(): pass\n"
+    )
+    for name in ("test_calm.py", "test_other.py"):
+        folder.joinpath(name).write_text(test)
+    options = ["-q", "-p", plugin, "-p", "no:cacheprovider", "--import-mode=importlib"]
+    environment = {**os.environ, "PYTHONPATH": "src"}
+    subprocess.run([sys.executable, "-m", "pytest", *options], cwd=folder, env=environment, check=False)
+    tests, taken = Reach.read(rows).tests_of(0, point, 60)
+    assert tests == ["test_calm.py::test_a", "test_other.py::test_a"]
+    assert taken < 10

@@ -1,13 +1,14 @@
 """How many small faults the tests notice.
 
-    python -m benchmarks.mutations --seed 1 --count 200 [--room text] [--workers 1] [--seconds 90]
+    python -m benchmarks.mutations --seed 1 --count 200 [--room text] [--workers 1] [--seconds 60]
         [--again | --report]
 
 Point mutations are drawn with a seed from the syntax trees of `src/ebbtide`, from each room in proportion to
-its points, and each is tried against the tests of its room alone, in a copy of the working tree, with fifteen
-examples a property. What takes five times as long as the unchanged room, and twenty seconds, is noticed too.
-With --seconds the tests of a trial, the nearest first, have so much time: what they have not noticed by then
-has survived, so that the share is a lower bound, and no unchanged room has to run.
+its points. One run of all tests shows which tests reach which point, also through the processes that they
+start. Each point is then tried, in a copy of the working tree, against the tests that reach it: those of its
+room and the quickest first, so many as take --seconds together, with fifteen examples a property. What takes
+five times as long, and twenty seconds, is noticed too. A point that no test reaches has survived. So the
+share is a lower bound.
 Results are kept, so that a run that was ended goes on where it stopped; a change of the module makes its
 results void, `--again` tries once more what survived, `--report` tries nothing. Labelled data is used where
 EBBTIDE_DATA names it. The table over all rooms is written to `benchmarks/results`.
@@ -26,19 +27,19 @@ import json
 import os
 import tempfile
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
 from benchmarks.measure import ROOT, setup, wilson, write_result
-from benchmarks.mutations.rooms import Point, draw, find_tests, points
-from benchmarks.mutations.trial import Outcome, Trial, Workbench
+from benchmarks.mutations.reach import Reach, instrument
+from benchmarks.mutations.rooms import Point, draw, points
+from benchmarks.mutations.trial import UNREACHED, Outcome, Trial, Workbench
 
 _KEPT = ROOT / "build" / "mutations.jsonl"
-_UNLIMITED_S = 1800.0  # for the tests of an unchanged room
 
 
 class Trials:
@@ -73,52 +74,63 @@ def _identity(point: Point) -> str:
     return hashlib.sha256(f"{point.module}\n{point.mutated}".encode()).hexdigest()[:16]
 
 
-def try_all(sample: Iterable[Point], trials: Trials, workers: int, seconds: float | None) -> None:
-    """Try each point, several at a time, and print what became of it.
+def try_all(sample: Sequence[Point], trials: Trials, workers: int, seconds: float, *, again: bool) -> None:
+    """Tries each point, several at a time, and prints what became of it.
 
     Args:
         sample: The points.
         trials: Where the outcomes are kept.
         workers: How many trials at a time.
-        seconds: How long a trial takes at most; None for as long as the room needs.
+        seconds: Seconds that the tests of a trial take at most, without any change.
+        again: True to try once more what survived.
     """
-    benches: SimpleQueue[Workbench] = SimpleQueue()
-    limits: dict[frozenset[str], float] = {}
-
-    def try_one(point: Point) -> None:
-        bench = benches.get()
-        try:
-            tests = find_tests(point.module, bench.folder)
-            if seconds is not None:
-                trial = bench.run_mutated(point, tests, seconds)
-                if trial.outcome is Outcome.TIMED_OUT:
-                    trial = replace(trial, outcome=Outcome.SURVIVED)
-                keep(point, trial)
-                return
-            room_tests = frozenset(place for place in tests if not place.endswith(".py")) or frozenset(tests)
-            if room_tests not in limits:
-                unchanged = bench.run(tests, _UNLIMITED_S)
-                if unchanged.outcome is not Outcome.SURVIVED:
-                    raise RuntimeError(f"without any change: {unchanged.outcome}, {unchanged.test}, {tests}")
-                limits[room_tests] = 20 + 5 * unchanged.seconds
-            trial = bench.run_mutated(point, tests, limits[room_tests])
-        finally:
-            benches.put(bench)
-        keep(point, trial)
-
-    def keep(point: Point, trial: Trial) -> None:
-        trials.add(point, trial)
-        print(f"{trial.outcome:9}  {trial.seconds:6.1f} s  {point}", flush=True)
-
+    outdated = {None, Outcome.SURVIVED} if again else {None}
+    earlier = {point: trials.get(point) for point in sample}
+    due = [
+        (number, point)
+        for number, point in enumerate(sample)
+        if (trial.outcome if (trial := earlier[point]) else None) in outdated
+    ]
+    if not due:
+        return
     with tempfile.TemporaryDirectory(prefix="mutations-") as folder:
+        reach = _reach(sample, Path(folder, "reach"), workers)
+        benches: SimpleQueue[Workbench] = SimpleQueue()
         for number in range(workers):
             benches.put(Workbench(Path(folder, str(number))))
+
+        def try_one(numbered: tuple[int, Point]) -> None:
+            number, point = numbered
+            tests, taken = reach.tests_of(number, point, seconds)
+            bench = benches.get()
+            try:
+                trial = bench.run_mutated(point, tests, 20 + 5 * taken) if tests else UNREACHED
+            finally:
+                benches.put(bench)
+            trials.add(point, trial)
+            print(f"{trial.outcome:9}  {trial.seconds:6.1f} s  {len(tests):3} tests  {point}", flush=True)
+
         with ThreadPoolExecutor(workers) as pool:
             try:
-                list(pool.map(try_one, sample))
+                list(pool.map(try_one, due))
             except BaseException:
                 pool.shutdown(cancel_futures=True)
                 raise
+
+
+def _reach(sample: Sequence[Point], folder: Path, workers: int) -> Reach:
+    """Returns the tests that reach each point; those of an unchanged sample are known from the last run."""
+    key = hashlib.sha256("\n".join(map(_identity, sample)).encode()).hexdigest()[:16]
+    rows = _KEPT.with_name(f"mutations-reach-{key}.jsonl")
+    if not rows.exists():
+        bench, part = Workbench(folder), rows.with_suffix(".part")
+        part.unlink(missing_ok=True)
+        plugin = instrument(bench.folder, sample, part)
+        bench.run_all(plugin, workers)
+        part.rename(rows)
+    reach = Reach.read(rows)
+    print(f"{len(reach.seconds)} tests, {len(reach.tests)} of {len(sample)} points reached", flush=True)
+    return reach
 
 
 def report(population: dict[str, list[Point]], sample: Iterable[Point], trials: Trials) -> dict[str, Any]:
@@ -160,7 +172,9 @@ def run() -> None:
     parser.add_argument("--count", type=int, default=200, help="mutations, over all rooms in proportion")
     parser.add_argument("--room", nargs="+", default=(), help="rooms or parts of them: text, events/identity")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="trials at a time")
-    parser.add_argument("--seconds", type=float, help="how long a trial takes at most")
+    parser.add_argument(
+        "--seconds", type=float, default=60.0, help="how long the tests of a trial take at most, unchanged"
+    )
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--again", action="store_true", help="try once more what survived an earlier run")
     which.add_argument("--report", action="store_true", help="try nothing: what earlier runs have shown")
@@ -169,14 +183,7 @@ def run() -> None:
     sample = draw(population, options.count, options.seed)
     trials = Trials(_KEPT)
     if not options.report:
-        outdated = {None, Outcome.SURVIVED} if options.again else {None}
-        earlier = {point: trials.get(point) for point in sample}
-        try_all(
-            [point for point, trial in earlier.items() if (trial.outcome if trial else None) in outdated],
-            trials,
-            options.workers,
-            options.seconds,
-        )
+        try_all(sample, trials, options.workers, options.seconds, again=options.again)
     result = report(population, sample, trials)
     if not options.room:
         run_of = {

@@ -1,4 +1,4 @@
-"""Which module belongs to which room, which tests belong to a module, and which mutations are drawn.
+"""The rooms, the modules of each, and the mutations that are drawn.
 
 A room is a folder of the package, or a module on its top floor; nothing is listed by hand.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 import random
-import re
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -99,29 +98,3 @@ def _compiles(point: Point) -> bool:
     except SyntaxError:
         return False
     return True
-
-
-def find_tests(module: Path, root: Path = ROOT) -> list[str]:
-    """Where the tests of a module are, nearest first.
-
-    They are in `test_<module>.py` and the other files of the folders of `tests` that mirror those of the
-    module, and in the folder that has the module's name (thresholds in `profile`). A room without any of them
-    is tested where its names are imported. The doctests of the room belong to its tests.
-
-    Args:
-        module: The module, from the root of the project.
-        root: The project, or a copy of it.
-    """
-    name = module.relative_to(SOURCE)
-    tests = root / "tests"
-    places = [tests / folder / f"test_{name.stem}.py" for folder in name.parents]
-    places += [tests / folder for folder in name.parents if folder != Path()]
-    places += [tests / name.stem] if len(name.parts) > 1 else []
-    existing = [place for place in places if place.exists()]
-    if not existing:
-        imported = re.compile(rf"\bebbtide\.{room_of(module)}\b")
-        existing = [
-            path for path in sorted(tests.rglob("test_*.py")) if imported.search(path.read_text("utf-8"))
-        ]
-    doctests = [module, SOURCE / name.parts[0]] if len(name.parts) > 1 else [module]
-    return [str(place.relative_to(root)) for place in existing] + [str(place) for place in doctests]

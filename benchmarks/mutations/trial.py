@@ -19,7 +19,7 @@ from benchmarks.measure import ROOT
 from benchmarks.mutations.rooms import SOURCE, Point
 
 _MEMORY = 6 << 30  # bytes: a loop that grows must not take the machine with it
-_OPTIONS = ("-x", "-q", "-n", "0", "-p", "no:cacheprovider", "--tb=no", "--hypothesis-profile=few")
+_OPTIONS = ("-q", "-p", "no:cacheprovider", "--tb=no", "--hypothesis-profile=few")
 _UNNOTICED = {0, 5}  # exit codes of pytest: all passed, or there are no tests
 _FIRST_FAILURE = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
 
@@ -45,6 +45,10 @@ class Trial:
     outcome: Outcome
     seconds: float
     test: str | None
+
+
+#: A point that no test reaches.
+UNREACHED = Trial(outcome=Outcome.SURVIVED, seconds=0.0, test=None)
 
 
 class Workbench:
@@ -73,23 +77,25 @@ class Workbench:
         compile_all = ["-m", "compileall", "-q", "--invalidation-mode", "checked-hash", str(SOURCE), "tests"]
         subprocess.run([sys.executable, *compile_all], cwd=folder, check=True)
 
-    def run(self, tests: list[str], limit_s: float) -> Trial:
-        """Run tests on the copy as it is.
+    def run_all(self, plugin: str, workers: int) -> None:
+        """Runs all tests, several at a time, with a plugin; some may fail.
 
         Args:
-            tests: Files and folders, from the root of the project.
+            plugin: The name of its module.
+            workers: Tests at a time.
+        """
+        process = self._start(["-p", plugin, "-n", str(workers)])
+        process.communicate()
+
+    def run(self, tests: list[str], limit_s: float) -> Trial:
+        """Runs tests on the copy as it is.
+
+        Args:
+            tests: Tests, files and folders, from the root of the project.
             limit_s: Seconds after which they are ended.
         """
         start = time.monotonic()
-        process = subprocess.Popen(
-            [sys.executable, "-m", "pytest", *_OPTIONS, *tests],
-            cwd=self.folder,
-            env=os.environ | {"PYTHONPATH": str(self.folder / "src"), "PYTHONDONTWRITEBYTECODE": "1"},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            start_new_session=True,
-        )
+        process = self._start(["-x", "-n", "0", *tests])
         resource.prlimit(process.pid, resource.RLIMIT_DATA, (_MEMORY, _MEMORY))
         try:
             output, _ = process.communicate(timeout=limit_s)
@@ -104,6 +110,17 @@ class Workbench:
         failure = _FIRST_FAILURE.search(output)
         test = failure[1] if failure else output[-200:]
         return Trial(outcome=Outcome.NOTICED, seconds=seconds, test=test)
+
+    def _start(self, options: list[str]) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [sys.executable, "-m", "pytest", *_OPTIONS, *options],
+            cwd=self.folder,
+            env=os.environ | {"PYTHONPATH": str(self.folder / "src"), "PYTHONDONTWRITEBYTECODE": "1"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
 
     def run_mutated(self, point: Point, tests: list[str], limit_s: float) -> Trial:
         """Run tests on a copy with one change, and take the change back."""

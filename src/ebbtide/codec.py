@@ -12,6 +12,7 @@ import dataclasses
 import types
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
+from copy import copy
 from enum import StrEnum
 from functools import cache, partial
 from operator import attrgetter
@@ -305,11 +306,26 @@ class Record:
 class State:
     """An object whose state can be stored: the attributes that its class declares, each by its type.
 
-    An attribute that only `__init__` knows is no part of it. One that stands in a container is made without
+    An attribute that is declared with a value begins with that, and a container with one of its own. One that
+    only `__init__` knows is no part of the state. An object that stands in a container is made without
     arguments, and then restored.
     """
 
     __slots__ = ()
+
+    def __init__(self) -> None:
+        kind: Any = type(self)
+        for name, container in _beginnings(kind)[1]:
+            setattr(self, name, copy(container))
+
+    def reset(self) -> None:
+        """Begins afresh: with the values that are declared, and with empty containers."""
+        kind: Any = type(self)
+        values, containers = _beginnings(kind)
+        for name, value in values:
+            setattr(self, name, value)
+        for name, _ in containers:
+            getattr(self, name).clear()
 
     def to_state(self) -> Any:
         """Returns all that later answers depend on, as plain data."""
@@ -318,6 +334,16 @@ class State:
     def restore(self, state: Any) -> None:
         """Takes up what `to_state` gave; for an object that was made alike and has seen nothing yet."""
         restore_state(self, state)
+
+
+@cache
+def _beginnings(kind: type) -> tuple[list[tuple[str, Any]], list[tuple[str, Any]]]:
+    """Returns the values that a class declares, and its empty containers."""
+    names = (name for base in kind.__mro__[::-1] for name in vars(base).get("__annotations__", ()))
+    declared = [(name, getattr(kind, name)) for name in dict.fromkeys(names) if hasattr(kind, name)]
+    declared = [one for one in declared if not isinstance(one[1], types.MemberDescriptorType)]
+    containers = [(name, value) for name, value in declared if hasattr(value, "clear")]
+    return [one for one in declared if one not in containers], containers
 
 
 def state_of(owner: object) -> dict[str, Any]:

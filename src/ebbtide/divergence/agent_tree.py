@@ -32,18 +32,10 @@ class AgentStart(NamedTuple):
 class AgentTree(State):
     """Orders by how often they were given, and for each chain those of the agents above it and its own."""
 
-    __slots__ = ("_equal", "_given", "_lines", "_people")
-
-    _equal: dict[Key, int]
-    _lines: dict[Key, tuple[Key, ...]]  # by the latest order, those above it
-    _given: dict[str, tuple[Key, ...]]
-    _people: set[str]  # chains whose order is that of a person, as far as is known
-
-    def __init__(self) -> None:
-        self._equal = {}
-        self._lines = {}
-        self._given = {}
-        self._people = set()
+    _equal: dict[Key, int] = {}
+    _lines: dict[Key, tuple[Key, ...]] = {}  # by the latest order, those above it
+    _given: dict[str, tuple[Key, ...]] = {}
+    _people: set[str] = set()  # chains whose order is that of a person, as far as is known
 
     def begin(self, chain: str, order: str, *, is_by_person: bool) -> None:
         """A chain begins with an order."""

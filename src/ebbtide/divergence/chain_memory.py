@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from copy import copy
 from dataclasses import dataclass
-from functools import cache
-from typing import Any, Final, get_type_hints
+from typing import Final
 
 from ebbtide.bounded import Bounded
 from ebbtide.budget.tally import Tally
@@ -44,18 +42,14 @@ class SessionMemory(State):
         wake_ups: When the agent of a chain wants to be woken up, by the chain.
     """
 
-    __slots__ = ("several", "spreads", "tree", "wake_ups")
-
-    several: bool
-    spreads: Bounded[Key, Spread]
+    several: bool = False
+    spreads: Bounded[Key, Spread] = Bounded(_SPREADS)
     tree: AgentTree
-    wake_ups: Bounded[str, float]
+    wake_ups: Bounded[str, float] = Bounded(_WAKE_UPS)
 
     def __init__(self) -> None:
-        self.several = False
-        self.wake_ups = Bounded(_WAKE_UPS)
+        super().__init__()
         self.tree = AgentTree()
-        self.spreads = Bounded(_SPREADS)
 
 
 class ChainMemory(State):
@@ -84,55 +78,28 @@ class ChainMemory(State):
             may have, read on or read much, or what it asks for moves.
     """
 
-    __slots__ = (
-        "advanced_at",
-        "callers",
-        "changes",
-        "condensed_at",
-        "deeds",
-        "known_looks",
-        "name",
-        "registry",
-        "repetition",
-        "rules",
-        "runs",
-        "searches",
-        "session",
-        "started",
-        "take_deed",
-        "tally",
-        "witnessed",
-    )
-
     registry: LoopRegistry
     repetition: Repetition
-    runs: int
+    runs: int = 0
     started: StartedWork
-    advanced_at: int
-    condensed_at: int
-    known_looks: int
-    changes: int
-    witnessed: int
-    deeds: int
-    callers: dict[str | None, None]
+    advanced_at: int = 0
+    condensed_at: int = 0
+    known_looks: int = 0
+    changes: int = 0
+    witnessed: int = 0
+    deeds: int = 0
+    callers: dict[str | None, None] = {}
 
     def __init__(self, name: str, rules: LoopRules, session: SessionMemory, tally: Tally) -> None:
+        super().__init__()
         self.name = name
         self.rules = rules
         self.session = session
         self.tally = tally
         self.registry = LoopRegistry()
         self.repetition = Repetition(rules)
-        self.runs = 0
         self.searches = False
         self.started = StartedWork()
-        self.advanced_at = 0
-        self.condensed_at = 0
-        self.known_looks = 0
-        self.changes = 0
-        self.witnessed = 0
-        self.deeds = 0
-        self.callers = {}
         self.take_deed: Callable[[ToolCall], Finding | None] = _take_nothing
 
     def patience(self, moment: Moment | None) -> int:
@@ -147,19 +114,15 @@ def _take_nothing(_: ToolCall) -> Finding | None:
 class Detector(State):
     """Detector of loops: it sees one event after the other, in bounded memory.
 
-    A detector declares what it keeps, each with the value at which it begins; each has containers of its own.
-
     Args:
         memory: What it shares with the other detectors of its chain.
     """
 
     def __init__(self, memory: ChainMemory) -> None:
+        super().__init__()
         self._memory = memory
         self._rules = memory.rules
         self._registry = memory.registry
-        kind: Any = type(self)
-        for name, container in _beginnings(kind)[1]:
-            setattr(self, name, copy(container))
 
     def see(self, moment: Moment) -> Finding | None:
         """Take one more event.
@@ -169,23 +132,6 @@ class Detector(State):
             nothing to say about it.
         """
         raise NotImplementedError
-
-    def reset(self) -> None:
-        """Begin afresh."""
-        kind: Any = type(self)
-        values, containers = _beginnings(kind)
-        for name, value in values:
-            setattr(self, name, value)
-        for name, _ in containers:
-            getattr(self, name).clear()
-
-
-@cache
-def _beginnings(kind: type[Detector]) -> tuple[list[tuple[str, Any]], list[tuple[str, Any]]]:
-    """Returns what a class declares: the values at which it begins, and its empty containers."""
-    declared = [(name, getattr(kind, name)) for name in get_type_hints(kind) if hasattr(kind, name)]
-    containers = [(name, value) for name, value in declared if hasattr(value, "clear")]
-    return [one for one in declared if one not in containers], containers
 
 
 PROBE: Final = "ebbtide_probe"  #: the name of the tool

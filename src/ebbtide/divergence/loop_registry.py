@@ -96,12 +96,7 @@ CARRIED_ON = Finding(kind=LoopKind.REPEAT, key=b"", count=0, at=1, calls=0, firs
 class LoopRegistry(State):
     """The loops of one chain by their identity; the one that was silent longest is forgotten first."""
 
-    __slots__ = ("loops",)
-
-    loops: dict[Key, Loop]
-
-    def __init__(self) -> None:
-        self.loops = {}
+    loops: dict[Key, Loop] = {}
 
     def carry(self, key: Key, count: int, now: int, event: int) -> bool:
         """Count on in a loop that is known; False where something is to be reported, or the loop is new.

@@ -77,13 +77,11 @@ class _UnreadCommands(State):
         memory: What is known of the chain.
     """
 
-    __slots__ = ("_memory", "_waiting")
-
-    _waiting: list[tuple[int, _Waiting]]  # with their places
+    _waiting: list[tuple[int, _Waiting]] = []  # with their places
 
     def __init__(self, memory: ChainMemory) -> None:
+        super().__init__()
         self._memory = memory
-        self._waiting = []
 
     @property
     def is_full(self) -> bool:
@@ -149,23 +147,24 @@ class LoopState(State):
     _batch: Batch
     _texts: AnswerTexts
     _effects: _UnreadCommands
-    event: int
-    ts: float | None
-    gap_s: float | None
-    has_time_passed: bool  # since the latest call
-    has_waited: bool  # whether a call that waits was part of that
-    is_broken: bool  # whether the latest call failed for no want of time
-    is_paused: bool  # whether a long pause began after such a call
-    _begun: dict[Key, int]  # starts of agents whose calls have not ended, by their order
-    unreadable: int
-    unrecorded: int  # calls whose arguments are not known
-    latest_user: Key
-    has_spoken: bool  # whether `Speech` has anything to forget
-    spending: bool
-    retried: bool
+    event: int = 0
+    ts: float | None = None
+    gap_s: float | None = None
+    has_time_passed: bool = False  # since the latest call
+    has_waited: bool = False  # whether a call that waits was part of that
+    is_broken: bool = False  # whether the latest call failed for no want of time
+    is_paused: bool = False  # whether a long pause began after such a call
+    _begun: dict[Key, int] = {}  # starts of agents whose calls have not ended, by their order
+    unreadable: int = 0
+    unrecorded: int = 0  # calls whose arguments are not known
+    latest_user: Key = UNKNOWN
+    has_spoken: bool = False  # whether `Speech` has anything to forget
+    spending: bool = False
+    retried: bool = False
     before_calls: deque[tuple[int, int]]  # units of money, and tokens, spent before each of the latest calls
 
     def __init__(self, name: str, rules: LoopRules, session: SessionMemory, tally: Tally) -> None:
+        super().__init__()
         self.name = name
         self.settle = False
         self.memory = memory = ChainMemory(name, rules, session, tally)
@@ -179,7 +178,6 @@ class LoopState(State):
         self._talk = self._listeners(Sees.TALK)
         self._spawns = self._detector(Spawns)
         self._errands = self._detector(Errands)
-        self._begun = {}
         self.stated = self._detector(Stated)
         self.spend = self._detector(Spend)
         self.hand_offs = self._detector(HandOffs)
@@ -195,20 +193,10 @@ class LoopState(State):
         self._texts = AnswerTexts()
         self._batch = Batch()
         self.numbering = Numbering()
-        self.event = 0
-        self.ts = None
-        self.gap_s = None
-        self.has_time_passed = self.has_waited = self.is_broken = self.is_paused = False
-        self.unreadable = 0
-        self.unrecorded = 0
-        self.latest_user = UNKNOWN
-        self.has_spoken = False
-        self.spending = False
         self.before_calls = deque(maxlen=rules.max_period)
         self.moment: Moment | None = None
         self.outcome: CallOutcome | None = None
         self.same_since = 0
-        self.retried = False
         self.has_failures = False  # whether any call failed or came back empty
 
     def _listeners_to(self, moment: Moment) -> tuple[_Listener, ...]:

@@ -12,16 +12,9 @@ _AT_ONCE = 8  # equal calls of one turn that a model may ask for; with more, tur
 class Batch(State):
     """The calls of one chain that were asked for at once, by the number that their caller gave or by turn."""
 
-    __slots__ = ("_copies", "_has_failed", "_name")
-
-    _name: str | int | None
-    _copies: dict[SettledKey, int]
-    _has_failed: bool
-
-    def __init__(self) -> None:
-        self._name = None
-        self._copies = {}
-        self._has_failed = False
+    _name: str | int | None = None
+    _copies: dict[SettledKey, int] = {}
+    _has_failed: bool = False
 
     def has(self, key: Key, number: str | int | None, turn: int | None) -> bool:
         """True if a call was counted already, since it was asked for several times at once.
@@ -65,18 +58,10 @@ class Numbering(State):
     [True, True, True, False, False, False]
     """
 
-    __slots__ = ("expected", "has_begun", "in_order", "late")
-
-    has_begun: bool
-    expected: int  # the number after the highest
-    in_order: bool  # whether nothing was passed over lately
-    late: int  # bit d: the number d + 1 below `expected` was passed over
-
-    def __init__(self) -> None:
-        self.has_begun = False
-        self.expected = 0
-        self.in_order = False
-        self.late = 0
+    has_begun: bool = False
+    expected: int = 0  # the number after the highest
+    in_order: bool = False  # whether nothing was passed over lately
+    late: int = 0  # bit d: the number d + 1 below `expected` was passed over
 
     def take(self, number: int) -> bool:
         """True if the event of that number comes for the first time.

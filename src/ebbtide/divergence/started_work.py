@@ -58,20 +58,16 @@ class Deed(NamedTuple):
 class StartedWork(State):
     """Calls of late that started or changed something: they are read when it matters."""
 
-    __slots__ = ("_asked_to", "_deeds", "_heard_at", "_latest", "_person_s", "_said", "_waiting")
-
-    _deeds: list[Deed]
-    _latest: int  # place of the latest call that started something
-    _person_s: float  # the longest time that a person named
+    _deeds: list[Deed] = []
+    _latest: int = -_LATELY  # place of the latest call that started something
+    _person_s: float = 0.0  # the longest time that a person named
 
     def __init__(self) -> None:
+        super().__init__()
         self._waiting: deque[tuple[int, ToolPolicy | None, object, str]] = deque(maxlen=_LATELY)
         self._asked_to = 0  # place of the latest call that was asked if it starts something
         self._heard_at = 0  # that of the latest call before the latest words of a person
         self._said = ""  # those words, until they are read
-        self._latest = -_LATELY
-        self._deeds = []
-        self._person_s = 0.0
 
     def wait(self, moment: Moment) -> None:
         """Take a call that did not fail, to be read later."""

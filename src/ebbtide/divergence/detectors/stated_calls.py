@@ -59,16 +59,9 @@ class NewGround(State):
         has_begun: Whether an action was ever stated.
     """
 
-    __slots__ = ("_memory", "has_begun", "steps")
-
-    steps: int
-    has_begun: bool
-    _memory: PackedKeys
-
-    def __init__(self) -> None:
-        self._memory = {}
-        self.steps = 0
-        self.has_begun = False
+    steps: int = 0
+    has_begun: bool = False
+    _memory: PackedKeys = {}
 
     def reset(self) -> None:
         """Another task: what is known stays known."""
@@ -147,33 +140,18 @@ class StatedCalls(State):
         ground: The steps since the actions last led to new ground.
     """
 
-    __slots__ = (
-        "_first_event",
-        "_is_unanswered",
-        "_memory",
-        "_order",
-        "_rules",
-        "_tools",
-        "_views",
-        "ground",
-    )
-
     ground: NewGround
-    _views: dict[int, _View]
-    _order: _Order | None
-    _is_unanswered: bool  # the latest order
-    _first_event: int  # of the steps over known ground
-    _tools: dict[str, None]  # that they name
+    _views: dict[int, _View] = {}
+    _order: _Order | None = None
+    _is_unanswered: bool = False  # the latest order
+    _first_event: int = 0  # of the steps over known ground
+    _tools: dict[str, None] = {}  # that they name
 
     def __init__(self, memory: ChainMemory) -> None:
+        super().__init__()
         self._memory = memory
         self._rules = memory.rules
         self.ground = NewGround()
-        self._views = {}
-        self._order = None
-        self._is_unanswered = False
-        self._first_event = 0
-        self._tools = {}
 
     def reset(self) -> None:
         """Another task, or another run."""
