@@ -260,6 +260,7 @@ def progress_bar(
         TimeRemainingColumn(),
         console=console(stderr=True),
         transient=True,
+        redirect_stdout=sys.stdout.isatty(),  # what goes to a file or a pipe goes there
     )
     with bar:
         task = bar.add_task("", total=total)
