@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
+from ebbtide.bounded import Bounded
 from ebbtide.divergence.chain_memory import Detector
 from ebbtide.divergence.loop_registry import Finding
 from ebbtide.divergence.moment import Moment
@@ -126,7 +127,7 @@ class Errand(NamedTuple):
 class Errands(Detector):
     """Follows the orders and the answers of one chain."""
 
-    _open: dict[str, Errand] = {}  # by the first of its names
+    _open: Bounded[str, Errand] = Bounded(_KEPT)  # by the first of its names
     _idle: int = 0  # agents in a row that changed nothing
     _after: int = 0  # of them, those that were started in spite of that
     _failed: int = 0  # agents in a row that failed
@@ -226,8 +227,6 @@ class Errands(Detector):
         is_launch = bool(started) and (len(text) <= 300 or _LAUNCHED.search(text[:_READ]) is not None)
         if is_launch and not _SPENT.search(text) and not any(_tagged(text[:_READ])):
             self._started += 1
-            if len(self._open) >= _KEPT:
-                del self._open[next(iter(self._open))]
             own = tuple(_names_in(text[:_READ]))
             self._open[started[0]] = errand._replace(names=(*names, *own))
             return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from ebbtide.bounded import Bounded
 from ebbtide.divergence.chain_memory import Detector, probe_call
 from ebbtide.divergence.loop_registry import Finding
 from ebbtide.divergence.moment import Moment
@@ -43,7 +44,7 @@ class FailingTools(Detector):
     Arguments that an error repeats are left out of it: "no document 7" is "no document 8".
     """
 
-    tools: dict[str, Failures] = {}
+    tools: Bounded[str, Failures] = Bounded(_TOOLS)
 
     def see(self, moment: Moment) -> Finding | None:
         """Take a call.
@@ -66,8 +67,6 @@ class FailingTools(Detector):
         failures = self.tools.pop(name, None)
         if failures is None:
             failures = Failures(event, now, {})
-            if len(self.tools) >= _TOOLS:
-                del self.tools[next(iter(self.tools))]
         self.tools[name] = failures
         if is_progress(failures.best, tallies_of(moment.beginning)):
             failures = self.tools[name] = Failures(event, now, {}, best=failures.best)

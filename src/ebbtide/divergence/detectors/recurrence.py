@@ -20,6 +20,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from ebbtide.bounded import Bounded
 from ebbtide.divergence.chain_memory import Detector, probe_call
 from ebbtide.divergence.loop_registry import Finding
 from ebbtide.divergence.moment import Moment
@@ -120,7 +121,7 @@ def _is_known(keys: dict[Key, None], text: str) -> bool:
 class Recurrences(Detector):
     """Follows the failing and empty outcomes of one chain."""
 
-    heads: dict[str, AttemptRow] = {}
+    heads: Bounded[str, AttemptRow] = Bounded(_HEADS)
 
     def reset(self) -> None:
         """Begin afresh: another task, or another run."""
@@ -147,8 +148,6 @@ class Recurrences(Detector):
         head, event = moment.head, moment.number
         attempts = self.heads.pop(head, None)
         if attempts is None:
-            if len(self.heads) >= _HEADS:
-                del self.heads[next(iter(self.heads))]
             attempts = AttemptRow()
         self.heads[head] = attempts
         is_empty = moment.is_empty

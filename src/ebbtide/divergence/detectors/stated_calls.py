@@ -21,6 +21,7 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 from zlib import crc32
 
+from ebbtide.bounded import Bounded
 from ebbtide.codec import State
 from ebbtide.divergence.chain_memory import ChainMemory
 from ebbtide.divergence.detectors.speech import may_tell
@@ -141,7 +142,7 @@ class StatedCalls(State):
     """
 
     ground: NewGround
-    _views: dict[int, _View] = {}
+    _views: Bounded[int, _View] = Bounded(_VIEWS)
     _order: _Order | None = None
     _is_unanswered: bool = False  # the latest order
     _first_event: int = 0  # of the steps over known ground
@@ -271,8 +272,6 @@ class StatedCalls(State):
             view = _View(0, words)
         else:
             view = _View(before.number + (share(before.words, words) < _ALIKE), words)
-        if len(self._views) >= _VIEWS:
-            del self._views[next(iter(self._views))]
         self._views[place] = view
         return f"{sight} {view.number}" if view.number else sight
 

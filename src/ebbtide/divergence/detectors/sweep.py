@@ -11,6 +11,7 @@ from __future__ import annotations
 import marshal
 from dataclasses import dataclass, field
 
+from ebbtide.bounded import Bounded
 from ebbtide.divergence.chain_memory import Detector, probe_call
 from ebbtide.divergence.loop_registry import Finding
 from ebbtide.divergence.moment import Moment
@@ -41,7 +42,7 @@ class Reading:
 class Sweeps(Detector):
     """Follows how resources are read, page by page or range by range."""
 
-    readings: dict[Key, Reading] = {}
+    readings: Bounded[Key, Reading] = Bounded(_RESOURCES)
     numbers: dict[str, tuple[int, ...]] = {}  # tool -> the numbers of its latest call
 
     def see(self, moment: Moment) -> Finding | None:
@@ -68,8 +69,6 @@ class Sweeps(Detector):
             resource = key_of(resource)
         reading = self.readings.get(resource)
         if reading is None:
-            if len(self.readings) >= _RESOURCES:
-                del self.readings[next(iter(self.readings))]
             reading = self.readings[resource] = Reading(numbers, numbers[0], has_text)
             self._cover(reading)
             return None
