@@ -22,12 +22,12 @@ from ebbtide.claims.claim import ClaimCheck as ClaimCheck
 from ebbtide.claims.claim import ClaimKind as ClaimKind
 from ebbtide.claims.claim_record import ClaimRecord as ClaimRecord
 from ebbtide.convergence.meter import ConvergenceMeter as ConvergenceMeter
-from ebbtide.convergence.score import RoundReading as RoundReading
 from ebbtide.convergence.meter import score_transcript as score_transcript
 from ebbtide.convergence.novelty import Novelty as Novelty
 from ebbtide.convergence.readiness import Readiness as Readiness
 from ebbtide.convergence.recommendation import Recommendation as Recommendation
 from ebbtide.convergence.score import ConvergenceScore as ConvergenceScore
+from ebbtide.convergence.score import RoundReading as RoundReading
 from ebbtide.convergence.score import RoundSummary as RoundSummary
 from ebbtide.convergence.signal import Signal as Signal
 from ebbtide.decision_log.deliberation.answer import DecisionAnswer as DecisionAnswer

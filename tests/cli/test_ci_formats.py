@@ -16,7 +16,7 @@ import pytest
 import xmlschema
 
 from ebbtide.claims.sentences import GRAVE
-from ebbtide.cli.runs.ci.sarif import RULE_TEXTS
+from ebbtide.cli.runs.ci_reports import RULE_TEXTS
 from ebbtide.profile.supervision import RULES
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "runs"

@@ -54,6 +54,21 @@ def test_score_report_says_signal_why_curve_readiness_and_flags() -> None:
         assert part in printed
 
 
+def test_a_bar_leaves_what_is_printed_alone() -> None:
+    """Where standard error alone is a terminal, a bar is shown there, and the objects come as they are."""
+    master, terminal = os.openpty()
+    command = [sys.executable, "-m", "ebbtide", "score", "--json", str(SHIPS), str(ESCALATES)]
+    env = os.environ | {"TERM": "xterm"}
+    process = subprocess.run(
+        command, stdout=subprocess.PIPE, stderr=terminal, env=env, timeout=60, check=True
+    )
+    os.close(terminal)
+    assert b"Scoring" in os.read(master, 1 << 16)
+    os.close(master)
+    files = [json.loads(line)["file"] for line in process.stdout.splitlines()]
+    assert files == [str(SHIPS), str(ESCALATES)]
+
+
 def test_explain_shows_the_nearest_claim_and_its_similarity(tmp_path: Path) -> None:
     """Each claim stands with the seen claim that it is most like; JSON has them by round."""
     file = tmp_path / "two.jsonl"

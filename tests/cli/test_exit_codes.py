@@ -18,7 +18,7 @@ import click
 import pytest
 
 from ebbtide.cli.app import root
-from ebbtide.cli.exits import EVERY_EXIT, Exit
+from ebbtide.cli.result import EVERY_EXIT, Exit
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 STUCK, HEALTHY = "runs/stuck.jsonl", "runs/healthy.jsonl"

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from ebbtide.cli.runs.money_options import MoneyKey
+from ebbtide.cli.runs.money import MoneyKey
 
 SAMPLES = Path(__file__).parents[1] / "traces" / "samples"
 Here = Callable[..., Any]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ebbtide.checking import check
-from ebbtide.cli.exits import Exit
+from ebbtide.cli.result import Exit
 from ebbtide.cli.runs.loops import loops
 from ebbtide.cli.runs.watch import LiveRun
 from ebbtide.supervision.run_options import RunOptions

@@ -8,7 +8,7 @@ import click
 import pytest
 
 from ebbtide.cli.app import root
-from ebbtide.cli.exits import Exit
+from ebbtide.cli.result import Exit
 
 # What stands for a value in the help; a list of words in brackets is the other way.
 METAVARS = {

@@ -202,7 +202,7 @@ def test_no_screen_of_the_log_shows_a_secret(tmp_path) -> None:
             assert (key in whole) is is_there, (screen, more)
             for path in written:
                 path.unlink()
-    again = ("record", "--mode", "shadow", decision)  # which names the one that it repeats
+    again = ("record", decision)  # which names the one that it repeats
     for screen in (again, ("stats", "--sample", "5"), ("audit",), ("think", identifier, key)):
         for form in ((), ("--json",)):
             printed = run("decisions", *screen, *log, *form)

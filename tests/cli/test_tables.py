@@ -12,8 +12,7 @@ from rich.text import Text
 
 from ebbtide.cli.app import root
 from ebbtide.cli.declaration import CommandGroup
-from ebbtide.cli.exits import Exit
-from ebbtide.cli.result import Result
+from ebbtide.cli.result import Exit, Result
 from ebbtide.cli.table import Table, more_rows
 from ebbtide.cli.terminal import Line, cell_width
 

@@ -301,8 +301,8 @@ def test_without_the_extra(teacher: Teacher) -> None:
 def test_nothing_heavy_is_loaded_without_a_model() -> None:
     """The gate without a trained model, and the commands until they train, load no numpy."""
     code = (
-        "import sys; from ebbtide import Candidate, assess; import ebbtide.cli.decisions.commands;"
-        "import ebbtide.cli.decisions.labelling;"
+        "import sys; from ebbtide import Candidate, assess; import ebbtide.cli.app;"
+        "import ebbtide.cli.decisions.teaching;"
         "assess(Candidate(description='We will use SQLite')); print('numpy' in sys.modules)"
     )
     process = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True)

@@ -12,7 +12,7 @@ import click
 
 from ebbtide import __version__
 from ebbtide.cli.declaration import CommandGroup
-from ebbtide.cli.exits import Exit
+from ebbtide.cli.result import Exit
 from ebbtide.cli.settings.options import SETTINGS_OPTIONS
 from ebbtide.cli.terminal import plain
 from ebbtide.errors import EbbtideError
@@ -97,6 +97,29 @@ _ARCHIVE = CommandGroup(
         "calibrate": "ebbtide.cli.archive.calibrate:calibrate",
     },
 )
+_DECISIONS = CommandGroup(
+    "decisions",
+    help="Record, find, review and exchange an agent's decisions.",
+    places={
+        "record": "ebbtide.cli.decisions.recording:record",
+        "think": "ebbtide.cli.decisions.recording:think",
+        "review": "ebbtide.cli.decisions.recording:review",
+        "amend": "ebbtide.cli.decisions.recording:amend",
+        "list": "ebbtide.cli.decisions.browsing:list_decisions",
+        "show": "ebbtide.cli.decisions.browsing:show",
+        "stats": "ebbtide.cli.decisions.browsing:stats",
+        "verify": "ebbtide.cli.decisions.browsing:verify",
+        "calibration": "ebbtide.cli.decisions.calibrating:calibration",
+        "audit": "ebbtide.cli.decisions.cleaning:audit",
+        "restore": "ebbtide.cli.decisions.cleaning:restore",
+        "purge": "ebbtide.cli.decisions.cleaning:purge",
+        "export": "ebbtide.cli.decisions.exchange:export",
+        "import": "ebbtide.cli.decisions.exchange:import_files",
+        "from": "ebbtide.cli.decisions.from_trace:from_trace",
+        "label": "ebbtide.cli.decisions.teaching:label",
+        "train": "ebbtide.cli.decisions.teaching:train",
+    },
+)
 root = _Ebbtide(
     "ebbtide",
     help="Check the runs of AI agents: convergence, loops, decisions, cost.",
@@ -120,7 +143,7 @@ root = _Ebbtide(
         "stop": "ebbtide.cli.rounds.stop:stop",
         "extract": "ebbtide.cli.rounds.extract:extract",
         "calibrate": "ebbtide.cli.rounds.calibrate:calibrate",
-        "decisions": "ebbtide.cli.decisions.commands:app",
+        "decisions": _DECISIONS,
         "formats": "ebbtide.cli.reference:formats",
         "schema": "ebbtide.cli.reference:schema",
     },

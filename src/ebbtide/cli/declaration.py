@@ -22,9 +22,8 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
 import click
 
-from ebbtide.cli.exits import EVERY_EXIT, Exit
-from ebbtide.cli.result import Result
-from ebbtide.cli.settings.options import SETTINGS_OPTIONS, SHOWS, load_settings
+from ebbtide.cli.result import EVERY_EXIT, Exit, Result
+from ebbtide.cli.settings.options import SETTINGS_OPTIONS, load_settings, shows_settings
 from ebbtide.regular_file import special_kind
 from ebbtide.settings_file import meant
 
@@ -78,10 +77,7 @@ class Command(click.Command):
     """A command whose parameters are those of its function; click's decorators make it by ``cls=Command``.
 
     Args:
-        name: Name of the command.
-        callback: The function.
         exits: When it ends with which code, where that differs from `EVERY_EXIT`.
-        **settings: Further arguments of `click.Command`.
     """
 
     def __init__(
@@ -147,7 +143,7 @@ class Command(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Runs the function, or shows the settings that it would run with."""
-        if ctx.meta.get(SHOWS):
+        if shows_settings(ctx):
             from ebbtide.cli.settings.shown import show_settings
 
             show_settings(ctx)
@@ -173,7 +169,6 @@ class CommandGroup(click.Group):
 
     Args:
         places: Module and name of each command, or the command itself, by the name that it is called by.
-        **settings: Further arguments of `click.Group`.
     """
 
     command_class = Command
@@ -248,7 +243,7 @@ class _Number(click.ParamType[Any]):
 class _DeclaredArgument(click.Argument):
     def process_value(self, ctx: click.Context, value: Any) -> Any:
         """Whoever asks for the settings names no file."""
-        return None if ctx.meta.get(SHOWS) else super().process_value(ctx, value)
+        return None if shows_settings(ctx) else super().process_value(ctx, value)
 
 
 _LONGEST_LIST = 60  # characters of the words that an option takes

@@ -1,13 +1,38 @@
-"""The result of a command, which knows its text and its JSON."""
+"""The result of a command: its text, its JSON, and its exit code."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from enum import IntEnum
+from typing import Any, Final
 
-from ebbtide.cli.exits import Exit
 from ebbtide.cli.terminal import Line, print_json, print_lines, terminal_width
+
+
+class Exit(IntEnum):
+    """Exit codes of the command, on which scripts can rely."""
+
+    DONE = 0  #: for ``stop``: CONTINUE
+    BAD_INPUT = 2  #: input, usage or a log that cannot be used
+    SHIP = 10  #: ``stop``
+    ESCALATE = 20  #: ``stop``
+    LOOP = 30  #: ``loops`` found one, or a detector or hook of ``doctor`` is silent
+    REFUSED = 40  #: ``decisions``: the gate refused it, it is a duplicate, or its frame is not captured
+    NOT_VERIFIED = 41  #: ``decisions verify``: something was changed or is missing
+    CHECK_FAILED = 50  #: ``check --fail-on``: a run meets a condition
+    PARTLY = 51  #: ``archive check``: some runs could not be checked
+    ENDED = 60  #: ``run --stop``: the run was ended
+    INTERRUPTED = 130  #: by Ctrl-C, as shells count it: 128 and the number of the signal
+    PIPE_CLOSED = 141  #: whatever read the output went away, likewise
+
+
+#: When every command ends so, unless it says more.
+EVERY_EXIT: Final[Mapping[Exit, str]] = {
+    Exit.DONE: "done",
+    Exit.BAD_INPUT: "wrong usage, or a file that cannot be used",
+    Exit.INTERRUPTED: "interrupted by Ctrl-C",
+}
 
 
 @dataclass(frozen=True, slots=True)

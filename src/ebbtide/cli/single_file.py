@@ -11,12 +11,8 @@ from ebbtide.traces.input.source import STDIN
 def single_file(name: str, advice: str) -> str:
     """The name of the file, or of a folder that holds one run.
 
-    Args:
-        name: As it was given.
-        advice: What to do with a folder, in a sentence.
-
     Raises:
-        TranscriptError: It is a folder of files.
+        TranscriptError: It is a folder of files; `advice` says in a sentence what to do with it.
     """
     if name != STDIN and os.path.isdir(name):  # noqa: PTH112 - pathlib takes long to load
         from ebbtide.traces.agents.openhands import is_conversation

@@ -54,7 +54,6 @@ class Table:
             optional: Headers of the columns that may be left out, the least important first.
             last: Columns of the terminal that the last one needs.
             right: Headers of the columns that are set to the right.
-            **settings: As for the class.
         """
         headers = list(columns)
         for left_out in ("", *optional):

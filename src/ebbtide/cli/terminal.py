@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TextIO, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from ebbtide.errors import ConfigError
 
@@ -28,9 +28,6 @@ CLASS_STYLES = {"HIGH": "green", "MEDIUM": "yellow", "LOW": "red"}
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
-_TRAILING = re.compile(r"(?<![ \t])[ \t]+$", re.MULTILINE)
-
-
 def plain(text: str, length: int | None = None) -> str:
     """`text` on one line, without anything that a terminal would obey.
 
@@ -42,46 +39,17 @@ def plain(text: str, length: int | None = None) -> str:
     return line if length is None or len(line) <= length else f"{line[: length - 1]}\u2026"
 
 
-def styled(text: str, style: str = "", *, indent: int = 0) -> Text:
-    """Safe text for rich on one line: no markup, no escape sequences."""
-    from rich.text import Text
-
-    return Text(" " * indent + plain(text), style=style)
-
-
-class _Trimmed:
-    """Standard output without the blanks that pad cells at the end of a line.
-
-    Args:
-        stream: It. What is written holds whole lines.
-    """
-
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-
-    def write(self, text: str) -> int:
-        """Write some lines; how many characters were given."""
-        self._stream.write(_TRAILING.sub("", text))
-        return len(text)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
-
-
 def console(*, stderr: bool = False) -> Console:
     """The terminal; colour and width follow what it can do, and NO_COLOR."""
     from rich.console import Console
 
-    file = None if stderr or shows_colours() else cast("TextIO", _Trimmed(sys.stdout))
-    return Console(file=file, stderr=stderr, highlight=False, markup=False, soft_wrap=False)
+    return Console(stderr=stderr, highlight=False, markup=False, soft_wrap=False)
 
 
-def print_line(text: str, style: str = "") -> None:
-    """Print safe text on one line, in colour where standard output shows colours."""
-    if shows_colours():
-        console().print(styled(text, style), soft_wrap=True)
-    else:
-        print(plain(text))
+def short_path(path: str) -> str:
+    """Returns a path as people write it, with ``~`` for their folder."""
+    inside = path.removeprefix(os.path.expanduser("~"))  # noqa: PTH111 - Path refuses where there is none
+    return f"~{inside}" if inside != path and inside.startswith(os.sep) else path
 
 
 def shows_colours() -> bool:
@@ -292,14 +260,26 @@ def progress_bar(
         TimeRemainingColumn(),
         console=console(stderr=True),
         transient=True,
+        redirect_stdout=sys.stdout.isatty(),  # what goes to a file or a pipe goes there
     )
     with bar:
         task = bar.add_task("", total=total)
         yield lambda count: bar.advance(task, count)
 
 
-def write_file(path: Path, text: str) -> None:
-    """Write a file, and say so.
+_Item = TypeVar("_Item")
+
+
+def tracked(title: str, items: Iterable[_Item], total: int) -> Iterator[_Item]:
+    """Yields items, with a bar that shows how many of them are done; none where the total is 0."""
+    with progress_bar(title, total) as advance:
+        for item in items:
+            yield item
+            advance(1)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file.
 
     Raises:
         ConfigError: It cannot be written.
@@ -308,4 +288,9 @@ def write_file(path: Path, text: str) -> None:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise ConfigError(f"{path}: cannot be written: {error.strerror or error}") from error
+
+
+def write_file(path: Path, text: str) -> None:
+    """Write a file, and say so; what it raises is as for `write_text`."""
+    write_text(path, text)
     print(f"wrote {plain(str(path))}", file=sys.stderr)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Annotated
 
 import click
 
-from ebbtide.cli.declaration import Argument, AsJson, Command, Option
+from ebbtide.cli.declaration import Argument, Command, Option
+from ebbtide.cli.result import Result
 from ebbtide.cli.settings.options import nearest_file
 from ebbtide.cli.settings.project_settings import ProjectSettings
 from ebbtide.cli.settings.trusted_folders import TrustBook, TrustedFolder, reaching_keys
-from ebbtide.cli.terminal import plain, print_json
+from ebbtide.cli.terminal import Line
 from ebbtide.errors import ConfigError
 
 
@@ -22,8 +24,7 @@ def trust(
     ] = ".",
     undo: Annotated[bool, Option("--undo", help="Stop trusting the folder.")] = False,
     shows: Annotated[bool, Option("--list", help="List the trusted folders.")] = False,
-    as_json: AsJson = False,
-) -> None:
+) -> Result:
     """Trust the settings of a folder.
 
     Settings that the program finds by itself may not name a store, a command, an address, or a file outside
@@ -33,26 +34,23 @@ def trust(
         raise ConfigError("--undo and --list cannot be combined")
     book = TrustBook.load()
     if shows:
-        _print("trusted", book.folders, [], as_json=as_json)
-        return
+        return _result("trusted", book.folders)
     if undo:
-        _print("no longer trusted", book.remove(os.path.realpath(folder)), [], as_json=as_json)
-        return
+        return _result("no longer trusted", book.remove(os.path.realpath(folder)))
     file = nearest_file(folder)
     if file is None:
         raise ConfigError(f"{folder}: no settings found, neither ebbtide.toml nor [tool.ebbtide]")
     settings = ProjectSettings.load(file)
     trusted = TrustedFolder.of(settings)
     book.add(trusted)
-    _print("trusted", [trusted], reaching_keys(settings), as_json=as_json)
+    return _result("trusted", [trusted], reaching_keys(settings))
 
 
-def _print(state: str, folders: list[TrustedFolder], keys: list[str], *, as_json: bool) -> None:
-    """Print folders, and what it is that their settings may now say."""
-    if as_json:
-        print_json({"schema": 1, "state": state, "folders": [row.to_dict() for row in folders]})
-        return
+def _result(state: str, folders: Sequence[TrustedFolder], keys: Sequence[str] = ()) -> Result:
+    """Returns folders, and what it is that their settings may now say."""
+    wire = {"schema": 1, "state": state, "folders": [row.to_dict() for row in folders]}
+    may = f", which sets {', '.join(keys)}" if keys else ""
+    lines = [Line.safe(f"{state}: {row.path}{may}") for row in folders]
     if not folders:
-        print("no folder is trusted" if state == "trusted" else "the folder was not trusted")
-    for row in folders:
-        print(plain(f"{state}: {row.path}{', which sets ' * bool(keys)}{', '.join(keys)}"))
+        lines = [Line("no folder is trusted" if state == "trusted" else "the folder was not trusted")]
+    return Result(lambda: wire, lambda _: lines)

@@ -21,8 +21,7 @@ from ebbtide.budget.ledger.call_ledger import CallSums
 from ebbtide.budget.prices import Prices
 from ebbtide.budget.tally import units
 from ebbtide.checking import check_many
-from ebbtide.cli.runs.money import SessionMoney
-from ebbtide.cli.runs.money_options import MoneyKey
+from ebbtide.cli.runs.money import MoneyKey, SessionMoney
 from ebbtide.supervision.run_options import RunOptions
 from ebbtide.supervision.summary.run_summary import RunSummary
 from ebbtide.traces.money.money_cache import MoneyCache

@@ -30,8 +30,7 @@ from ebbtide.batch.tables.table_rows import open_table
 from ebbtide.cli.archive.check import bad_run_lines
 from ebbtide.cli.archive.sources import RunTimeout, Sources, with_columns
 from ebbtide.cli.declaration import Command, Jobs, Option, Output, WordChoice
-from ebbtide.cli.exits import Exit
-from ebbtide.cli.result import Result
+from ebbtide.cli.result import Exit, Result
 from ebbtide.cli.runs.options import with_archive_options
 from ebbtide.cli.table import Table
 from ebbtide.cli.terminal import Line, plain, progress_bar, write_file
@@ -276,12 +275,7 @@ def _are_results(source: str) -> bool:
 
 
 def _of_results(results: Sequence[Path], outcomes: RunOutcomes | None) -> Result:
-    """Returns what verdicts would have saved, and the successes they would have cost, file by file.
-
-    Args:
-        results: The files.
-        outcomes: How the runs came out; None takes what git says of their changes.
-    """
+    """Returns what verdicts would have saved and cost, file by file; by git where no outcomes are given."""
     endings = {path: endings_by_results(path) for path in results}
     known_outcomes = outcomes_in_git(endings) if outcomes is None else outcomes
     lines = {path: ended_by_results(path, known_outcomes) for path in results}

@@ -21,8 +21,7 @@ from ebbtide.batch.tables.row_map import RowMap
 from ebbtide.batch.tables.table_rows import open_table
 from ebbtide.cli.archive.sources import RunTimeout, Sources, with_columns
 from ebbtide.cli.declaration import OUTPUT, Command, Jobs, Option, Repo
-from ebbtide.cli.exits import Exit
-from ebbtide.cli.result import Result
+from ebbtide.cli.result import Exit, Result
 from ebbtide.cli.runs.options import with_archive_options
 from ebbtide.cli.settings.options import current_settings
 from ebbtide.cli.terminal import Line, progress_bar
@@ -130,12 +129,7 @@ _BAD_RUNS_SHOWN = 10
 
 
 def bad_run_lines(statuses: Mapping[str, int], bad_runs: Sequence[BadRun]) -> Iterator[Line]:
-    """Yields which runs could not be checked, and why.
-
-    Args:
-        statuses: How many came to what, by `ResultStatus`.
-        bad_runs: The first of them.
-    """
+    """Yields the first runs that could not be checked, and why, below the numbers by `ResultStatus`."""
     if statuses.get(ResultStatus.NO_TRACE):
         yield Line.safe(f"{count(statuses[ResultStatus.NO_TRACE], 'file')} that are not traces")
     bad = statuses.get(ResultStatus.UNREADABLE, 0) + statuses.get(ResultStatus.OUT_OF_TIME, 0)

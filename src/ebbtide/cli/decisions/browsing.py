@@ -13,10 +13,9 @@ import click
 
 from ebbtide.cli.decisions.place import Identifier, Limit, Place, Since, Until, past_moment_of, with_log
 from ebbtide.cli.declaration import Argument, Command, Option, Redact
-from ebbtide.cli.exits import Exit
-from ebbtide.cli.result import Result
+from ebbtide.cli.result import Exit, Result
 from ebbtide.cli.table import Table
-from ebbtide.cli.terminal import Line, console, plain, warn
+from ebbtide.cli.terminal import Line, console, plain, warn, write_text
 from ebbtide.decision_log.exchange.record_fields import record_fields
 from ebbtide.decision_log.log.meaning import search_by_meaning
 from ebbtide.decision_log.record.particulars import Particulars, RecordStatus
@@ -44,7 +43,7 @@ Statuses = Annotated[
 
 
 @click.command(name="list", cls=Command)
-@with_log(session=True)
+@with_log("agent", "session")
 def list_decisions(
     place: Place,
     words: Annotated[
@@ -151,7 +150,7 @@ def _embedder(place: Place) -> Embedder | None:
 
 
 @click.command(cls=Command)
-@with_log(session=False)
+@with_log()
 def show(
     place: Place,
     decision: Identifier,
@@ -181,7 +180,7 @@ def show(
 
 
 @click.command(cls=Command)
-@with_log(session=False)
+@with_log("agent")
 def stats(
     place: Place,
     prometheus: Annotated[
@@ -259,7 +258,7 @@ def _sample(place: Place, *, size: int) -> Result:
         Exit.NOT_VERIFIED: "something was changed or is missing",
     },
 )
-@with_log(session=False)
+@with_log("agent")
 def verify(
     place: Place,
     heads: Annotated[
@@ -278,10 +277,7 @@ def verify(
         verification = log.verify(heads=heads_before)
     if write_heads is not None and verification.ok:
         content = json.dumps({"schema": 1, "heads": verification.heads}, indent=2) + "\n"
-        try:
-            write_heads.write_text(content, encoding="utf-8")
-        except OSError as error:
-            raise ConfigError(f"{write_heads}: cannot be written: {error.strerror or error}") from error
+        write_text(write_heads, content)
 
     def text(_width: int) -> Iterator[Line]:
         for fault in verification.faults:

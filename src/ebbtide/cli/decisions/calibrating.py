@@ -17,7 +17,7 @@ from ebbtide.decision_log.calibration.scores import Scores
 
 
 @click.command(cls=Command)
-@with_log(session=False)
+@with_log("agent")
 def calibration(place: Place) -> Result:
     """Measure how accurate the stated confidence was.
 

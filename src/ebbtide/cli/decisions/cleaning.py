@@ -13,7 +13,7 @@ import click
 from ebbtide.cli.decisions.place import By, Limit, Place, Why, Yes, past_moment_of, with_log
 from ebbtide.cli.declaration import Argument, Command, Option, Output, ProfileName
 from ebbtide.cli.result import Result
-from ebbtide.cli.terminal import Line, plain
+from ebbtide.cli.terminal import Line, plain, write_text
 from ebbtide.decision_log.cleaning import cleanup
 from ebbtide.decision_log.cleaning.cleanup import Plan, PlannedRow
 from ebbtide.decision_log.record.record import Decision, Status
@@ -34,7 +34,7 @@ _PLAN = Option("--plan", metavar="FILE", help="Plan file that `decisions audit` 
 
 
 @click.command(cls=Command)
-@with_log(session=True)
+@with_log("agent", "session")
 def audit(
     place: Place,
     output: Output = None,
@@ -61,10 +61,7 @@ def audit(
         found = cleanup.audit(log, rules)
     if output is not None:
         text = json.dumps(found.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
-        try:
-            output.write_text(f"{text}\n", encoding="utf-8")
-        except OSError as error:
-            raise ConfigError(f"{output}: cannot be written: {error.strerror or error}") from error
+        write_text(output, f"{text}\n")
     shown = redacted(found)
     return Result(shown.to_dict, partial(_plan_lines, shown, limit, output))
 
@@ -100,7 +97,7 @@ def _apply(place: Place, path: Path, *, leave: Sequence[str], by: str, really: b
 
 
 @click.command(cls=Command)
-@with_log(session=True)
+@with_log("agent", "session")
 def restore(
     place: Place,
     decisions: Annotated[
@@ -134,7 +131,7 @@ def restore(
 
 
 @click.command(cls=Command)
-@with_log(session=False)
+@with_log("agent")
 def purge(
     place: Place,
     before: Annotated[

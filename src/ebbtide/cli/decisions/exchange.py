@@ -9,14 +9,12 @@ from pathlib import Path
 from typing import Annotated
 
 import click
-from rich.progress import track
 
 from ebbtide.cli.decisions.browsing import Statuses
 from ebbtide.cli.decisions.place import Place, with_log
 from ebbtide.cli.declaration import FORMAT, Argument, Command, Fields, Option, Redact
-from ebbtide.cli.exits import Exit
-from ebbtide.cli.result import Result
-from ebbtide.cli.terminal import Line, console, plain, warn
+from ebbtide.cli.result import Exit, Result
+from ebbtide.cli.terminal import Line, plain, tracked, warn, write_text
 from ebbtide.decision_log.exchange.arrivals import Arrival, Broken
 from ebbtide.decision_log.exchange.folder import export_folder, read_files
 from ebbtide.decision_log.exchange.importing import Imported, import_decisions, linked_records, survey
@@ -32,7 +30,7 @@ from ebbtide.traces.input.source import STDIN, gather, read_pieces, source_name
 
 _IN_FORCE = (Status.KEPT, Status.SUPERSEDED)
 _WITH_TEXT = tuple(status for status in Status if status is not Status.PURGED)
-_SUFFIXES = {".jsonl": WriteFormat.JSONL, ".ndjson": WriteFormat.JSONL}
+_SUFFIXES = {".json": WriteFormat.JSON, ".jsonl": WriteFormat.JSONL, ".ndjson": WriteFormat.JSONL}
 _RECORDS = ("*.md", "*.markdown")
 #: What stands beside the records of a folder.
 _NO_RECORDS = frozenset({"readme", "index", "template", "adr-template"})
@@ -41,7 +39,7 @@ _LARGEST = 256 << 20  # bytes of a file
 
 
 @click.command(cls=Command)
-@with_log(session=True)
+@with_log("agent", "session")
 def export(
     place: Place,
     to: Annotated[
@@ -86,7 +84,7 @@ def export(
     name="import",
     exits={Exit.BAD_INPUT: "wrong usage, or a file or a part of one that cannot be used"},
 )
-@with_log(session=True)
+@with_log("agent", "session")
 def import_files(
     place: Place,
     files: Annotated[
@@ -125,11 +123,7 @@ def import_files(
 
 
 def _kind_of(to: Path | None) -> WriteFormat:
-    if to is None:
-        return WriteFormat.JSON
-    if to.suffix == ".json":
-        return WriteFormat.JSON
-    return _SUFFIXES.get(to.suffix.lower()) or WriteFormat.MADR
+    return WriteFormat.JSON if to is None else _SUFFIXES.get(to.suffix.lower(), WriteFormat.MADR)
 
 
 def _export_file(decisions: Sequence[Decision], to: Path | None, kind: WriteFormat) -> None:
@@ -140,10 +134,7 @@ def _export_file(decisions: Sequence[Decision], to: Path | None, kind: WriteForm
     if to is None:
         sys.stdout.write(text)
         return
-    try:
-        to.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise ConfigError(f"{to}: cannot be written: {error.strerror or error}") from error
+    write_text(to, text)
     warn(f"{len(decisions)} decisions written to {to}")
 
 
@@ -183,23 +174,16 @@ def _shown(
     paths: Sequence[str], kind: FileFormat | None, keys: RowFields | None
 ) -> Iterator[tuple[str, Arrival]]:
     """Yields the decisions of each file, with a bar on a terminal where that takes a while."""
-    progress = console(stderr=True)
-    quiet = not progress.is_terminal
-    for path in track(paths, "Files", console=progress, transient=True, disable=quiet or len(paths) < 2):
+    is_alone = len(paths) == 1
+    for path in tracked("Files", paths, 0 if is_alone else len(paths)):
         try:
             content = _content(path)
-            total = content.count("\n") + 1
-            arrivals = track(
-                read_decisions(content, source_name(path), kind=kind, keys=keys),
-                "Reading",
-                total=total,
-                console=progress,
-                transient=True,
-                disable=quiet or len(paths) > 1,
-            )
-            yield from ((path, arrival) for arrival in arrivals)
+            arrivals = read_decisions(content, source_name(path), kind=kind, keys=keys)
+            lines = content.count("\n") + 1
+            for arrival in tracked("Reading", arrivals, lines if is_alone else 0):
+                yield path, arrival
         except TranscriptError as error:
-            if len(paths) == 1:
+            if is_alone:
                 raise
             yield path, Broken.of(error, source_name(path))
 

@@ -50,7 +50,7 @@ _NAME = 100  # characters of a speaker
 
 
 @click.command(cls=Command, name="from")
-@with_log(session=True)
+@with_log("agent", "session")
 def from_trace(
     place: Place,
     file: Annotated[str, Argument(metavar="FILE", help="A conversation, or - for standard input.")],
@@ -163,16 +163,10 @@ def _lines(filtered: FilteredTurns, width: int, *, refusals_too: bool) -> Iterat
             table.add(Line(f"{each.turn.number:>5}", "dim"), list(_candidate_lines(each)))
         yield from table.lines(width, header=False)
         yield Line()
-    kept_count, refusals, duplicates, proposals = (
-        len(filtered.having(disposition))
-        for disposition in (
-            Disposition.KEPT,
-            Disposition.REFUSED,
-            Disposition.DUPLICATE,
-            Disposition.PROPOSED,
-        )
-    )
-    counts = [f"{kept_count:,} kept", f"{refusals:,} refused", count(duplicates, "duplicate")]
+    numbers = {disposition: len(filtered.having(disposition)) for disposition in Disposition}
+    counts = [f"{numbers[Disposition.KEPT]:,} kept", f"{numbers[Disposition.REFUSED]:,} refused"]
+    counts.append(count(numbers[Disposition.DUPLICATE], "duplicate"))
+    proposals = numbers[Disposition.PROPOSED]
     counts += [count(proposals, "open proposal")] if proposals else []
     counts += [count(filtered.reversals, "possible reversal")] if filtered.reversals else []
     counts += (

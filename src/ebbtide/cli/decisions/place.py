@@ -43,12 +43,8 @@ Since = Annotated[str | None, Option("--since", metavar="WHEN", help=SINCE)]
 Until = Annotated[str | None, Option("--until", metavar="WHEN", help=UNTIL)]
 Identifier = Annotated[str, Argument(metavar="ID", help="Id of a decision, or the beginning of one.")]
 
-_OF_A_LOG = {
-    "log": (Log, None),
-    "tenant": (Tenant, "default"),
-    "agent": (Agent, None),
-    "session": (Session, None),
-}
+_OF_A_LOG: dict[str, tuple[Any, Any]] = {"log": (Log, None), "tenant": (Tenant, "default")}
+_PARTS: dict[str, tuple[Any, Any]] = {"agent": (Agent, None), "session": (Session, None)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,14 +112,13 @@ def _make_folder(folder: Path) -> None:
         ) from error
 
 
-def with_log(*, session: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def with_log(*parts: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Gives a command the options that name a log; its first argument is the `Place` that they name.
 
     Args:
-        session: Whether one session can be named too.
+        *parts: What of the log can be named too: "agent", "session". An id needs neither.
     """
-    options = {name: option for name, option in _OF_A_LOG.items() if session or name != "session"}
-    return shared(options, Place)
+    return shared(_OF_A_LOG | {name: _PARTS[name] for name in parts}, Place)
 
 
 _SPAN = re.compile(r"\+?(\d{1,5})([hdwmy])")

@@ -12,14 +12,13 @@ import click
 from ebbtide.cli.decisions.place import By, Identifier, Place, Why, with_log
 from ebbtide.cli.decisions.typed import Fields, Links, TextFile, typed_decision, typed_links, typed_text
 from ebbtide.cli.declaration import Argument, Command, Option, ProfileName
-from ebbtide.cli.exits import Exit
-from ebbtide.cli.result import Result
+from ebbtide.cli.result import Exit, Result
 from ebbtide.cli.terminal import Line, plain
 from ebbtide.decision_log.deliberation.answer import DecisionAnswer, DecisionVerdict
 from ebbtide.decision_log.deliberation.deliberation import Deliberation
 from ebbtide.decision_log.log.decision_log import DecisionLog
 from ebbtide.decision_log.record.particulars import Particulars, RecordOption, RecordStatus
-from ebbtide.decision_log.record.record import Decision, DecisionOutcome, Link, Mode, Relation, Review, Status
+from ebbtide.decision_log.record.record import Decision, DecisionOutcome, Link, Relation, Review, Status
 from ebbtide.decision_log.record.review import SIGNAL
 from ebbtide.decision_log.record.wire import decision_document
 from ebbtide.errors import ConfigError, UnknownDecisionError
@@ -37,7 +36,7 @@ _Text = Annotated[
     cls=Command,
     exits={Exit.REFUSED: "the gate refuses the decision, it is a duplicate, or its frame is not captured"},
 )
-@with_log(session=True)
+@with_log("agent", "session")
 def record(
     place: Place,
     text: _Text = None,
@@ -68,7 +67,6 @@ def record(
     force: Annotated[
         bool, Option("--force", help="Record the decision even if the gate refuses it.")
     ] = False,
-    mode: Annotated[Mode, Option("--mode", help="What the gate may do.")] = Mode.ENFORCE,
     profile: ProfileName = "default",
 ) -> Result:
     """Record a decision.
@@ -92,7 +90,7 @@ def record(
     if opens and (of or links or typed.words):
         raise ConfigError("--open takes only a text and a frame; pass the other fields later with --of ID")
     with place.open(new=True) as log:
-        work = Deliberation(log, profile=rules, mode=mode)
+        work = Deliberation(log, profile=rules)
         frame, description = typed.frame or "decision", typed.description or ""
         if opens:
             answer = work.try_start(log.agent or "agent", description, frame, log.session)
@@ -107,7 +105,7 @@ def record(
 
 
 @click.command(cls=Command)
-@with_log(session=False)
+@with_log()
 def think(
     place: Place,
     decision: Identifier,
@@ -128,7 +126,7 @@ def think(
 
 
 @click.command(cls=Command)
-@with_log(session=False)
+@with_log()
 def review(
     place: Place,
     decision: Identifier,
@@ -160,7 +158,7 @@ def review(
 
 
 @click.command(cls=Command)
-@with_log(session=False)
+@with_log()
 def amend(
     place: Place,
     decision: Identifier,
@@ -193,7 +191,7 @@ def amend(
         raise ConfigError(
             f"{names}: a recorded decision cannot change; record a new decision that supersedes it"
         )
-    change, links = typed.particulars, typed_links(link)
+    change, links = typed.words.get("particulars"), typed_links(link)
     titles = typed.words.get("options", ())
     if titles:
         change = _with_titles(change or Particulars(), titles)

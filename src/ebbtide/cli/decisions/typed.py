@@ -67,12 +67,6 @@ class Typed:
     words: Mapping[str, Any]
     frame: str | None
 
-    @property
-    def particulars(self) -> Particulars | None:
-        """The particulars of the record."""
-        found: Particulars | None = self.words.get("particulars")
-        return found
-
 
 def typed_text(argument: str | None, file: Path | None, what: str) -> str:
     """Returns a text: the argument, ``-`` for standard input, or that of a file.

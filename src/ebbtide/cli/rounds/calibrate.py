@@ -9,11 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any
 
 import click
-from rich.progress import track
 
 from ebbtide.cli.declaration import FILE, Argument, Command, Fields, Option, Output, ProfileName
-from ebbtide.cli.exits import Exit
-from ebbtide.cli.result import Result
+from ebbtide.cli.result import Exit, Result
 from ebbtide.cli.rounds.scoring_options import (
     EmbedderName,
     EmbeddingCache,
@@ -23,7 +21,7 @@ from ebbtide.cli.rounds.scoring_options import (
 )
 from ebbtide.cli.single_file import single_file
 from ebbtide.cli.table import Table
-from ebbtide.cli.terminal import Line, console, plain, write_file
+from ebbtide.cli.terminal import Line, plain, tracked, write_file
 from ebbtide.convergence.calibration.labelled import EXPECTED, LabelledPair, LabelledTranscript, PairFields
 from ebbtide.convergence.calibration.pairs import MeasureReport, PairCalibration, calibrate_pairs
 from ebbtide.convergence.calibration.profile_file import profile_toml
@@ -83,7 +81,12 @@ def calibrate(
     result = (
         calibrate_pairs(pairs, current, embedder=level.embedder, precision_at_least=precision)
         if pairs
-        else calibrate_stops(transcripts, current, embedder=level.embedder, track=_progress)
+        else calibrate_stops(
+            transcripts,
+            current,
+            embedder=level.embedder,
+            track=_progress,
+        )
     )
     end = Exit.DONE
     if output is not None:
@@ -109,8 +112,7 @@ def calibrate(
 
 
 def _progress(profiles: Sequence[Profile]) -> Iterator[Profile]:
-    progress = console(stderr=True)
-    yield from track(profiles, "Trying", console=progress, transient=True, disable=not progress.is_terminal)
+    return tracked("Trying", profiles, len(profiles))
 
 
 def _headline(result: PairCalibration | StopCalibration) -> str:

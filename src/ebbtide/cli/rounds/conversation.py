@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -31,6 +31,7 @@ from ebbtide.traces.transcripts.turns import RoundUnit, Turn, TurnRounds
 
 if TYPE_CHECKING:
     from ebbtide.cli.rounds.judging import JudgeReport
+    from ebbtide.convergence.llm_score import JudgedScore
     from ebbtide.text.llm.chat_endpoint import ChatModel
     from ebbtide.traces.live import Growth
 
@@ -41,7 +42,7 @@ class ScoredConversation:
 
     `cut` says how the rounds were cut; it is in the output of a run, of which not every turn is a round.
 
-    Where a model was asked, the score is that of what it read; `judge` and `judged_rounds` have the rest.
+    Where a model was asked, the score is that of what it read; `judge` has the rest.
     """
 
     name: str
@@ -50,7 +51,6 @@ class ScoredConversation:
     cut: str
     run: RunSummary | None = None
     judge: JudgeReport | None = None
-    judged_rounds: Sequence[Mapping[str, Any]] = ()
 
     def to_dict(self, *, explain: bool) -> dict[str, Any]:
         """The output object; with the claims of each round where they were asked for."""
@@ -64,7 +64,7 @@ class ScoredConversation:
                 for reading in self.readings
             ]
         if self.judge is not None:
-            wire["judge"] = self.judge.to_dict() | {"rounds": list(self.judged_rounds)}
+            wire["judge"] = self.judge.to_dict()
         return wire
 
 
@@ -93,23 +93,23 @@ def score_rounds(
             source=source.title,
             hint="`ebbtide check` judges a run by its calls.",
         )
+    judge = None
     if options.judge is not None:
-        conversation = _judged(name, source, options, options.judge, quiet=quiet)
+        judged, judge = _judged(source.rounds, options, options.judge, quiet=quiet)
+        score, readings = judged.score, judged.readings
     else:
-        conversation = _scored(name, source, options)
-    return redacted(conversation) if options.redact else conversation
-
-
-def _scored(name: str, source: RoundSource, options: ScoringOptions) -> ScoredConversation:
-    meter = options.meter()
-    readings = tuple(reading for item in source.rounds if (reading := meter.update(item)))
-    return ScoredConversation(
-        name=_title(name, source),
-        score=_over(meter.score(), source.run),
+        meter = options.meter()
+        readings = tuple(reading for item in source.rounds if (reading := meter.update(item)))
+        score = _over(meter.score(), source.run)
+    conversation = ScoredConversation(
+        name=source.title if name == STDIN else name,
+        score=score,
         readings=readings,
-        run=source.run,
         cut=source.cut,
+        run=source.run,
+        judge=judge,
     )
+    return redacted(conversation) if options.redact else conversation
 
 
 def run_fields(run: RunSummary) -> dict[str, Any]:
@@ -140,31 +140,14 @@ def over_hint(run: RunSummary) -> str | None:
 
 
 def _judged(
-    name: str, source: RoundSource, options: ScoringOptions, judge: ChatModel, *, quiet: bool
-) -> ScoredConversation:
+    rounds: Sequence[Round], options: ScoringOptions, model: ChatModel, *, quiet: bool
+) -> tuple[JudgedScore, JudgeReport]:
     from ebbtide.cli.rounds.judging import JudgeReport
     from ebbtide.convergence.llm_score import score_with_llm
 
-    with progress_bar("asking the judge", 0 if quiet else len(source.rounds) + 1) as advance:
-        judged = score_with_llm(source.rounds, judge, options.meter, advance=partial(advance, 1))
-    return ScoredConversation(
-        name=_title(name, source),
-        score=judged.score,
-        readings=judged.readings,
-        run=source.run,
-        cut=source.cut,
-        judge=JudgeReport(
-            model=judge.model,
-            rounds=judged.rounds,
-            disagreements=tuple(judged.disagreements()),
-            outcome=judged.outcome,
-        ),
-        judged_rounds=judged.rounds_to_dict(),
-    )
-
-
-def _title(name: str, source: RoundSource) -> str:
-    return source.title if name == STDIN else name
+    with progress_bar("asking the judge", 0 if quiet else len(rounds) + 1) as advance:
+        judged = score_with_llm(rounds, model, options.meter, advance=partial(advance, 1))
+    return judged, JudgeReport.of(model.model, judged)
 
 
 def follow_conversation(name: str, options: ScoringOptions) -> Iterator[RoundReading]:

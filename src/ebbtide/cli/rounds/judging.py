@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -12,6 +12,7 @@ from ebbtide.cli.terminal import Line, plain
 from ebbtide.codec import Record
 from ebbtide.convergence.llm_outcome import LlmOutcome
 from ebbtide.convergence.llm_rounds import Disagreement, JudgedRound
+from ebbtide.convergence.llm_score import JudgedScore
 from ebbtide.errors import ConfigError
 from ebbtide.events.run_outcome import RunOutcome
 from ebbtide.events.usage import Usage
@@ -27,11 +28,7 @@ QUOTE = 80  #: characters of a quotation that are shown
 
 
 def open_judge(spec: str, prices: Prices) -> ChatModel:
-    """The model that an option names.
-
-    Args:
-        spec: ``URL#MODEL``, with ``openai:`` before it or not.
-        prices: What its tokens cost.
+    """The model that an option names as ``URL#MODEL``, with ``openai:`` before it or not.
 
     Raises:
         ConfigError: It names no model.
@@ -68,9 +65,7 @@ class JudgeBill(Record):
     failures: tuple[Failure, ...]
 
     @classmethod
-    def of(
-        cls, model: str, rounds: Sequence[JudgedRound] = (), outcomes: Sequence[LlmOutcome] = ()
-    ) -> JudgeBill:
+    def of(cls, model: str, rounds: Sequence[JudgedRound], outcomes: Sequence[LlmOutcome]) -> JudgeBill:
         """The bill for questions about rounds, and about how work came out."""
         failures = [failure for item in rounds for failure in item.failures.values()]
         usages = [*(item.usage for item in rounds), *(item.usage for item in outcomes)]
@@ -113,18 +108,26 @@ class JudgeReport:
         model: The model that was asked.
         rounds: The rounds that it was asked about.
         disagreements: Where it and the rules differ.
-        outcome: How the work came out; None where that was not asked.
+        outcome: How the work came out.
+        labels: Both labels of each round, as plain data.
     """
 
     model: str
     rounds: tuple[JudgedRound, ...]
     disagreements: tuple[Disagreement, ...]
-    outcome: LlmOutcome | None = None
+    outcome: LlmOutcome
+    labels: Sequence[Mapping[str, Any]]
 
-    @property
-    def outcomes(self) -> tuple[LlmOutcome, ...]:
-        """The answer about the outcome, if there is one."""
-        return () if self.outcome is None else (self.outcome,)
+    @classmethod
+    def of(cls, model: str, judged: JudgedScore) -> JudgeReport:
+        """The report on a conversation that a model read."""
+        return cls(
+            model=model,
+            rounds=judged.rounds,
+            disagreements=tuple(judged.disagreements()),
+            outcome=judged.outcome,
+            labels=judged.rounds_to_dict(),
+        )
 
     @property
     def differ(self) -> int:
@@ -132,25 +135,22 @@ class JudgeReport:
         return len({item.round for item in self.disagreements})
 
     def to_dict(self) -> dict[str, Any]:
-        """The wire form, without the rounds."""
+        """The wire form."""
         failures = [
             {"round": item.item.number, "question": question, "reason": str(failure)}
             for item in self.rounds
             for question, failure in item.failures.items()
         ]
-        failures += [
-            {"round": None, "question": "outcome", "reason": str(item.failure)}
-            for item in self.outcomes
-            if item.failure is not None
-        ]
-        wire: dict[str, Any] = {"outcome": self.outcome.to_dict()} if self.outcome else {}
+        if self.outcome.failure is not None:
+            failures.append({"round": None, "question": "outcome", "reason": str(self.outcome.failure)})
         return {
-            **JudgeBill.of(self.model, self.rounds, self.outcomes).to_dict(),
+            **JudgeBill.of(self.model, self.rounds, [self.outcome]).to_dict(),
             "fallbacks": failures,
-            **wire,
+            "outcome": self.outcome.to_dict(),
             "rounds_compared": len(self.rounds),
             "rounds_differ": self.differ,
             "disagreements": [item.to_dict() for item in self.disagreements],
+            "rounds": list(self.labels),
         }
 
     def lines(self, width: int) -> list[Line]:
@@ -162,9 +162,8 @@ class JudgeReport:
             table.add(f"{item.round}", item.about.value, _texts(item.judge), _texts(item.rules))
         lines += table.lines(width) if visible else []
         lines += more_rows(len(self.disagreements) - len(visible), "--json")
-        if self.outcome is not None:
-            lines += _outcome_line(self.outcome).wrap(width)
-        return lines + JudgeBill.of(self.model, self.rounds, self.outcomes).lines(width)
+        lines += _outcome_line(self.outcome).wrap(width)
+        return lines + JudgeBill.of(self.model, self.rounds, [self.outcome]).lines(width)
 
 
 def disagreement_line(differ: int, rounds: int) -> Line:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import click
-from rich.progress import track
 
 from ebbtide.cli.declaration import (
     FILE,
@@ -22,8 +21,7 @@ from ebbtide.cli.declaration import (
     PricesFile,
     read_prices,
 )
-from ebbtide.cli.exits import Exit
-from ebbtide.cli.result import Result
+from ebbtide.cli.result import Exit, Result
 from ebbtide.cli.rounds.conversation import (
     ScoredConversation,
     follow_conversation,
@@ -38,11 +36,11 @@ from ebbtide.cli.terminal import (
     CLASS_STYLES,
     SIGNAL_STYLES,
     Line,
-    console,
     plain,
     print_json,
     print_lines,
     terminal_width,
+    tracked,
     warn,
 )
 from ebbtide.convergence.consensus import ConsensusReading
@@ -158,8 +156,7 @@ def _only(names: Sequence[str]) -> str:
 def _score_many(paths: Sequence[str], options: ScoringOptions, *, as_json: bool) -> None:
     conversations: list[ScoredConversation] = []
     problems: list[str] = []
-    progress = console(stderr=True)
-    for path in track(paths, "Scoring", console=progress, transient=True, disable=not progress.is_terminal):
+    for path in tracked("Scoring", paths, len(paths)):
         try:
             conversation = score_conversation(path, options, quiet=True)
         except TranscriptError as error:
@@ -203,8 +200,8 @@ def _overview(conversations: Sequence[ScoredConversation], width: int) -> list[L
             Line(signal.value, SIGNAL_STYLES[signal]),
             os.path.relpath(item.name, folder),
             str(len(item.score.rounds)),
-            Line(f"{latest.novelty_rate:.2f}", class_style(latest.novelty_classification)),
-            Line(f"{latest.action_readiness:.2f}", class_style(latest.readiness_classification)),
+            Line(f"{latest.novelty_rate:.2f}", CLASS_STYLES[latest.novelty_classification]),
+            Line(f"{latest.action_readiness:.2f}", CLASS_STYLES[latest.readiness_classification]),
             str(len(item.score.flags)),
             "" if first_stop is None else f"at {first_stop}",
         )
@@ -215,7 +212,7 @@ def _judged_overview(conversations: Sequence[ScoredConversation], model: str) ->
     reports = [item.judge for item in conversations if item.judge is not None]
     rounds = [item for report in reports for item in report.rounds]
     head = disagreement_line(sum(report.differ for report in reports), len(rounds))
-    outcomes = [outcome for report in reports for outcome in report.outcomes]
+    outcomes = [report.outcome for report in reports]
     return [head, *JudgeBill.of(model, rounds, outcomes).lines(terminal_width())]
 
 
@@ -239,9 +236,9 @@ def _print_round(reading: RoundReading, *, as_json: bool) -> None:
     line.append(f"{reading.novelty.new_claims:>3} of {reading.novelty.claims:>3} new  ")
     line.append(
         f"novelty {reading.novelty.rate:.2f} {recommendation.novelty:<6}  ",
-        class_style(recommendation.novelty),
+        CLASS_STYLES[recommendation.novelty],
     )
-    line.append(f"readiness {reading.readiness.readiness:.2f}  ", class_style(recommendation.readiness))
+    line.append(f"readiness {reading.readiness.readiness:.2f}  ", CLASS_STYLES[recommendation.readiness])
     line.append(recommendation.signal.value, SIGNAL_STYLES[recommendation.signal])
     print_lines(line.wrap(terminal_width()))
 
@@ -364,12 +361,7 @@ def _rounds(rounds: Sequence[RoundSummary], rules: NoveltyRules, width: int) -> 
 
 
 def _graded(value: float, label: str) -> Line:
-    return Line(f"{value:.2f} {label:<6}", class_style(label))
-
-
-def class_style(label: str) -> str:
-    """The colour of HIGH, MEDIUM or LOW."""
-    return CLASS_STYLES[label]
+    return Line(f"{value:.2f} {label:<6}", CLASS_STYLES[label])
 
 
 def _positions(reading: ConsensusReading) -> Iterator[Line]:

@@ -9,8 +9,7 @@ from typing import Annotated
 import click
 
 from ebbtide.cli.declaration import FILE, Argument, Command
-from ebbtide.cli.exits import Exit
-from ebbtide.cli.result import Result
+from ebbtide.cli.result import Exit, Result
 from ebbtide.cli.rounds.conversation import (
     follow_conversation,
     over_hint,

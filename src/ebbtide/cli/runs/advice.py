@@ -26,7 +26,7 @@ from ebbtide.cli.result import Result
 from ebbtide.cli.runs.machine_sessions import AGENT_NAMES, MachineSessions, SessionPart
 from ebbtide.cli.runs.money import SessionMoney
 from ebbtide.cli.runs.session_filter import SessionFilter
-from ebbtide.cli.terminal import Line, progress_bar
+from ebbtide.cli.terminal import Line, progress_bar, short_path
 from ebbtide.clock import day_of
 from ebbtide.errors import ConfigError
 from ebbtide.processes import results, worthwhile
@@ -34,7 +34,7 @@ from ebbtide.report.plurals import count
 from ebbtide.settings_file import meant
 from ebbtide.traces.money.file_cache import cache_folder, program_mark
 from ebbtide.traces.money.money_cache import MoneyCache
-from ebbtide.traces.sessions.agent_homes import CodingAgent, user_folder
+from ebbtide.traces.sessions.agent_homes import CodingAgent
 
 _DAYS: Final = 30  # Claude Code itself keeps sessions for no longer
 _AGENTS: Final = (CodingAgent.CLAUDE, CodingAgent.CODEX)  # whose settings are known to do what is promised
@@ -65,16 +65,12 @@ def advice(
     applied = AppliedAdvices()
     if to_undo is not None:
         return _undone(to_undo, applied)
-    listing = _listing(read_prices(prices), applied)
+    entries = list(applied)  # read first: a state that cannot be read is no reason to wait
+    records, unread = _records(read_prices(prices))
+    listing = AdviceListing.of(records, entries, unread=unread)
     if to_apply is not None:
         return _applied(to_apply, listing, applied)
     return Result(listing.to_dict, partial(_lines, listing))
-
-
-def _listing(prices: Prices, applied: AppliedAdvices) -> AdviceListing:
-    entries = list(applied)  # read first: a state that cannot be read is no reason to wait
-    records, unread = _records(prices)
-    return AdviceListing.of(records, entries, unread=unread)
 
 
 def _records(prices: Prices) -> tuple[list[SessionRecord], int]:
@@ -127,7 +123,7 @@ def _undone(name: str, applied: AppliedAdvices) -> Result:
         )
     undo(entry, applied)
     wire = {"name": name, "state": "not applied", "file": entry.path}
-    return Result(lambda: wire, lambda _: [Line.safe(f"undone in {_shown_path(entry.path)}")])
+    return Result(lambda: wire, lambda _: [Line.safe(f"undone in {short_path(entry.path)}")])
 
 
 def _applied(name: str, listing: AdviceListing, applied: AppliedAdvices) -> Result:
@@ -143,7 +139,7 @@ def _applied(name: str, listing: AdviceListing, applied: AppliedAdvices) -> Resu
     change = item.kind.change
     lines = [
         Line.safe(
-            f"applied in {_shown_path(entry.path)}: {change.key}  {_set(item.before)} → {change.value!r}"
+            f"applied in {short_path(entry.path)}: {change.key}  {_set(item.before)} → {change.value!r}"
         ),
         Line(
             f"Restart {AGENT_NAMES[change.agent]}. `ebbtide advice` measures the change after {NEEDED} "
@@ -195,7 +191,7 @@ def _made_lines(item: ListedAdvice, width: int) -> Iterator[Line]:
             width,
         )
     change = item.kind.change
-    yield from _below(f"{_shown_path(item.file)}: {change.key} = {change.value!r}", width)
+    yield from _below(f"{short_path(item.file)}: {change.key} = {change.value!r}", width)
 
 
 def _open_lines(item: ListedAdvice, width: int) -> Iterator[Line]:
@@ -207,7 +203,7 @@ def _open_lines(item: ListedAdvice, width: int) -> Iterator[Line]:
     if item.example:
         yield from _below(f"the most expensive: {item.example}", width)
     before = "unknown" if item.problem is not None else _set(item.before)
-    yield from _below(f"{_shown_path(item.file)}: {change.key}  {before} → {change.value!r}", width)
+    yield from _below(f"{short_path(item.file)}: {change.key}  {before} → {change.value!r}", width)
     if item.problem is not None:
         yield from _below(item.problem, width)
     yield from _below(item.kind.effect, width)
@@ -240,9 +236,3 @@ def _number(amount: float) -> str:
 
 def _set(value: Any) -> str:
     return "not set" if value is None else repr(value)
-
-
-def _shown_path(path: str) -> str:
-    """Returns a path as people write it, with ``~`` for their folder."""
-    home = Path(user_folder())
-    return f"~{os.sep}{Path(path).relative_to(home)}" if Path(path).is_relative_to(home) else path

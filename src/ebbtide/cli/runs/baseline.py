@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-from ebbtide.cli.terminal import warn
+from ebbtide.cli.terminal import warn, write_text
 from ebbtide.errors import ConfigError
 from ebbtide.report.plurals import count
 from ebbtide.settings_file import read_text
@@ -60,12 +60,7 @@ class KnownFindings:
 
 
 class Baseline:
-    """Findings that were accepted, and how many of each.
-
-    Args:
-        file: Where they are kept.
-        counts: How often each is accepted.
-    """
+    """Findings that were accepted, how many of each, and the file where they are kept."""
 
     def __init__(self, file: str, counts: Counter[AcceptedFinding]) -> None:
         self.file = file
@@ -118,10 +113,7 @@ class Baseline:
                 for entry, number in sorted(self._counts.items())
             ],
         }
-        try:
-            Path(self.file).write_text(json.dumps(wire, indent=2) + "\n", encoding="utf-8")
-        except OSError as error:
-            raise ConfigError(f"{self.file}: cannot be written: {error.strerror or error}") from error
+        write_text(Path(self.file), json.dumps(wire, indent=2) + "\n")
 
     def known(self, summaries: Sequence[RunSummary]) -> KnownFindings:
         """Returns the findings that it accepts; of more than it accepts of one kind, the earliest."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -9,16 +10,16 @@ import click
 
 from ebbtide import __version__
 from ebbtide.cli.declaration import FILE, FORMAT, Argument, Command, Jobs, Option, Page, Repo
-from ebbtide.cli.exits import Exit
-from ebbtide.cli.runs.ci.check_format import CheckFormat
+from ebbtide.cli.result import Exit
+from ebbtide.cli.runs.check_format import CheckFormat
 from ebbtide.cli.runs.machine_sessions import MachineSessions
-from ebbtide.cli.runs.money_options import MoneyOptions, with_money_options
+from ebbtide.cli.runs.money import MoneyKey
 from ebbtide.cli.runs.money_screen import show_money
 from ebbtide.cli.runs.options import with_run_options
-from ebbtide.cli.runs.session_filter import SessionFilter, with_session_filter
+from ebbtide.cli.runs.session_filter import SECTION, SessionFilter, with_session_period
 from ebbtide.errors import ConfigError
 from ebbtide.supervision.run_options import RunOptions
-from ebbtide.traces.money.file_cache import program_mark
+from ebbtide.traces.money.file_cache import cache_folder, program_mark
 from ebbtide.traces.money.money_cache import MoneyCache
 
 _OUTPUT = "Output"
@@ -34,10 +35,8 @@ _OUTPUT = "Output"
     },
 )
 @with_run_options
-@with_session_filter
-@with_money_options
+@with_session_period
 def check(
-    money: MoneyOptions,
     selection: SessionFilter,
     options: RunOptions,
     traces: Annotated[
@@ -116,6 +115,23 @@ def check(
             help="Check the sessions that Entire keeps in this git repository.",
         ),
     ] = None,
+    by: Annotated[
+        MoneyKey | None,
+        Option(
+            "--by",
+            metavar="WHAT",
+            help="Print only the cost, summed by WHAT. It also works for named files.",
+            section=SECTION,
+        ),
+    ] = None,
+    cache: Annotated[
+        bool,
+        Option(
+            "--cache/--no-cache",
+            help="Cache what was read from session files; the default is yes.",
+            section=SECTION,
+        ),
+    ] = True,
     as_json: Annotated[bool, Option("--json", help="Print JSON.", section=_OUTPUT)] = False,
 ) -> None:
     """Check recorded runs: verdict, cost, loops, decisions.
@@ -130,55 +146,45 @@ def check(
     --format github, junit, sarif and markdown print a report for a CI system. --format csv prints a table,
     one line per run, or with --by one line per group.
     """
+    folder = cache_folder(os.environ) if cache else None
     if git is not None or repo is not None:
         from ebbtide.cli.runs.shipped import sessions_of, show_shipped
 
         if git is not None:
             if traces:
                 raise ConfigError("--git and FILE cannot be combined")
-            traces = [sessions_of(git, money.cache_folder)]
+            traces = [sessions_of(git, folder)]
         if repo is not None:
-            if money.by is not None or fail_on or form is not None or baseline is not None:
+            if by is not None or fail_on or form is not None or baseline is not None:
                 raise ConfigError(
                     "--repo prints a screen, JSON with --json, and a page with --html; leave out the other "
                     "outputs"
                 )
             result = show_shipped(
-                traces, repo, selection, options, money, everything=everything, html=html, jobs=jobs
+                traces, repo, selection, options, folder, everything=everything, html=html, jobs=jobs
             )
             result.print(as_json=as_json)
             return
     is_report = form is not None and form.is_report
+    shape = CheckFormat.JSON if as_json else form or CheckFormat.TEXT
     if traces is None:
         for_files = {f"--format {form}": is_report, "--write-baseline": write_baseline, "--top": top}
         for option, value in for_files.items():
             if value:
                 raise ConfigError(f"{option} needs a FILE")
-        cache = MoneyCache(money.cache_folder, program_mark(__version__))
-        machine = MachineSessions.of(selection, cache.origin)
-        sums = show_money(
-            machine,
-            options,
-            money,
-            cache,
-            form=CheckFormat.JSON if as_json else form or CheckFormat.TEXT,
-            everything=everything,
-        )
-        if money.by is not None:
+        money_cache = MoneyCache(folder, program_mark(__version__))
+        machine = MachineSessions.of(selection, money_cache.origin)
+        money = show_money(machine, options, by, money_cache, form=shape, everything=everything)
+        if by is not None:
             return
     else:
         selection.refuse_beside_trace()
-        money.refuse_beside_trace()
-        if money.by is not None:
+        if by is not None:
             from ebbtide.cli.runs.named_money import show_named_money
 
-            shape = CheckFormat.JSON if as_json else form or CheckFormat.TEXT
-            code = show_named_money(traces, options, money, form=shape, everything=everything)
-            if code is not Exit.DONE:
-                raise SystemExit(code)
-            return
+            raise SystemExit(show_named_money(traces, options, by, form=shape, everything=everything))
     # The money is on the screen before what takes long to load is loaded.
-    from ebbtide.cli.runs.checking import Output
+    from ebbtide.cli.runs.checking import Output, check_named
 
     output = Output.of(
         as_json=as_json,
@@ -191,13 +197,8 @@ def check(
         baseline=baseline,
         write_baseline=write_baseline,
     )
-    if traces is None:
-        from ebbtide.cli.runs.sessions import check_sessions
+    if traces is not None:
+        raise SystemExit(check_named(traces, options, output, jobs=jobs))
+    from ebbtide.cli.runs.sessions import check_sessions
 
-        code = check_sessions(machine, options, output, money=sums, money_options=money, jobs=jobs)
-    else:
-        from ebbtide.cli.runs.check_named import check_named
-
-        code = check_named(traces, options, output, jobs=jobs)
-    if code is not Exit.DONE:
-        raise SystemExit(code)
+    raise SystemExit(check_sessions(machine, options, output, money=money, cache_folder=folder, jobs=jobs))

@@ -15,6 +15,7 @@ import click
 
 from ebbtide.checking import check
 from ebbtide.cli.declaration import AsJson, Command, Option, Page
+from ebbtide.cli.runs.check_format import CheckFormat
 from ebbtide.cli.runs.checking import Output, show
 from ebbtide.cli.terminal import Line, print_lines
 from ebbtide.errors import ConfigError
@@ -41,7 +42,8 @@ def demo(
     if out is None:
         # A folder that is gone is no name for a run.
         summaries = [dataclasses.replace(item, source=Path(item.source).name) for item in summaries]
-    show(summaries, (), options, Output(as_json=as_json, html=html))
+    form = CheckFormat.JSON if as_json else CheckFormat.TEXT
+    show(summaries, (), options, Output(form=form, html=html))
     if not as_json:
         _next_step(out)
 

@@ -9,8 +9,7 @@ from typing import Final
 import click
 
 from ebbtide.cli.declaration import Command
-from ebbtide.cli.exits import Exit
-from ebbtide.cli.result import Result
+from ebbtide.cli.result import Exit, Result
 from ebbtide.cli.runs.options import with_thresholds
 from ebbtide.cli.table import Table
 from ebbtide.cli.terminal import Line

@@ -49,11 +49,7 @@ class Condition:
 
     @classmethod
     def read(cls, text: str, origin: str = "--fail-on") -> Condition:
-        """The condition in an option.
-
-        Args:
-            text: The condition.
-            origin: What an error begins with: the option, or the file and its key.
+        """The condition in an option; an error begins with `origin`, the option or the file and its key.
 
         Raises:
             ConfigError: There is no such condition.
@@ -75,12 +71,8 @@ class Condition:
     def broken_by(self, summary: RunSummary, known_findings: Collection[RunFinding] = ()) -> str | None:
         """Returns the reason why the run fails it, in words; None if it does not.
 
-        Args:
-            summary: The run.
-            known_findings: Those of its findings that were accepted: a verdict that rests on them alone
-                fails nothing.
-
-        An amount that is unknown in part fails too: a check that cannot be made has not passed.
+        A verdict that rests on accepted findings alone fails nothing. An amount that is unknown in part fails
+        too: a check that cannot be made has not passed.
         """
         if self.above is None:
             return self._verdict(summary, known_findings)
@@ -138,11 +130,7 @@ class Condition:
 
 
 def conditions(texts: Sequence[str], origin: str = "--fail-on") -> tuple[Condition, ...]:
-    """The conditions of all options; one option may hold several with commas.
-
-    Args:
-        texts: The values.
-        origin: As for `Condition.read`.
+    """The conditions of all options, read as by `Condition.read`; one option may hold several with commas.
 
     Raises:
         ConfigError: One of them does not exist.
@@ -151,13 +139,7 @@ def conditions(texts: Sequence[str], origin: str = "--fail-on") -> tuple[Conditi
 
 
 class FailedCondition(NamedTuple):
-    """A run that meets a condition.
-
-    Args:
-        source: The run.
-        condition: What it meets.
-        reason: Why, in words.
-    """
+    """A run that meets a condition, and why, in words."""
 
     source: str
     condition: Condition
@@ -170,13 +152,7 @@ class FailedCondition(NamedTuple):
 def failures(
     summaries: Sequence[RunSummary], checks: Sequence[Condition], known_findings: KnownFindings | None = None
 ) -> list[FailedCondition]:
-    """Lists the runs that meet a condition, each with the condition and the reason.
-
-    Args:
-        summaries: The runs.
-        checks: The conditions.
-        known_findings: Findings that were accepted.
-    """
+    """Lists the runs that meet a condition, each with the condition and the reason."""
     return [
         FailedCondition(summary.source, condition, why)
         for summary in summaries

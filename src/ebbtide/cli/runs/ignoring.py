@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import click
 
 from ebbtide.cli.settings.options import current_settings
-from ebbtide.cli.terminal import print_line, warn
+from ebbtide.cli.terminal import Line, print_lines, warn
 from ebbtide.errors import ConfigError
 from ebbtide.profile import Profile
 from ebbtide.report.plurals import count
@@ -22,29 +22,6 @@ if TYPE_CHECKING:
 
 _LEAVES_OUT = "check"
 _FORMS = "a rule, tool=NAME or run=GLOB"
-
-
-class RunPattern(NamedTuple):
-    """A pattern for runs that are left out.
-
-    Args:
-        pattern: ``*`` and ``?`` stand for anything, also for ``/``. Without a ``/`` it is about the name of
-            the file, else about its path from the folder.
-        folder: Where the path begins.
-    """
-
-    pattern: str
-    folder: str
-
-    def matches(self, path: str) -> bool:
-        """Returns True if the pattern fits the run in this file."""
-        if "/" not in self.pattern:
-            return fnmatchcase(os.path.basename(path), self.pattern)  # noqa: PTH119 - pathlib takes long
-        try:
-            name = os.path.relpath(path, self.folder or os.curdir)
-        except ValueError:  # another drive
-            return False
-        return fnmatchcase(name.replace(os.sep, "/"), self.pattern.removeprefix("./"))
 
 
 def with_ignored(profile: Profile, texts: Iterable[str]) -> Profile:
@@ -74,17 +51,30 @@ def with_ignored(profile: Profile, texts: Iterable[str]) -> Profile:
     return dataclasses.replace(profile, ignore=ignore)
 
 
-def run_patterns() -> tuple[RunPattern, ...]:
-    """Returns the patterns of runs to leave out, from the command's options and the project's settings.
+def ignored_runs() -> Callable[[str], bool]:
+    """Returns a test that is True for the path of a run to leave out, by options or the project's settings.
+
+    In a pattern ``*`` and ``?`` stand for anything, also for ``/``. Without a ``/`` it is about the name of
+    the file, else about its path from the folder of the settings, or from here.
 
     Raises:
         ConfigError: A value of an option has another form.
     """
-    patterns = [RunPattern(value, "") for form, value in map(_parts, _options()) if form == "run"]
+    patterns = [(value, "") for form, value in map(_parts, _options()) if form == "run"]
     settings = current_settings()
     if settings is not None:
-        patterns += [RunPattern(pattern, settings.folder) for pattern in settings.ignored_runs]
-    return tuple(patterns)
+        patterns += [(pattern, settings.folder) for pattern in settings.ignored_runs]
+    return lambda path: any(_matches(pattern, folder, path) for pattern, folder in patterns)
+
+
+def _matches(pattern: str, folder: str, path: str) -> bool:
+    if "/" not in pattern:
+        return fnmatchcase(os.path.basename(path), pattern)  # noqa: PTH119 - pathlib takes long
+    try:
+        name = os.path.relpath(path, folder or os.curdir)
+    except ValueError:  # another drive
+        return False
+    return fnmatchcase(name.replace(os.sep, "/"), pattern.removeprefix("./"))
 
 
 def ignored_by() -> str:
@@ -103,7 +93,7 @@ def ignored_by() -> str:
 def print_ignored(number: int) -> None:
     """Print how many findings were ignored, and by what; nothing where none was."""
     if number:
-        print_line(f"{count(number, 'finding')} ignored by {ignored_by()}", "dim")
+        print_lines([Line.safe(f"{count(number, 'finding')} ignored by {ignored_by()}", "dim")])
 
 
 def warn_of_tools(summaries: Sequence[RunSummary]) -> None:

@@ -11,9 +11,8 @@ import click
 
 from ebbtide import checking
 from ebbtide.cli.declaration import FILE, Argument, Command
-from ebbtide.cli.exits import Exit
-from ebbtide.cli.result import Result
-from ebbtide.cli.runs.options import with_thresholds
+from ebbtide.cli.result import Exit, Result
+from ebbtide.cli.runs.options import with_loop_options
 from ebbtide.cli.runs.run_screen import ACTION_STYLES
 from ebbtide.cli.single_file import single_file
 from ebbtide.cli.terminal import Line, console, plain
@@ -32,7 +31,7 @@ _NUMBER_WIDTH = 7
 
 
 @click.command(cls=Command, exits={Exit.DONE: "there is no loop", Exit.LOOP: "there is a loop"})
-@with_thresholds
+@with_loop_options
 def loops(
     options: RunOptions,
     file: Annotated[

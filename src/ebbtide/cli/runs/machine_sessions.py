@@ -58,11 +58,7 @@ class MachineSessions:
     def of(
         cls, selection: SessionFilter, origin: Callable[[SessionFile], SessionOrigin] = origin_of
     ) -> MachineSessions:
-        """Look for sessions.
-
-        Args:
-            selection: Which are wanted.
-            origin: Says where a session comes from.
+        """Looks for the wanted sessions; `origin` says where one comes from.
 
         Raises:
             TranscriptError: There are none; it says where was looked.
@@ -91,12 +87,7 @@ class MachineSessions:
 
 
 def local_time(seconds: float, form: str) -> str:
-    """A time by the clock of this machine.
-
-    Args:
-        seconds: Since 1970.
-        form: As for `strftime`.
-    """
+    """Formats seconds since 1970 by the clock of this machine, as `strftime` does."""
     return datetime.fromtimestamp(seconds, UTC).astimezone().strftime(form)
 
 

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
+from enum import StrEnum
 from functools import cache
 from operator import attrgetter
 from pathlib import PurePath
@@ -17,7 +18,6 @@ from ebbtide.budget.ledger.call_price import StatedTotals, units_of
 from ebbtide.budget.ledger.inherited_calls import InheritedCalls, inherited_in
 from ebbtide.budget.prices import Prices
 from ebbtide.budget.tally import usd
-from ebbtide.cli.runs.money_options import MoneyKey
 from ebbtide.clock import time_zone
 from ebbtide.traces.money.machine_calls import MachineCalls
 from ebbtide.traces.money.money_cache import MoneyCache
@@ -30,14 +30,24 @@ _QUARTER_S = 900  # every zone differs from UTC by a number of them
 _PLUGIN = "plugin_"
 
 
+class MoneyKey(StrEnum):
+    """By what money is summed."""
+
+    MODEL = "model"
+    DAY = "day"
+    HOUR = "hour"
+    PROJECT = "project"
+    SESSION = "session"
+    TREE = "tree"
+    AGENT = "agent"
+    SKILL = "skill"
+    SERVER = "server"
+    PLUGIN = "plugin"
+
+
 @dataclass(slots=True)
 class MoneySums:
-    """The tokens and money of a group of calls.
-
-    Args:
-        sums: Their tokens and money.
-        sessions: The sessions that they belong to.
-    """
+    """The tokens and money of a group of calls, and the sessions that they belong to."""
 
     sums: CallSums
     sessions: set[str]
@@ -76,9 +86,7 @@ class TreeMoney:
     """The money of a session and of all that it started.
 
     Args:
-        sums: Its tokens and money.
-        agent: The coding agent.
-        project: The folder that it worked in; None where unknown.
+        project: The folder that its agent worked in; None where unknown.
         model: The model that cost most; None where unknown.
     """
 
@@ -155,14 +163,7 @@ class SessionMoney:
         cache: MoneyCache,
         **period: Any,
     ) -> SessionMoney:
-        """Read the calls of some files.
-
-        Args:
-            files: The files.
-            prices: What calls cost.
-            cache: What is known of the files.
-            **period: As for the class.
-        """
+        """Reads the calls of some files, of a period as for the class."""
         was_enabled = gc.isenabled()
         gc.disable()  # many small objects that live to the end: looking for circles doubles the time
         try:
@@ -218,11 +219,7 @@ class SessionMoney:
         return groups
 
     def wire(self, keys: Iterable[MoneyKey]) -> dict[str, Any]:
-        """The totals as JSON.
-
-        Args:
-            keys: By what to sum, as well.
-        """
+        """The totals as JSON, and sums by some keys."""
         total = self.total().to_dict()
         spent = {name: total[name] for name in ("cost_usd", "tokens", "llm_calls", "unpriced")}
         tables: Mapping[MoneyKey, dict[str, MoneySums]] = {key: self.by(key) for key in keys}

@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ebbtide.budget.ledger.call_ledger import CallLedger, CallPlace
-from ebbtide.budget.ledger.call_price import StatedTotals, settled
+from ebbtide.budget.ledger.call_ledger import CallPlace
+from ebbtide.budget.ledger.call_price import settled
 from ebbtide.budget.prices import Prices
-from ebbtide.cli.exits import Exit
-from ebbtide.cli.runs.ci.check_format import CheckFormat
-from ebbtide.cli.runs.ignoring import run_patterns
-from ebbtide.cli.runs.money import SessionMoney
-from ebbtide.cli.runs.money_options import MoneyOptions
+from ebbtide.cli.result import Exit
+from ebbtide.cli.runs.check_format import CheckFormat
+from ebbtide.cli.runs.ignoring import ignored_runs
+from ebbtide.cli.runs.money import MoneyKey, SessionMoney
 from ebbtide.cli.runs.money_screen import print_money
 from ebbtide.cli.runs.session_filter import SessionFilter
 from ebbtide.cli.runs.trace_files import TraceFiles
@@ -22,23 +21,16 @@ from ebbtide.errors import TranscriptError
 from ebbtide.supervision.run_options import RunOptions
 from ebbtide.traces.input.source import STDIN
 from ebbtide.traces.money.file_calls import FileCalls
-from ebbtide.traces.money.shared_calls import calls_of
+from ebbtide.traces.money.shared_calls import SharedCalls, calls_of
 from ebbtide.traces.reading import open_trace
 from ebbtide.traces.sessions.session_family import started_by
 from ebbtide.traces.sessions.session_origin import AGENT_OF_FORMAT, origin_at, root_session
 
 
 def show_named_money(
-    names: Sequence[str], options: RunOptions, wanted: MoneyOptions, *, form: CheckFormat, everything: bool
+    names: Sequence[str], options: RunOptions, by: MoneyKey, *, form: CheckFormat, everything: bool
 ) -> Exit:
-    """Print what files cost, by what is wanted; of one alone with the files of what its session started.
-
-    Args:
-        names: Files, folders, or ``-``.
-        options: By what they are priced, and whether secrets are masked.
-        wanted: By what to sum.
-        form: What to print.
-        everything: Show every row.
+    """Prints what files cost, by what is wanted; of one alone with the files of what its session started.
 
     Returns:
         `Exit.BAD_INPUT` where a file that was named is unreadable.
@@ -47,7 +39,7 @@ def show_named_money(
         TranscriptError: None of them can be read.
     """
     named = read_named_money(names, options)
-    print_money(named.money, SessionFilter(), wanted, options, form=form, everything=everything)
+    print_money(named.money, SessionFilter(), by, options, form=form, everything=everything)
     for item in named.unread:
         warn(f"{item.source}: UNREADABLE: {item.what.splitlines()[0]}")
     return Exit.BAD_INPUT if named.unread else Exit.DONE
@@ -74,30 +66,22 @@ def read_named_money(names: Sequence[str], options: RunOptions) -> NamedMoney:
     Raises:
         TranscriptError: None of them can be read.
     """
-    traces, _ = TraceFiles.of(names).without(run_patterns())
-    places: list[CallPlace] = []
-    ledger, stated = CallLedger(), StatedTotals()
-    empty: set[str] = set()
+    traces, _ = TraceFiles.of(names).without(ignored_runs())
+    found: list[tuple[CallPlace, FileCalls]] = []
     errors: list[TranscriptError] = []
     for path in traces.files if traces.several or not traces.files else _tree_of(traces.files[0]):
         try:
-            place, found = _read(path)
+            found.append(_read(path))
         except TranscriptError as error:
             errors.append(error)
-            continue
-        places.append(place)
-        stated.add(place, found.stated_at, found.stated)
-        if not found.calls:
-            empty.add(place.session)
-        for call in found.calls:
-            ledger.sight(place, call)
     if errors and len(errors) == len(traces.files):
         raise errors[0]
-    prices = options.prices or Prices()
-    calls = settled(ledger.calls(), stated.by_place(), prices)
+    prices, shared = options.prices or Prices(), SharedCalls.of_calls(found)
+    calls = settled(shared.ledger.calls(), shared.stated.by_place(), prices)
+    empty = {place.session for place, calls_there in found if not calls_there.calls}
     money = SessionMoney(calls, prices, empty=empty, timezone=options.timezone)
     unread = tuple(item for item in errors if item.source in traces.from_arguments)
-    return NamedMoney(money=money, places=tuple(places), unread=unread)
+    return NamedMoney(money=money, places=tuple(place for place, _ in found), unread=unread)
 
 
 def _tree_of(path: str) -> list[str]:

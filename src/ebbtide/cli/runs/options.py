@@ -137,7 +137,10 @@ _LIMITS_OF_A_RUN: dict[str, tuple[Any, Any]] = {
 _ZONE: dict[str, tuple[Any, Any]] = {"timezone": (Timezone, None)}
 _REDACT: dict[str, tuple[Any, Any]] = {"redact": (Redact, True)}
 
-with_thresholds = shared(_THRESHOLDS | _REDACT, read_run_options)
+with_thresholds = shared(_THRESHOLDS, read_run_options)
+with_loop_options = shared(_THRESHOLDS | _REDACT, read_run_options)
 with_run_options = shared(_THRESHOLDS | _FILES | _LIMITS_OF_A_RUN | _ZONE | _REDACT, read_run_options)
+#: Of an agent that is started no days are shown, and no text that is not masked.
+with_agent_options = shared(_THRESHOLDS | _FILES | _LIMITS_OF_A_RUN, read_run_options)
 #: Who checks an archive has its limits in a file.
 with_archive_options = shared(_THRESHOLDS | _FILES | _REDACT, read_run_options)

@@ -225,16 +225,16 @@ def _convergence(summary: RunSummary) -> list[Line]:
     lines = [Line.safe(wording.convergence(summary))]
     rounds = wording.longest(summary.rounds)
     if len(rounds) > 1:
-        curve = Line("new in each round ").extend(sparkline(rounds))
+        curve = Line("new in each round ").extend(_sparkline(rounds))
         lines.append(curve.append(f"  {wording.last_round(rounds)}"))
     if rounds:
         lines.append(Line.safe(wording.cut_of(summary), "dim"))
     return lines
 
 
-def sparkline(rounds: Sequence[RoundPoint], width: int = _SPARKS) -> Line:
-    """Novelty by round, a column a round; more rounds than `width` share columns."""
-    size = -(-len(rounds) // width)
+def _sparkline(rounds: Sequence[RoundPoint]) -> Line:
+    """Novelty by round, a column a round; more rounds than there is room for share columns."""
+    size = -(-len(rounds) // _SPARKS)
     line = Line()
     for start in range(0, len(rounds), size):
         part = rounds[start : start + size]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Annotated
 
-from ebbtide.cli.declaration import OF_AGENT, SINCE, Option, shared
+from ebbtide.cli.declaration import OF_AGENT, SINCE, UNTIL, Option, shared
 from ebbtide.errors import ConfigError
 from ebbtide.report.plurals import count
 from ebbtide.traces.sessions.agent_homes import CodingAgent
@@ -19,15 +19,8 @@ _UNITS = {"h": ("hour", 3_600), "d": ("day", 86_400), "w": ("week", 604_800)}
 _ALL = "all"
 SECTION = "Sessions on this machine, if no trace is named"
 
-Since = Annotated[
-    str | None,
-    Option(
-        "--since",
-        metavar="WHEN",
-        help=SINCE,
-        section=SECTION,
-    ),
-]
+Since = Annotated[str | None, Option("--since", metavar="WHEN", help=SINCE, section=SECTION)]
+Until = Annotated[str | None, Option("--until", metavar="WHEN", help=UNTIL, section=SECTION)]
 Project = Annotated[
     str | None,
     Option("--project", metavar="NAME", help="Only projects with NAME in their path.", section=SECTION),
@@ -44,13 +37,15 @@ class SessionFilter:
 
     Args:
         since: Seconds since 1970; those that were written last before are left out. None: any.
-        period: The same in words, such as "in the last 7 days"; empty for any.
+        until: Seconds since 1970 before which calls count; None: all.
+        period: The start in words, such as "in the last 7 days"; empty for any.
         project: A part of the path of the project, in any case of letters; empty: any.
         agents: Whose; empty: everybody's.
         options: The options that say so.
     """
 
     since: float | None = None
+    until: float | None = None
     period: str = ""
     project: str = ""
     agents: tuple[CodingAgent, ...] = ()
@@ -62,6 +57,7 @@ class SessionFilter:
         since: str | None = None,
         project: str | None = None,
         agents: list[CodingAgent] | None = None,
+        until: str | None = None,
         *,
         now: float | None = None,
     ) -> SessionFilter:
@@ -71,15 +67,18 @@ class SessionFilter:
             since: Such as ``24h``, ``7d``, ``2w``, ``2026-11-01`` or ``all``; None is seven days.
             project: A part of a path; None: any.
             agents: Whose; None: everybody's.
+            until: As `since`, but a day counts as a whole; None: any.
             now: Seconds since 1970; None asks the clock.
 
         Raises:
-            ConfigError: `since` cannot be read.
+            ConfigError: A time cannot be read.
         """
-        start, period = _since(DEFAULT_SINCE if since is None else since, time.time() if now is None else now)
-        values = {"--since": since, "--project": project, "--agent": agents}
+        now = time.time() if now is None else now
+        start, period = _since(DEFAULT_SINCE if since is None else since, now)
+        values = {"--since": since, "--project": project, "--agent": agents, "--until": until}
         return cls(
             since=start,
+            until=_until(until, now),
             period=period,
             project=project or "",
             agents=tuple(map(CodingAgent, agents or ())),
@@ -102,9 +101,10 @@ class SessionFilter:
             )
 
 
-with_session_filter = shared(
-    {"since": (Since, None), "project": (Project, None), "agents": (Agents, None)}, SessionFilter.read
-)
+_WHICH = {"project": (Project, None), "agents": (Agents, None)}
+with_session_filter = shared({"since": (Since, None), **_WHICH}, SessionFilter.read)
+#: Who sums money can name the end of the period, too.
+with_session_period = shared({"since": (Since, None), "until": (Until, None), **_WHICH}, SessionFilter.read)
 
 
 def _since(words: str, now: float) -> tuple[float | None, str]:
@@ -124,16 +124,7 @@ def _since(words: str, now: float) -> tuple[float | None, str]:
         ) from None
 
 
-def until_of(words: str | None, *, now: float | None = None) -> float | None:
-    """The time before which calls count: a day counts as a whole.
-
-    Args:
-        words: As for `--since`; None: any.
-        now: Seconds since 1970; None asks the clock.
-
-    Raises:
-        ConfigError: It cannot be read.
-    """
+def _until(words: str | None, now: float) -> float | None:
     if words is None or words == _ALL:
         return None
     try:
@@ -142,6 +133,6 @@ def until_of(words: str | None, *, now: float | None = None) -> float | None:
     except (ValueError, OverflowError):
         pass
     try:
-        return _since(words, time.time() if now is None else now)[0]
+        return _since(words, now)[0]
     except ConfigError as error:
         raise ConfigError(str(error).replace("--since", "--until", 1)) from None

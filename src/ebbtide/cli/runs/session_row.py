@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 
@@ -12,8 +11,6 @@ from ebbtide.report import wording
 from ebbtide.supervision.summary.headline import Course
 from ebbtide.supervision.summary.idle_sessions import SessionSpan
 from ebbtide.supervision.summary.run_summary import RunSummary
-
-_Number = TypeVar("_Number", int, float)
 
 
 class SessionRow(msgspec.Struct, frozen=True, gc=False, array_like=True):
@@ -77,9 +74,3 @@ def wasted_usd(summary: RunSummary) -> float | None:
 def avoidable_usd(summary: RunSummary) -> float | None:
     """Dollars of a run that could have been saved, beside what bought nothing; None where that is unknown."""
     return None if summary.course is Course.UNKNOWN else summary.bill.avoidable.cost_usd
-
-
-def total(rows: Iterable[SessionRow], amount: Callable[[SessionRow], _Number | None]) -> _Number | None:
-    """The sum of an amount over rows, as far as it is known; None where it is known of none."""
-    numbers = [value for value in map(amount, rows) if value is not None]
-    return sum(numbers) if numbers else None

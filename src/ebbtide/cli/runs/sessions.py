@@ -6,23 +6,23 @@ import dataclasses
 import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from operator import attrgetter
+from pathlib import Path
 from typing import Any
 
 from ebbtide import __version__
 from ebbtide.budget.tally import dollars
-from ebbtide.cli.exits import Exit
-from ebbtide.cli.runs.checking import Output, judged_files, skipped_file, write_page
-from ebbtide.cli.runs.ci.check_format import CheckFormat
+from ebbtide.cli.result import Exit
+from ebbtide.cli.runs.check_format import CheckFormat
+from ebbtide.cli.runs.checking import Output, exit_code, judged_files, nothing_read, skipped_file, write_page
 from ebbtide.cli.runs.csv_table import runs_csv
 from ebbtide.cli.runs.fail_on import failures
-from ebbtide.cli.runs.ignoring import ignored_by, print_ignored
+from ebbtide.cli.runs.ignoring import ignored_by, ignored_runs, print_ignored
 from ebbtide.cli.runs.machine_sessions import AGENT_NAMES, MachineSessions, SessionPart
 from ebbtide.cli.runs.money import SessionMoney
-from ebbtide.cli.runs.money_options import MoneyOptions
 from ebbtide.cli.runs.money_screen import NARROWEST, ROWS, UNKNOWN, totals_wire
 from ebbtide.cli.runs.run_table import SkippedFile, skipped_lines
-from ebbtide.cli.runs.session_row import SessionRow, avoidable_usd, total, wasted_usd
+from ebbtide.cli.runs.session_row import SessionRow, avoidable_usd, wasted_usd
 from ebbtide.cli.runs.verdict_cache import VerdictCache
 from ebbtide.cli.table import Table, more_rows
 from ebbtide.cli.terminal import (
@@ -34,13 +34,13 @@ from ebbtide.cli.terminal import (
     terminal_width,
     warn,
 )
-from ebbtide.errors import TranscriptError
 from ebbtide.report.plurals import count
 from ebbtide.report.wording import folder_of
 from ebbtide.supervision.run_options import RunOptions
 from ebbtide.supervision.summary.idle_sessions import idle_sessions, with_idle_sessions
 from ebbtide.supervision.summary.run_summary import RunSummary
 from ebbtide.supervision.summary.run_tree import with_trees
+from ebbtide.supervision.summary.spending import plus
 from ebbtide.text.redaction import redact
 from ebbtide.traces.money.file_cache import program_mark
 
@@ -55,7 +55,7 @@ def check_sessions(
     output: Output,
     *,
     money: SessionMoney,
-    money_options: MoneyOptions,
+    cache_folder: Path | None,
     jobs: int | None = None,
 ) -> Exit:
     """Print what became of this machine's sessions.
@@ -65,7 +65,7 @@ def check_sessions(
         options: By what they are judged.
         output: What to do with the answers.
         money: What they cost, which is on the screen already.
-        money_options: What was wanted of it.
+        cache_folder: Where verdicts are kept; None keeps none.
         jobs: Processes; None takes one a core where they are worth it.
 
     Returns:
@@ -76,14 +76,14 @@ def check_sessions(
         ConfigError: The page cannot be written.
     """
     options = dataclasses.replace(options, timeline=output.html is not None)
-    ignored = {
-        path for path in machine.parts if any(pattern.matches(path) for pattern in output.ignored_runs)
-    }
+    ignored = set(filter(ignored_runs(), machine.parts))
     obstacles = {path: part.file.obstacle for path, part in machine.parts.items() if path not in ignored}
     paths = [path for path, obstacle in obstacles.items() if not obstacle and path not in money.outside]
     shown: Callable[[str], str] = redact if options.redact else str
-    judged = _judge(_by_importance(paths, money), options, output, money, money_options, jobs=jobs)
-    rows, skipped_files = judged.rows, judged.skipped_files
+    cache = VerdictCache(cache_folder, program_mark(__version__), options)
+    rows, summaries, skipped_files = _judge(
+        _by_importance(paths, money), options, output, money, cache, jobs=jobs
+    )
     skipped_files += [
         SkippedFile(source=shown(path), reason=reason, is_unreadable=True)
         for path, reason in (*obstacles.items(), *machine.unreadable)
@@ -98,18 +98,18 @@ def check_sessions(
         for path, part in machine.parts.items()
     }
     if output.form is CheckFormat.CSV:
-        sys.stdout.write(runs_csv(judged.summaries))
+        sys.stdout.write(runs_csv(summaries))
     if output.as_json:
-        for summary in judged.summaries:
+        for summary in summaries:
             print_json(run_wire(summary, parts[summary.source]), indent=None)
         for item in skipped_files:
             print_json(item.to_dict(), indent=None)
-        wire = totals_wire(money, machine.selection, money_options, options)
+        wire = totals_wire(money, machine.selection, None, options)
         print_json({**wire, **_waste_wire(rows)}, indent=None)
     if not rows and (skipped_files or not money.outside):
-        raise _nothing_read(skipped_files)
+        raise nothing_read(skipped_files, count(len(skipped_files), "session"))
     if output.html is not None:
-        write_page(output.html, judged.summaries, options, skipped_files)
+        write_page(output.html, summaries, options, skipped_files)
     if output.form is CheckFormat.TEXT:
         width = terminal_width()
         if rows:
@@ -119,30 +119,11 @@ def check_sessions(
             print_lines([Line(f"{others} with calls on other days: --since all", "dim")])
         print_lines(_skipped_lines(skipped_files, parts, width, everything=output.everything))
         print_ignored(sum(row.ignored for row in rows))
-    problems = failures(judged.summaries, output.fail_on, output.known(judged.summaries))
+    problems = failures(summaries, output.fail_on, output.known(summaries))
     for problem in problems:
         warn(str(problem))
-    unreadable = [item for item in skipped_files if item.is_unreadable]
-    if unreadable and output.fail_on:
-        for item in unreadable:
-            warn(f"{item.source}: UNREADABLE: {item.reason.splitlines()[0]}")
-        return Exit.BAD_INPUT
-    return Exit.CHECK_FAILED if problems else Exit.DONE
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Judged:
-    """Verdicts of sessions.
-
-    Args:
-        rows: A row a file that was read.
-        summaries: All of it, in the order of the files' names; empty where rows are enough.
-        skipped_files: Files that cannot be read.
-    """
-
-    rows: list[SessionRow]
-    summaries: list[RunSummary]
-    skipped_files: list[SkippedFile]
+    unreadable = [item for item in skipped_files if item.is_unreadable and output.fail_on]
+    return exit_code(unreadable, fails=bool(problems))
 
 
 def _judge(
@@ -150,24 +131,27 @@ def _judge(
     options: RunOptions,
     output: Output,
     money: SessionMoney,
-    money_options: MoneyOptions,
+    cache: VerdictCache,
     *,
     jobs: int | None,
-) -> _Judged:
-    """Judge files, as far as the cache does not have them, with the worst so far and a bar on a terminal."""
-    cache = VerdictCache(money_options.cache_folder, program_mark(__version__), options)
+) -> tuple[list[SessionRow], list[RunSummary], list[SkippedFile]]:
+    """Judge files, as far as the cache does not have them, with the worst so far and a bar on a terminal.
+
+    Returns:
+        A row a file that was read; all of it, by the names of the files, where rows are not enough; and the
+        files that cannot be read.
+    """
     rows: list[SessionRow] = []
     summaries: list[RunSummary] = []
     skipped_files: list[SkippedFile] = []
     due: list[str] = []
     for path in paths:
-        inherited = money.inherited.get(path)
-        row = cache.row(path, inherited)
-        summary = None if row is None or not output.needs_summaries else cache.summary(path, inherited)
-        if row is None or (summary is None and output.needs_summaries):
+        kept = cache.get(path, money.inherited.get(path))
+        summary = kept.summary() if kept is not None and output.needs_summaries else None
+        if kept is None or (summary is None and output.needs_summaries):
             due.append(path)
             continue
-        rows.append(row)
+        rows.append(kept.row)
         if summary is not None:
             summaries.append(summary)
 
@@ -175,9 +159,10 @@ def _judge(
         is_shown = rows and output.form is CheckFormat.TEXT
         return _worst(rows, terminal_width(), most=_WHILE_JUDGING) if is_shown else []
 
+    how = {"jobs": jobs, "from_arguments": (), "is_growing": True, "inherited": money.inherited}
     try:
         with progress_bar("judging", len(due), above=worst) as advance:
-            for path, result in judged_files(due, options, inherited=money.inherited, jobs=jobs):
+            for path, result in judged_files(due, options, **how):
                 if isinstance(result, RunSummary):
                     row = SessionRow.of(result)
                     rows.append(row)
@@ -190,21 +175,12 @@ def _judge(
     finally:
         cache.save()
     summaries = with_idle_sessions(with_trees(summaries), options.profile.ignore)
-    summaries = sorted(summaries, key=lambda summary: summary.source)
-    return _Judged(rows=rows, summaries=summaries, skipped_files=sorted(skipped_files, key=_source_of))
-
-
-def _source_of(item: SkippedFile) -> str:
-    return item.source
+    by_source = attrgetter("source")
+    return rows, sorted(summaries, key=by_source), sorted(skipped_files, key=by_source)
 
 
 def _by_importance(paths: Sequence[str], money: SessionMoney) -> list[str]:
-    """The newest files, then the others, of both the dearest first.
-
-    Args:
-        paths: The files, the latest first.
-        money: What they cost.
-    """
+    """Sorts files that have the latest first: the newest, then the others, of both the dearest first."""
 
     def dearest(path: str) -> int:
         return -money.units_of(path)
@@ -217,18 +193,13 @@ def _waste_wire(rows: Sequence[SessionRow]) -> dict[str, Any]:
     return {
         "runs": len(rows),
         "idle_sessions": [{**dataclasses.asdict(loop), "sentence": loop.sentence} for loop in loops],
-        "wasted_usd": total(rows, lambda row: row.wasted_usd),
-        "avoidable_usd": total(rows, lambda row: row.avoidable_usd),
+        "wasted_usd": plus(row.wasted_usd for row in rows),
+        "avoidable_usd": plus(row.avoidable_usd for row in rows),
     }
 
 
 def run_wire(summary: RunSummary, part: SessionPart) -> dict[str, Any]:
-    """A run as JSON, with the session that it is of.
-
-    Args:
-        summary: What became of it.
-        part: Its file.
-    """
+    """A run as JSON, with the session that its file is of."""
     session = {
         "agent": part.file.agent.value,
         "id": part.session,
@@ -268,20 +239,8 @@ def _kind(part: SessionPart | None) -> tuple[str, str, str]:
     return "file", f" of {AGENT_NAMES[part.file.agent]}", f": {obstacle}" if obstacle else ""
 
 
-def _nothing_read(skipped_files: Sequence[SkippedFile]) -> TranscriptError:
-    reasons = "".join(f"\n{item.source}: {item.reason.splitlines()[0]}" for item in skipped_files[:5])
-    more = f"\nand {len(skipped_files) - 5:,} more" if len(skipped_files) > 5 else ""
-    return TranscriptError(f"none of {count(len(skipped_files), 'session')} could be read:{reasons}{more}")
-
-
 def waste_screen(rows: Sequence[SessionRow], width: int, *, everything: bool = False) -> list[Line]:
-    """The screen of what the money of some sessions bought, and of the worst of them.
-
-    Args:
-        rows: Their files, judged; at least one.
-        width: Columns.
-        everything: Show every file.
-    """
+    """The screen of what the money of some sessions bought, at least one, and of the worst of them."""
     most = None if everything else ROWS
     loops = [
         part
@@ -293,9 +252,9 @@ def waste_screen(rows: Sequence[SessionRow], width: int, *, everything: bool = F
 
 
 def _waste_sentence(rows: Sequence[SessionRow]) -> str:
-    cost = total(rows, lambda row: row.cost_usd) or 0.0
-    wasted = total(rows, lambda row: row.wasted_usd)
-    avoidable = total(rows, lambda row: row.avoidable_usd)
+    cost = plus(row.cost_usd for row in rows) or 0.0
+    wasted = plus(row.wasted_usd for row in rows)
+    avoidable = plus(row.avoidable_usd for row in rows)
     amounts = ((wasted, "was wasted"), (avoidable, "could have been avoided"))
     shares = [f"{dollars(amount)}{_share(amount, cost)} of it {what}" for amount, what in amounts if amount]
     if shares:

@@ -15,19 +15,16 @@ from typing import Any
 from ebbtide import __version__
 from ebbtide.budget.prices import Prices
 from ebbtide.budget.tally import dollars, usd
-from ebbtide.cli.exits import Exit
-from ebbtide.cli.result import Result
+from ebbtide.cli.result import Exit, Result
 from ebbtide.cli.runs.checking import check_files, write_page
-from ebbtide.cli.runs.ignoring import run_patterns
-from ebbtide.cli.runs.machine_sessions import AGENT_NAMES, MachineSessions, SessionPart
+from ebbtide.cli.runs.ignoring import ignored_runs
+from ebbtide.cli.runs.machine_sessions import MachineSessions, SessionPart
 from ebbtide.cli.runs.money import SessionMoney, TreeMoney
-from ebbtide.cli.runs.money_options import MoneyOptions
-from ebbtide.cli.runs.money_screen import ROWS, UNKNOWN, short
+from ebbtide.cli.runs.money_screen import UNKNOWN, cost_cell, sums_table
 from ebbtide.cli.runs.named_money import read_named_money
 from ebbtide.cli.runs.session_filter import SessionFilter
 from ebbtide.cli.runs.trace_files import TraceFiles
-from ebbtide.cli.table import Table, more_rows
-from ebbtide.cli.terminal import Line, cell_width, plain, warn
+from ebbtide.cli.terminal import Line, short_path, warn
 from ebbtide.codec import to_wire
 from ebbtide.errors import ConfigError, TranscriptError
 from ebbtide.report.plurals import count
@@ -42,8 +39,7 @@ from ebbtide.text.redaction import redacted
 from ebbtide.traces.money.file_cache import program_mark
 from ebbtide.traces.money.money_cache import MoneyCache
 
-_NAMES = {agent.value: name for agent, name in AGENT_NAMES.items()}
-_LAST = 24  # columns of the terminal for the name of a row
+_COLUMNS = ("cost", "landed", "per change", "lines", "per line", "reverted", "open", "lost")
 _FATES = {
     Fate.LANDED: "landed",
     Fate.REWRITTEN: "landed and were rewritten by others",
@@ -87,7 +83,7 @@ def show_shipped(
     repo: Path,
     selection: SessionFilter,
     options: RunOptions,
-    wanted: MoneyOptions,
+    cache_folder: Path | None,
     *,
     everything: bool,
     html: Path | None = None,
@@ -100,7 +96,7 @@ def show_shipped(
         repo: A folder of the repository.
         selection: Which sessions of this machine.
         options: By what they are priced, and whether secrets are masked.
-        wanted: Where what files gave is kept.
+        cache_folder: Where what files gave is kept; None keeps nothing.
         everything: Show every row.
         html: Write the page of the sessions into this file, each with its commits; None writes none.
         jobs: Processes that judge the sessions for it; None takes one a core where they are worth it.
@@ -112,7 +108,7 @@ def show_shipped(
     repository = Repository(repo)
     prices = options.prices or Prices()
     if names is None:
-        cache = MoneyCache(wanted.cache_folder, program_mark(__version__))
+        cache = MoneyCache(cache_folder, program_mark(__version__))
         machine = MachineSessions.of(selection, cache.origin)
         parts = _inside(machine.parts.values(), repository.roots())
         money = SessionMoney.read([part.file for part in parts], prices, cache)
@@ -127,7 +123,6 @@ def show_shipped(
         unread = 0
     else:
         selection.refuse_beside_trace()
-        wanted.refuse_beside_trace()
         named = read_named_money(names, options)
         money = named.money
         files = [WorkFile(place.path, place.session, place.project, place.agent) for place in named.places]
@@ -150,14 +145,14 @@ def show_shipped(
 def _inside(parts: Iterable[SessionPart], roots: Sequence[str]) -> list[SessionPart]:
     """The sessions whose project is one of some folders, or in one."""
     folders = [Path(os.path.realpath(root)) for root in roots]
-    patterns = run_patterns()
+    is_ignored = ignored_runs()
     return [
         part
         for part in parts
         if part.project is not None
         and not part.file.obstacle
         and any(Path(os.path.realpath(part.project)).is_relative_to(folder) for folder in folders)
-        and not any(pattern.matches(part.file.path) for pattern in patterns)
+        and not is_ignored(part.file.path)
     ]
 
 
@@ -249,9 +244,9 @@ class _Report:
         for name, groups in self._groups().items():
             if len(groups) > 1:
                 yield Line()
-                yield from _table(name, list(groups.items()), width, everything=everything)
+                yield from _table(name, groups, width, everything=everything)
         rows = grouped((work.session, shipped) for work, shipped in self._items)
-        with_commits = [(session, group) for session, group in rows.items() if group.sessions]
+        with_commits = {session: group for session, group in rows.items() if group.sessions}
         yield Line()
         yield from _table("session", with_commits, width, everything=everything)
 
@@ -266,7 +261,7 @@ def _with_cost(shipped: RunShipped, tree: TreeMoney | None) -> RunShipped:
 
 
 def _sentences(total: ShippedSums, repo: str) -> Iterator[Line]:
-    where = short(repo)
+    where = short_path(repo)
     if not total.sessions:
         yield Line(f"No session has a commit in {where}.", "bold")
     else:
@@ -293,24 +288,10 @@ def _sentences(total: ShippedSums, repo: str) -> Iterator[Line]:
         yield Line(f"{count(total.unchanged, 'session')} changed no file.", "dim")
 
 
-def _table(
-    title: str, rows: Sequence[tuple[str, ShippedSums]], width: int, *, everything: bool
-) -> Iterator[Line]:
-    visible = rows if everything else rows[:ROWS]
-    cells = [
-        {**_cells(group), title: _NAMES.get(name, name) if title == "agent" else short(name)}
-        for name, group in visible
-    ]
-    *amounts, _ = names = list(cells[0])
-    table = Table.fitting(
-        {name: [row[name] for row in cells] for name in names},
-        width,
-        optional=("sessions", "lost", "open", "per line"),
-        last=min(max(cell_width(plain(row[title])) for row in cells), _LAST),
-        right=amounts,
-    )
-    yield from table.lines(width)
-    yield from more_rows(len(rows) - len(visible))
+def _table(title: str, groups: Mapping[str, ShippedSums], width: int, *, everything: bool) -> list[Line]:
+    rows = [(name, _cells(group)) for name, group in groups.items()]
+    optional = ("sessions", "lost", "open", "per line")
+    return sums_table(title, rows, width, optional=optional, everything=everything)
 
 
 def _cells(group: ShippedSums) -> dict[str, str]:
@@ -328,9 +309,7 @@ def _cells(group: ShippedSums) -> dict[str, str]:
 
 
 def _cost(group: ShippedSums) -> str:
-    if group.cost_usd is None:
-        return UNKNOWN
-    return f"{dollars(group.cost_usd)}{'+' * (group.unpriced > 0)}"
+    return cost_cell(group.cost_usd, is_partial=group.unpriced > 0)
 
 
 def _amount(value: float | None) -> str:

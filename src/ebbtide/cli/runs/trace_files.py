@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ebbtide.cli.runs.ignoring import RunPattern
 from ebbtide.errors import TranscriptError
 from ebbtide.traces.agents.openhands import is_conversation
 from ebbtide.traces.agents.session_storage import sessions_at
@@ -33,13 +32,9 @@ class TraceFiles:
     several: bool
     are_growing: bool = False
 
-    def without(self, patterns: Sequence[RunPattern]) -> tuple[TraceFiles, tuple[str, ...]]:
-        """These but for the runs that a pattern matches, and those."""
-
-        def is_ignored(path: str) -> bool:
-            return path != STDIN and any(pattern.matches(path) for pattern in patterns)
-
-        ignored = sorted(filter(is_ignored, self.files))
+    def without(self, is_ignored: Callable[[str], bool]) -> tuple[TraceFiles, tuple[str, ...]]:
+        """These but for the runs that are ignored, and those."""
+        ignored = sorted(path for path in self.files if path != STDIN and is_ignored(path))
         files = tuple(path for path in self.files if path not in ignored)
         refusals = tuple(error for error in self.refusals if not is_ignored(str(error.source)))
         return dataclasses.replace(self, files=files, refusals=refusals), tuple(ignored)

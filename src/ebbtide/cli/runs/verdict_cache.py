@@ -34,13 +34,22 @@ class KeptVerdict(msgspec.Struct, frozen=True, array_like=True, gc=False):
         stamp: Its size, time and number when it was read.
         mark: Of the settings, and of the calls in it that other files own.
         row: What the screen shows of it.
-        summary: All of it.
+        packed: All of it.
     """
 
     stamp: tuple[int, int, int]
     mark: bytes
     row: SessionRow
-    summary: bytes
+    packed: bytes
+
+    def summary(self) -> RunSummary | None:
+        """Returns all of what the file came to; None where that cannot be unpacked."""
+        # Whatever is in it, the file is judged then.
+        with suppress(Exception):
+            summary = _Unpickler(io.BytesIO(self.packed)).load()
+            if isinstance(summary, RunSummary):
+                return summary
+        return None
 
 
 class VerdictCache:
@@ -58,20 +67,22 @@ class VerdictCache:
         self._settings = settings or b""
         self._stamps: dict[str, tuple[int, int, int]] = {}
 
-    def row(self, path: str, inherited: InheritedCalls | None) -> SessionRow | None:
-        """The row of a file that has not changed; None where it has to be judged.
+    def get(self, path: str, inherited: InheritedCalls | None) -> KeptVerdict | None:
+        """Returns the verdict of a file that has not changed, nor the calls in it that other files own.
 
-        Args:
-            path: The file.
-            inherited: The calls in it that other files own.
+        None where it has to be judged.
         """
-        kept = self._kept(path, inherited)
-        return None if kept is None else kept.row
-
-    def summary(self, path: str, inherited: InheritedCalls | None) -> RunSummary | None:
-        """All of what a file came to, likewise."""
-        kept = self._kept(path, inherited)
-        return None if kept is None else _unpacked(kept.summary)
+        if is_session_file(path):
+            return None  # its messages have files of their own
+        try:
+            stamp = stamp_of(os.stat(path))  # noqa: PTH116 - a Path of each of many files takes long
+        except OSError:
+            return None  # a session in a database
+        self._stamps[path] = stamp
+        kept = self._cache.get(path)
+        if kept is None or kept.stamp != stamp or kept.mark != self._mark(inherited):
+            return None
+        return kept
 
     def put(self, path: str, inherited: InheritedCalls | None, row: SessionRow, summary: RunSummary) -> None:
         """Keep what a file came to, from `save` on, if it was looked for before it was read."""
@@ -85,19 +96,6 @@ class VerdictCache:
     def save(self) -> None:
         """Write what has changed."""
         self._cache.save()
-
-    def _kept(self, path: str, inherited: InheritedCalls | None) -> KeptVerdict | None:
-        if is_session_file(path):
-            return None  # its messages have files of their own
-        try:
-            stamp = stamp_of(os.stat(path))  # noqa: PTH116 - a Path of each of many files takes long
-        except OSError:
-            return None  # a session in a database
-        self._stamps[path] = stamp
-        kept = self._cache.get(path)
-        if kept is None or kept.stamp != stamp or kept.mark != self._mark(inherited):
-            return None
-        return kept
 
     def _mark(self, inherited: InheritedCalls | None) -> bytes:
         if inherited is None:
@@ -120,15 +118,6 @@ class _Unpickler(pickle.Unpickler):
             if isinstance(found, type) and (dataclasses.is_dataclass(found) or issubclass(found, Enum)):
                 return found
         raise pickle.UnpicklingError(f"{module}.{name} is not a class of a summary")
-
-
-def _unpacked(content: bytes) -> RunSummary | None:
-    # Whatever is in it, the file is judged then.
-    with suppress(Exception):
-        summary = _Unpickler(io.BytesIO(content)).load()
-        if isinstance(summary, RunSummary):
-            return summary
-    return None
 
 
 def _settings_mark(options: RunOptions) -> bytes | None:

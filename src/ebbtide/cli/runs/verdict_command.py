@@ -52,13 +52,9 @@ class VerdictCommand:
         return not self.actions or verdict.action in self.actions
 
     def run(self, verdict: Verdict, source: str, spent: dict[str, Any]) -> str | None:
-        """Run it: the verdict as JSON on its standard input, and in its environment.
+        """Runs it: the verdict as JSON on its standard input, and in its environment.
 
         Its output goes where the watch's errors go, so that standard output stays the watch's own.
-
-        Args:
-            source: The run.
-            spent: What it took so far.
 
         Returns:
             What went wrong, in words; None where it ended with 0.

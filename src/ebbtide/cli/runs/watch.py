@@ -9,17 +9,17 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
 from ebbtide.checking import refuse_nothing
 from ebbtide.cli.declaration import FILE, Argument, AsJson, Command, Idle, Option
-from ebbtide.cli.exits import Exit
+from ebbtide.cli.result import Exit
 from ebbtide.cli.runs.ignoring import print_ignored
 from ebbtide.cli.runs.machine_sessions import MachineSessions
 from ebbtide.cli.runs.options import with_run_options
@@ -43,6 +43,7 @@ from ebbtide.text.excerpt import one_line
 from ebbtide.text.redaction import redact, redacted
 from ebbtide.traces.agents.session_database import is_database, is_in_database
 from ebbtide.traces.agents.session_storage import only_session
+from ebbtide.traces.agents.session_tail import StoredTail, stored_tail
 from ebbtide.traces.input.lines import Tail
 from ebbtide.traces.input.source import STDIN, is_session_file, source_name
 from ebbtide.traces.live import TraceStream
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
 _CHANGES = 8  # that the screen keeps
 _REASON = 320
 _LATEST = 120
+_POLL_S = 0.25  # between two looks
 
 
 @click.command(
@@ -103,13 +105,15 @@ def watch(
         warn(f"watching {newest}")
     else:
         selection.refuse_beside_trace()
-    name = _growing_run(single_file(trace, "Name the file in it that grows."))
+    name = single_file(trace, "Name the file in it that grows.")
+    if name != STDIN and is_database(name):
+        name = only_session(name)
     how = _Watch(name=name, options=options, on=command, bell=bell, until_end=until_end, idle_s=idle)
     if as_json:
-        run = _follow(how, _JsonLines())
+        run = _follow(how, _Log(as_json=True))
         print_json({"type": "summary", **run.summary().to_dict()}, indent=None)
         return
-    run = _follow_on_screen(how) if sys.stdout.isatty() else _follow(how, _Lines())
+    run = _follow_on_screen(how) if sys.stdout.isatty() else _follow(how, _Log())
     summary = run.summary()
     print_lines(run_screen(summary, terminal_width()))
     print_ignored(summary.ignored)
@@ -143,31 +147,6 @@ class _Watch:
     idle_s: float | None
 
 
-class _Display(Protocol):
-    """The display of the run."""
-
-    def changed(self, run: LiveRun, verdict: Verdict, *, rings: bool) -> None:
-        """The verdict changed; `rings` says whether just now."""
-
-    def rang(self, verdict: Verdict) -> None:
-        """The verdict at the start of the watch is reported."""
-
-    def moved(self, run: LiveRun) -> None:
-        """Events came in."""
-
-    def note(self, text: str) -> None:
-        """Show a message."""
-
-
-def _growing_run(name: str) -> str:
-    """The run to watch: the name itself, or the session in a database that holds one.
-
-    Raises:
-        TranscriptError: A database holds several.
-    """
-    return only_session(name) if name != STDIN and is_database(name) else name
-
-
 def _follow_on_screen(how: _Watch) -> LiveRun:
     from rich.live import Live
 
@@ -177,7 +156,7 @@ def _follow_on_screen(how: _Watch) -> LiveRun:
         return _follow(how, screen)
 
 
-def _follow(how: _Watch, display: _Display) -> LiveRun:
+def _follow(how: _Watch, display: _Log) -> LiveRun:
     """Follow the run; the run as it was at the end.
 
     What a file holds when the watch begins is the past: it is shown, and only what stands at its end rings
@@ -199,18 +178,19 @@ def _follow(how: _Watch, display: _Display) -> LiveRun:
                 display.note(problem)
 
     try:
-        for piece in pieces(how.name, until_end=how.until_end, idle_s=how.idle_s):
-            if piece.restarted:
+        for data in _pieces(how.name, until_end=how.until_end, idle_s=how.idle_s):
+            if data is None:
                 display.note(f"{source} was replaced: watching the new run")
                 run = LiveRun(source, how.options)
-            for verdict in run.feed(piece.data):
+                continue
+            for verdict in run.feed(data):
                 tell(verdict)
-            if piece.data:
+            if data:
                 display.moved(run)
-            elif not live and not piece.restarted:
+            elif not live:
                 live = True
                 if run.standing.ends:
-                    display.rang(run.standing)
+                    display.rang()
                     act(run.standing)
     except KeyboardInterrupt:
         if not run.events:
@@ -244,43 +224,34 @@ def _change(verdict: Verdict) -> Line:
     return line.append(plain(verdict.explanation, _REASON))
 
 
-class _Lines:
-    """One line a change, for a log."""
+class _Log:
+    """One line a change: in words, or as JSON for machines."""
+
+    def __init__(self, *, as_json: bool = False) -> None:
+        self._as_json = as_json
 
     def changed(self, run: LiveRun, verdict: Verdict, *, rings: bool) -> None:
-        print_lines([_change(verdict)])
+        """The verdict changed; `rings` says whether just now."""
+        if self._as_json:
+            where = {"source": run.source, "spent": _amounts(run)}
+            print_json({"type": "verdict", **verdict.to_dict(), **where}, indent=None)
+        else:
+            print_lines([_change(verdict)])
         sys.stdout.flush()
 
-    def rang(self, verdict: Verdict) -> None:
-        """It has its line already."""
+    def rang(self) -> None:
+        """The verdict at the start of the watch is reported; it has its line already."""
 
     def moved(self, run: LiveRun) -> None:
-        """A log shows changes only."""
+        """Events came in; a log shows changes only."""
 
     def note(self, text: str) -> None:
-        warn(text)
-
-
-class _JsonLines:
-    """One object a change, for machines."""
-
-    def changed(self, run: LiveRun, verdict: Verdict, *, rings: bool) -> None:
-        where = {"source": run.source, "spent": _amounts(run)}
-        print_json({"type": "verdict", **verdict.to_dict(), **where}, indent=None)
-        sys.stdout.flush()
-
-    def rang(self, verdict: Verdict) -> None:
-        """It has its object already."""
-
-    def moved(self, run: LiveRun) -> None:
-        """Only changes are printed."""
-
-    def note(self, text: str) -> None:
+        """Show a message."""
         warn(text)
 
 
 @dataclass
-class _Screen:
+class _Screen(_Log):
     """The run on a terminal, redrawn as it moves."""
 
     source: str
@@ -293,9 +264,9 @@ class _Screen:
         self.run = run
         self.changes.append(_change(verdict))
         if rings:
-            self.rang(verdict)
+            self.rang()
 
-    def rang(self, verdict: Verdict) -> None:
+    def rang(self) -> None:
         if self.bell:
             self.terminal.bell()
 
@@ -330,76 +301,49 @@ class _Screen:
         return [*lines, Line(), Line("Ctrl-C stops the watch and prints a summary.", "dim")]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Piece:
-    """The result of one look at the input.
+def _pieces(name: str, *, until_end: bool, idle_s: float | None) -> Iterator[bytes | None]:
+    """Yields the input as it comes: empty at every look that found nothing, None where a new run begins.
 
-    Args:
-        data: New bytes; empty where there are none yet.
-        restarted: The file was emptied, rewritten or replaced: what comes now belongs to a new run.
-    """
-
-    data: bytes = b""
-    restarted: bool = False
-
-
-def pieces(
-    name: str,
-    *,
-    poll_s: float = 0.25,
-    until_end: bool = False,
-    idle_s: float | None = None,
-    now: Callable[[], float] = time.monotonic,
-) -> Iterator[Piece]:
-    """Yields the input as it comes, with an empty piece at every look that found nothing.
+    A new run begins where the file was emptied, rewritten or replaced.
 
     Args:
         name: The file, a session in a database or in many files, or ``-`` for standard input, whose end is
             the end.
-        poll_s: Seconds between two looks.
         until_end: End where a file ends now, and do not wait for more.
         idle_s: End when nothing came for so many seconds; None waits for ever.
-        now: Seconds on any clock.
 
     Raises:
         TranscriptError: At the start the file cannot be read.
     """
     if name == STDIN:
-        looks = _stdin_looks(poll_s)
+        looks = _stdin_looks()
+    elif is_in_database(name) or is_session_file(name):
+        looks = _looks(stored_tail(name))
     else:
-        is_stored = is_in_database(name) or is_session_file(name)
-        looks = _session_looks(name, poll_s) if is_stored else _file_looks(name, poll_s)
-    last = now()
+        looks = _looks(Tail(name))
+    last = time.monotonic()
     with closing(looks):
-        for piece in looks:
-            yield piece
-            if piece.data or piece.restarted:
-                last = now()
-            elif (until_end and name != STDIN) or (idle_s is not None and now() - last >= idle_s):
+        for data in looks:
+            yield data
+            if data != b"":
+                last = time.monotonic()
+            elif (until_end and name != STDIN) or (idle_s is not None and time.monotonic() - last >= idle_s):
                 return
 
 
-def _file_looks(name: str, poll_s: float) -> Generator[Piece, None, None]:
-    with closing(Tail(name)) as tail:
+def _looks(tail: Tail | StoredTail) -> Generator[bytes | None, None, None]:
+    try:
         while True:
             data = tail.look()
-            yield Piece(restarted=True) if data is None else Piece(data=data)
+            yield data
             if data == b"":
-                time.sleep(poll_s)
+                time.sleep(_POLL_S)
+    finally:
+        if isinstance(tail, Tail):
+            tail.close()
 
 
-def _session_looks(name: str, poll_s: float) -> Generator[Piece, None, None]:
-    from ebbtide.traces.agents.session_tail import stored_tail
-
-    tail = stored_tail(name)
-    while True:
-        data = tail.look()
-        yield Piece(data=data)
-        if not data:
-            time.sleep(poll_s)
-
-
-def _stdin_looks(poll_s: float) -> Generator[Piece, None, None]:
+def _stdin_looks() -> Generator[bytes | None, None, None]:
     chunks: queue.Queue[bytes] = queue.Queue(maxsize=16)
     descriptor = sys.stdin.fileno()
 
@@ -414,13 +358,13 @@ def _stdin_looks(poll_s: float) -> Generator[Piece, None, None]:
     threading.Thread(target=read_chunks, daemon=True).start()
     while True:
         try:
-            data = chunks.get(timeout=poll_s)
+            data = chunks.get(timeout=_POLL_S)
         except queue.Empty:
-            yield Piece()
+            yield b""
             continue
         if not data:
             return
-        yield Piece(data=data)
+        yield data
 
 
 class LiveRun:

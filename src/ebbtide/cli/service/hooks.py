@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -15,7 +15,7 @@ from typing import Annotated, Any
 from ebbtide.cli.declaration import STOP, Argument, CommandGroup, Idle, Option
 from ebbtide.cli.result import Result
 from ebbtide.cli.table import Table
-from ebbtide.cli.terminal import Line
+from ebbtide.cli.terminal import Line, short_path
 from ebbtide.errors import ConfigError, StoreError
 from ebbtide.service.hooks.daemon import serve_local
 from ebbtide.service.hooks.hook_store import latest_events
@@ -30,7 +30,6 @@ from ebbtide.service.hooks.install.hook_settings import (
 from ebbtide.service.hooks.state_folder import StateFolder, ask_status
 from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.runs.run_store import RunStanding, SQLiteRunStore
-from ebbtide.traces.sessions.agent_homes import user_folder
 
 hooks = CommandGroup(name="hooks", help="Watch coding agents through their hooks.")
 
@@ -79,7 +78,7 @@ def install(
     options = HookOptions(shadow=shadow, stops=stop, status_line=with_statusline, decisions=decisions)
     path = install_hooks(agent.value, options, project=Path.cwd() if in_project else None)
     place = PLACES.get(agent.value)
-    lines = [Line.safe(f"installed in {_shown_path(path)}")]
+    lines = [Line.safe(f"installed in {short_path(str(path))}")]
     if place is not None and place.advice:
         lines.append(Line(place.advice))
     lines.append(Line("Restart the agent, then run `ebbtide hooks status`."))
@@ -95,7 +94,7 @@ def uninstall(agent: Agent, in_project: InProject = False) -> Result:
     was before.
     """
     path = uninstall_hooks(agent.value, project=Path.cwd() if in_project else None)
-    line = "there were no hooks" if path is None else f"removed from {_shown_path(path)}"
+    line = "there were no hooks" if path is None else f"removed from {short_path(str(path))}"
     wire = {"agent": agent.value, "path": None if path is None else str(path)}
     return Result(lambda: wire, lambda _: [Line.safe(line)])
 
@@ -106,7 +105,7 @@ def status() -> Result:
 
     A recent event proves that the hooks of an agent work.
     """
-    report = HookStatus.of(list(HookAgent), Path.cwd())
+    report = HookStatus.now()
     return Result(report.to_dict, partial(_status_lines, report))
 
 
@@ -165,13 +164,8 @@ class HookStatus:
     service: dict[str, Any] | None
 
     @classmethod
-    def of(cls, agents: Iterable[str], project: Path) -> HookStatus:
-        """Look everywhere.
-
-        Args:
-            agents: The words for them.
-            project: The folder of the project.
-        """
+    def now(cls) -> HookStatus:
+        """Looks at all agents and at the service, as the project in this folder sees them."""
         folder, problem = None, None
         standings: dict[str, RunStanding] = {}
         try:
@@ -187,7 +181,7 @@ class HookStatus:
             latest |= {agent: (when, run) for agent, (when, run) in service.get("latest", {}).items()}
         return cls(
             agents=tuple(
-                _agent_status(str(agent), project, latest.get(str(agent)), standings) for agent in agents
+                _agent_status(agent.value, latest.get(agent.value), standings) for agent in HookAgent
             ),
             folder=folder,
             problem=problem,
@@ -217,19 +211,13 @@ class HookStatus:
         }
 
 
-def _shown_path(path: Path) -> str:
-    """A path as people write it, with ``~`` for their folder."""
-    home = user_folder()
-    return f"~{os.sep}{path.relative_to(home)}" if path.is_relative_to(home) else str(path)
-
-
 def _status_lines(report: HookStatus, _width: int) -> list[Line]:
     """Returns a few lines an agent."""
     table = Table("", "", broken=())
     table.add(Line("service  "), _service_line(report))
     for item in report.agents:
         lines = [_hooks_text(item)]
-        lines += [" ".join([_shown_path(place.path), *place.flags]) for place in item.hooks]
+        lines += [" ".join([short_path(str(place.path)), *place.flags]) for place in item.hooks]
         if item.hooks and item.standing is not None and item.standing.action is not Action.ALLOW:
             lines.append(f"{item.standing.action.value}: {item.standing.reason}")
         if item.problem is not None:
@@ -275,11 +263,11 @@ def _ago(when: float) -> str:
 
 
 def _agent_status(
-    agent: str, project: Path, latest: tuple[float, str] | None, standings: Mapping[str, RunStanding]
+    agent: str, latest: tuple[float, str] | None, standings: Mapping[str, RunStanding]
 ) -> AgentStatus:
     hooks: dict[Path, InstalledHooks] = {}
     problem = None
-    for place in (None, project):
+    for place in (None, Path.cwd()):
         try:
             hooks_there = find_hooks(agent, project=place)
         except ConfigError as error:

@@ -17,20 +17,7 @@ if TYPE_CHECKING:
 
 
 _SETTABLE = frozenset("profile tools prices limits fail_on baseline ignore budgets alerts".split())
-_NAMED = "ebbtide.named_settings"
-_NONE = "ebbtide.no_settings"
 _HERE = "ebbtide.settings"
-SHOWS = "ebbtide.shows_settings"  #: set in the context of a call that only shows the settings
-
-
-def _keep(context: click.Context, option: click.Parameter, value: object) -> None:
-    context.meta[_KEYS[option.name or ""]] = value
-    if option.name == "config" and context.get_parameter_source("config") is ParameterSource.ENVIRONMENT:
-        context.meta[_BY_ENVIRONMENT] = True
-
-
-_KEYS = {"config": _NAMED, "no_config": _NONE, "show_config": SHOWS}
-_BY_ENVIRONMENT = "ebbtide.named_by_environment"
 #: The options that say which settings hold; they stand before the command.
 SETTINGS_OPTIONS = (
     click.Option(
@@ -38,19 +25,18 @@ SETTINGS_OPTIONS = (
         metavar="FILE",
         type=click.Path(readable=False),
         envvar="EBBTIDE_CONFIG",
-        callback=_keep,
-        expose_value=False,
         help="Read settings from FILE, not from the nearest ebbtide.toml or pyproject.toml.",
     ),
-    click.Option(["--no-config"], is_flag=True, callback=_keep, expose_value=False, help="Read no settings."),
+    click.Option(["--no-config"], is_flag=True, help="Read no settings."),
     click.Option(
-        ["--show-config"],
-        is_flag=True,
-        callback=_keep,
-        expose_value=False,
-        help="Print every setting of the command and where it comes from.",
+        ["--show-config"], is_flag=True, help="Print every setting of the command and where it comes from."
     ),
 )
+
+
+def shows_settings(context: click.Context) -> bool:
+    """Returns True for a call that only shows the settings."""
+    return bool(context.find_root().params.get("show_config"))
 
 
 def load_settings(context: click.Context, parameters: Iterable[click.Parameter]) -> None:
@@ -60,14 +46,14 @@ def load_settings(context: click.Context, parameters: Iterable[click.Parameter])
         UsageError: Options contradict each other, or no setting is about this command.
         ConfigError: The file, or the list of trusted folders, cannot be used.
     """
-    meta = context.meta
+    root = context.find_root()
     if not any(parameter.name in _SETTABLE for parameter in parameters):
-        if meta.get(SHOWS):
+        if shows_settings(context):
             raise click.UsageError("--show-config: no setting is about this command", context)
         return
-    named = meta.get(_NAMED)
-    if meta.get(_NONE):
-        if named is not None and not meta.get(_BY_ENVIRONMENT):
+    named = root.params.get("config")
+    if root.params.get("no_config"):
+        if named is not None and root.get_parameter_source("config") is not ParameterSource.ENVIRONMENT:
             raise click.UsageError("--config and --no-config: say one of them", context)
         return
     path = named if named is not None else nearest_file(os.getcwd())  # noqa: PTH109
@@ -76,7 +62,7 @@ def load_settings(context: click.Context, parameters: Iterable[click.Parameter])
     from ebbtide.cli.settings.trusted_folders import settings_at
 
     settings = settings_at(path, found=named is None, wanted=[item.name or "" for item in parameters])
-    meta[_HERE] = settings
+    context.meta[_HERE] = settings
     context.default_map = {**settings.options}
 
 
@@ -133,9 +119,6 @@ _OWN, _SHARED = "ebbtide.toml", "pyproject.toml"
 
 def nearest_file(folder: str) -> str | None:
     """The nearest file of settings, from a folder upwards; the root of a repository and home are the last.
-
-    Args:
-        folder: Where to begin.
 
     Raises:
         ConfigError: A ``pyproject.toml`` on the way cannot be read.

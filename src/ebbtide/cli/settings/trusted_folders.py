@@ -10,10 +10,11 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Self
+from typing import ClassVar, Self
 
 from ebbtide.cli.settings.project_settings import KEYS, ProjectSettings
 from ebbtide.cli.terminal import warn
+from ebbtide.codec import Record
 from ebbtide.errors import ConfigError
 from ebbtide.profile import Profile
 from ebbtide.regular_file import open_regular
@@ -26,7 +27,7 @@ _HOLDS_A_FILE = ("profile", "tools", "prices", "limits", "baseline")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TrustedFolder:
+class TrustedFolder(Record):
     """A folder that a person trusts, with its settings as they were then.
 
     Args:
@@ -34,6 +35,8 @@ class TrustedFolder:
         file: Name of its file of settings.
         digest: SHA-256 of that file and of every file that it names, in hex.
     """
+
+    _WIRE: ClassVar = "folder file sha256=digest"
 
     folder: str
     file: str
@@ -50,19 +53,12 @@ class TrustedFolder:
         """The file of settings."""
         return os.path.join(self.folder, self.file)  # noqa: PTH118
 
-    def to_dict(self) -> dict[str, str]:
-        """The folder as JSON."""
-        return {"folder": self.folder, "file": self.file, "sha256": self.digest}
-
 
 class TrustBook:
     """The list of trusted folders, in the user's own folder of settings.
 
-    Args:
-        path: The file.
-
     Raises:
-        ConfigError: It cannot be read, or is no such list.
+        ConfigError: The file cannot be read, or is no such list.
     """
 
     def __init__(self, path: Path) -> None:

@@ -9,13 +9,12 @@ from typing import Annotated
 import click
 
 from ebbtide.cli.declaration import STOP, Argument, Command, Option
-from ebbtide.cli.exits import Exit
-from ebbtide.cli.runs.options import with_run_options
+from ebbtide.cli.result import Exit
+from ebbtide.cli.runs.options import with_agent_options
 from ebbtide.cli.terminal import warn
 from ebbtide.cli.wrapper.acp_relay import AcpRelay, AcpWatchJob
 from ebbtide.cli.wrapper.agent_command import refuse_command
-from ebbtide.cli.wrapper.messages import MessageKind, WatcherMessage
-from ebbtide.cli.wrapper.watcher_process import UNWATCHED, WatcherProcess
+from ebbtide.cli.wrapper.watcher_process import UNWATCHED, MessageKind, WatcherMessage, WatcherProcess
 from ebbtide.supervision.run_options import RunOptions
 
 
@@ -25,7 +24,7 @@ from ebbtide.supervision.run_options import RunOptions
         Exit.DONE: "AGENT ended with 0; any other code of AGENT is passed on (a signal: 128 + its number)"
     },
 )
-@with_run_options
+@with_agent_options
 def acp(
     options: RunOptions,
     command: Annotated[list[str], Argument(metavar="AGENT...", help="Command line of the agent.")],
@@ -57,12 +56,7 @@ acp.allow_interspersed_args = False  # what follows the agent's name is the agen
 
 
 class _AcpWatch:
-    """The process that judges, and what it has reported.
-
-    Args:
-        relay: Shows it the lines, and does what it asks for.
-        job: Its job.
-    """
+    """The process that judges, and what it has reported."""
 
     def __init__(self, relay: AcpRelay, job: AcpWatchJob) -> None:
         self.report: list[str] = []

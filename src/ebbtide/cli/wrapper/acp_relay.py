@@ -26,7 +26,7 @@ from ebbtide.cli.wrapper.acp_lines import (
     withdrawal_line,
     without,
 )
-from ebbtide.cli.wrapper.messages import MessageKind, WatcherMessage
+from ebbtide.cli.wrapper.watcher_process import MessageKind, WatcherMessage
 from ebbtide.errors import error_text
 from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.run_options import RunOptions
@@ -58,11 +58,7 @@ class AcpWatchJob:
 
 
 class LineWriter:
-    """Writes what passes through, and puts lines of its own between whole lines.
-
-    Args:
-        descriptor: Where to.
-    """
+    """Writes what passes through to a descriptor, and puts lines of its own between whole lines."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -146,12 +142,7 @@ class AcpRelay:
         self._feeder: threading.Thread | None = None
 
     def watch(self, job: AcpWatchJob, watcher: IO[bytes]) -> None:
-        """Shows all that passes from now on to a process that watches.
-
-        Args:
-            job: Its job.
-            watcher: Its standard input, which is closed at the end.
-        """
+        """Shows all that passes from now on to a process that watches, whose input is closed at the end."""
         self._is_watched, self._stops = True, job.stops
         self._feeder = threading.Thread(target=self._feed, args=(job, watcher), daemon=True)
         self._feeder.start()

@@ -6,8 +6,6 @@ It is a process of its own, so that none of its work delays a line, and no fault
 from __future__ import annotations
 
 import json
-import os
-import pickle
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,7 +18,7 @@ from ebbtide.bounded import Bounded
 from ebbtide.cli.terminal import plain
 from ebbtide.cli.wrapper.acp_lines import RequestId, messages_of, prompts_of, request_id
 from ebbtide.cli.wrapper.acp_relay import AGENT, EDITOR, HEAD, LONGEST, AcpWatchJob
-from ebbtide.cli.wrapper.messages import MessageKind, WatcherMessage
+from ebbtide.cli.wrapper.watcher_process import MessageKind, do_job, send
 from ebbtide.errors import error_text
 from ebbtide.events.event import Event
 from ebbtide.events.identity import MARK
@@ -33,7 +31,6 @@ from ebbtide.supervision.runs.watched_run import standing_of
 from ebbtide.supervision.summary.recorder import RunRecorder
 from ebbtide.supervision.verdict import Verdict
 from ebbtide.supervision.wording import nudge
-from ebbtide.text.redaction import redact
 from ebbtide.traces.input.lines import LineSplitter
 from ebbtide.traces.records import fields
 
@@ -43,12 +40,7 @@ _SHOWN: Final = 60  # characters of a session's id
 
 
 class _WatchedAcpSession:
-    """One session: its events, and the recorder that judges it.
-
-    Args:
-        recorder: The recorder.
-        has_past: True if the session was there before the agent started.
-    """
+    """One session, perhaps older than the agent: its events, and the recorder that judges it."""
 
     def __init__(self, recorder: RunRecorder, *, has_past: bool = False) -> None:
         self.events = AcpSession(has_past=has_past)
@@ -80,11 +72,7 @@ class _WatchedAcpSession:
 
 
 class AcpWatcher:
-    """Judges every session of a connection, each by itself.
-
-    Args:
-        job: The work.
-    """
+    """Judges every session of a connection, each by itself."""
 
     def __init__(self, job: AcpWatchJob) -> None:
         declared = {} if job.options.tools is None else job.options.tools.table
@@ -127,7 +115,7 @@ class AcpWatcher:
             self._give_up(message, error)
         if prompted is not None:
             # Whoever holds the prompt waits for this.
-            _send(MessageKind.NOTE, note, session=prompted, prompt=self._prompts)
+            send(MessageKind.NOTE, note, session=prompted, prompt=self._prompts)
 
     def _prompt(self, name: str, message: Mapping[str, Any]) -> str:
         """Takes what a person says; returns the note that goes with it."""
@@ -194,8 +182,8 @@ class AcpWatcher:
         if self._stops:
             tally = session.recorder.supervisor.tally
             standing = standing_of(name, tally, ending, latest=time.time())
-            text = plain(redact(final_text(ending, standing)))
-            _send(MessageKind.VERDICT, text, ending.action, session=name, prompt=session.prompt)
+            text = final_text(ending, standing)
+            send(MessageKind.VERDICT, text, ending.action, session=name, prompt=session.prompt)
             self._refuse_permissions(name)
 
     def _refuse_permissions(self, name: str) -> None:
@@ -204,7 +192,7 @@ class AcpWatcher:
         if self._stops and session.is_open and session.told is Action.STOP:
             for request in [key for key, asking in self._permissions.items() if asking == name]:
                 del self._permissions[request]
-                _send(MessageKind.PERMISSION, json.dumps(request), session=name, prompt=session.prompt)
+                send(MessageKind.PERMISSION, json.dumps(request), session=name, prompt=session.prompt)
 
     def _session(self, name: str, *, has_past: bool = False) -> _WatchedAcpSession:
         """Returns a session, made anew where it is not known."""
@@ -220,18 +208,18 @@ class AcpWatcher:
         elif not session.is_lost:
             session.is_lost = True
             text = f"session {name} is no longer watched: {error_text(error)}; its agent is not affected"
-            _send(MessageKind.FAULT, plain(redact(text)))
+            send(MessageKind.FAULT, text)
 
     def _report(self) -> None:
         prompted = {name: session for name, session in self._sessions.items() if session.prompt}
         for name, session in prompted.items():
             if not session.is_lost:
                 for line in self._lines(name, session):
-                    _send(MessageKind.REPORT, plain(redact(line)))
+                    send(MessageKind.REPORT, line)
         if not prompted:
-            _send(MessageKind.REPORT, "no session received a prompt, so nothing was watched.")
+            send(MessageKind.REPORT, "no session received a prompt, so nothing was watched.")
         if self._unread:
-            _send(MessageKind.REPORT, f"{count(self._unread, 'line')} could not be read.")
+            send(MessageKind.REPORT, f"{count(self._unread, 'line')} could not be read.")
 
     def _lines(self, name: str, session: _WatchedAcpSession) -> Iterator[str]:
         if session.is_open:
@@ -246,23 +234,5 @@ class AcpWatcher:
         yield f"{summary.words}: {amounts}. Session: {shown}"
 
 
-def _send(
-    kind: MessageKind, text: str, action: Action | None = None, *, session: str = "", prompt: int = 0
-) -> None:
-    message = WatcherMessage(kind=kind, text=text, action=action, session=session, prompt=prompt)
-    sys.stdout.buffer.write(message.to_line())
-    sys.stdout.buffer.flush()
-
-
-def _main() -> None:
-    job: AcpWatchJob = pickle.load(sys.stdin.buffer)  # noqa: S301 - of the process that started this one
-    try:
-        AcpWatcher(job).watch(sys.stdin.buffer)
-    except BrokenPipeError:  # nobody listens any more
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except Exception as error:  # noqa: BLE001 - whoever holds the agent says so at its end
-        _send(MessageKind.FAULT, plain(redact(error_text(error))))
-
-
 if __name__ == "__main__":
-    _main()
+    do_job(lambda job: AcpWatcher(job).watch(sys.stdin.buffer))

@@ -16,8 +16,7 @@ from typing import Final
 from ebbtide.cli.wrapper.job_leader import PYTHON_IGNORES, start_led
 from ebbtide.cli.wrapper.pause_notice import PauseNotice
 from ebbtide.cli.wrapper.process_family import ProcessFamily
-from ebbtide.cli.wrapper.raw_terminal import RawTerminal, stop_until_continued
-from ebbtide.cli.wrapper.terminal_modes import TerminalModes
+from ebbtide.cli.wrapper.raw_terminal import RawTerminal, TerminalModes, stop_until_continued
 from ebbtide.errors import ConfigError
 
 _READ: Final = 1 << 16  # bytes at once

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Annotated
 import click
 
 from ebbtide.cli.declaration import STOP, Argument, Command, Option
-from ebbtide.cli.exits import Exit
-from ebbtide.cli.runs.options import with_run_options
+from ebbtide.cli.result import Exit
+from ebbtide.cli.runs.options import with_agent_options
 from ebbtide.cli.terminal import plain, warn
 from ebbtide.cli.wrapper.agent_command import refuse_command
-from ebbtide.cli.wrapper.messages import MessageKind, WatcherMessage
 from ebbtide.cli.wrapper.session_finder import SessionBaseline
 from ebbtide.cli.wrapper.session_watcher import WatchJob
-from ebbtide.cli.wrapper.watcher_process import UNWATCHED, WatcherProcess
+from ebbtide.cli.wrapper.watcher_process import UNWATCHED, MessageKind, WatcherMessage, WatcherProcess
 from ebbtide.errors import ConfigError
 from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.run_options import RunOptions
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
         Exit.ENDED: "--stop ended the run, or you ended it after --pause",
     },
 )
-@with_run_options
+@with_agent_options
 def run(
     options: RunOptions,
     command: Annotated[list[str], Argument(metavar="CMD...", help="Command line of the agent.")],

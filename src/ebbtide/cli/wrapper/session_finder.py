@@ -59,12 +59,7 @@ class SessionBaseline:
 
     @classmethod
     def of(cls, command: Sequence[str], environment: Mapping[str, str]) -> Self:
-        """Look at the machine.
-
-        Args:
-            command: The command line.
-            environment: Variables and their values, as in `os.environ`.
-        """
+        """Looks at the machine, in an environment such as `os.environ`."""
         search = SessionSearch.of(environment, agents=_agents(command))
         named = (word.rpartition("=")[2] for word in command[1:])
         folders = [os.getcwd(), *filter(os.path.isdir, named)]  # noqa: PTH109 - any text is a name

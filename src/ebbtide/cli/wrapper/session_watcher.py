@@ -6,21 +6,24 @@ It is a process of its own, so that none of its work delays a key, and no fault 
 from __future__ import annotations
 
 import os
-import pickle
 import select
-import sys
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Final
 
-from ebbtide.cli.terminal import plain
-from ebbtide.cli.wrapper.messages import MessageKind, WatcherMessage
-from ebbtide.cli.wrapper.session_finder import SessionBaseline, SessionFinder
-from ebbtide.cli.wrapper.watched_session import WatchedSession
+from ebbtide.checking import check
+from ebbtide.cli.wrapper.session_finder import SessionBaseline, SessionFinder, WrittenFile
+from ebbtide.cli.wrapper.watcher_process import MessageKind, do_job, send
 from ebbtide.errors import TranscriptError
+from ebbtide.report import wording
+from ebbtide.service.sessions.followed_session import FollowedSession
 from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.run_options import RunOptions
-from ebbtide.text.redaction import redact
+from ebbtide.supervision.summary.recorder import RunRecorder
+from ebbtide.supervision.summary.run_summary import RunSummary
+from ebbtide.supervision.verdict import Verdict
 from ebbtide.traces.sessions.agent_homes import CodingAgent
 
 _LOOK_S: Final = 0.1  # between two looks into known files
@@ -49,12 +52,94 @@ class WatchJob:
     alive: int
 
 
-class SessionWatcher:
-    """Follows the sessions of the agent until it is over.
+class WatchedSession:
+    """Reads the files of a session as they grow, and asks one supervisor.
 
     Args:
-        job: The work.
+        options: By what the run is judged.
+        has_past: True if the session was there before the agent started: the first look takes in its past.
+        may_end: True if a verdict on it may end the agent.
     """
+
+    def __init__(self, options: RunOptions, *, has_past: bool, may_end: bool) -> None:
+        self.path = ""  #: of the session itself; empty while only a sub-agent of it is known
+        self._options = options
+        self._recorder = RunRecorder(options)
+        self._files: dict[str, FollowedSession] = {}
+        self._past = has_past
+        self._may_end = may_end
+        self._latest: tuple[object, ...] = ()
+
+    def follow(self, written: WrittenFile) -> None:
+        """Follows one more file of the session; does nothing where it is followed.
+
+        Raises:
+            TranscriptError: It cannot be read.
+        """
+        path = written.file.path
+        if path in self._files:
+            return
+        chain = "" if written.origin.is_main else written.origin.id
+        self._files[path] = FollowedSession(path, chain=chain)
+        if written.origin.is_main:
+            self.path = path
+
+    def look(self) -> Iterator[Verdict]:
+        """Reads the new events.
+
+        Yields:
+            Each verdict that asks to end the run, or for a person, and differs from the one before.
+
+        Raises:
+            TranscriptError: A file cannot be read.
+        """
+        for followed in tuple(self._files.values()):
+            for events in followed.look():
+                for event in events:
+                    verdict = self._recorder.record(event)
+                    if not self._past and self._is_new(verdict):
+                        yield verdict
+        if self.path:
+            self._past = False
+
+    def standing(self) -> str:
+        """Returns the words of the run so far, and what it took."""
+        summary = self._summary(over=False)
+        spent = summary.spent
+        return f"{summary.words} {wording.amounts(spent.cost_usd, spent.tokens.total)}".rstrip()
+
+    def report(self) -> str:
+        """Returns the words of the run, its bill, and the file of its session, as `check` has them."""
+        path = self.path or next(iter(self._files))
+        try:
+            summary = check(path, self._options, is_growing=True)
+        except (TranscriptError, OSError):
+            summary = self._summary(over=True)
+        spent = summary.spent
+        amounts = wording.amounts(spent.cost_usd, spent.tokens.total) or "cost unknown"
+        return f"{summary.words}: {summary.bill.sentence or f'{amounts}.'} Session: {path}"
+
+    def close(self) -> None:
+        """Close the files."""
+        for followed in self._files.values():
+            followed.close()
+
+    def _is_new(self, verdict: Verdict) -> bool:
+        if not self._may_end or verdict.action not in (Action.STOP, Action.ESCALATE) or verdict.shadow:
+            return False
+        # A loop that goes on is reported anew where it has grown much, with the number of that event.
+        event = None if verdict.loop_id is None else verdict.event
+        key = (verdict.action, verdict.cause, verdict.kind, verdict.loop_id, event)
+        is_new, self._latest = key != self._latest, key
+        return is_new
+
+    def _summary(self, *, over: bool) -> RunSummary:
+        name = PurePath(self.path).name
+        return self._recorder.summary(self.path, name, over=over)
+
+
+class SessionWatcher:
+    """Follows the sessions of the agent until it is over."""
 
     def __init__(self, job: WatchJob) -> None:
         self._job = job
@@ -105,14 +190,14 @@ class SessionWatcher:
         for key, session in tuple(self._sessions.items()):
             try:
                 for verdict in session.look():
-                    _send(MessageKind.VERDICT, verdict.explanation, verdict.action)
+                    send(MessageKind.VERDICT, verdict.explanation, verdict.action)
             except TranscriptError as error:
                 self._give_up(key, error)
                 self._sessions.pop(key).close()
 
     def _give_up(self, key: SessionKey, error: TranscriptError) -> None:
         self._unreadable.add(key)
-        _send(MessageKind.FAULT, str(error))
+        send(MessageKind.FAULT, str(error))
 
     def _report_standing(self) -> None:
         begun = time.monotonic()
@@ -121,35 +206,19 @@ class SessionWatcher:
         standing = [*self._sessions.values()][-1].standing()
         if standing != self._standing:
             self._standing = standing
-            _send(MessageKind.STANDING, standing)
+            send(MessageKind.STANDING, standing)
         now = time.monotonic()
         self._standing_at = now + max(_STANDING_S, _SHARE * (now - begun))
 
     def _report(self) -> None:
         sessions = [*self._sessions.values()]
         if len(sessions) > _REPORTED:
-            _send(MessageKind.REPORT, f"{len(sessions) - _REPORTED} earlier sessions: see `ebbtide check`.")
+            send(MessageKind.REPORT, f"{len(sessions) - _REPORTED} earlier sessions: see `ebbtide check`.")
         for session in sessions[-_REPORTED:]:
-            _send(MessageKind.REPORT, session.report())
+            send(MessageKind.REPORT, session.report())
         if not sessions and not self._unreadable:
-            _send(MessageKind.REPORT, _NOTHING)
-
-
-def _send(kind: MessageKind, text: str, action: Action | None = None) -> None:
-    line = WatcherMessage(kind=kind, text=plain(redact(text)), action=action).to_line()
-    sys.stdout.buffer.write(line)
-    sys.stdout.buffer.flush()
-
-
-def _main() -> None:
-    job: WatchJob = pickle.load(sys.stdin.buffer)  # noqa: S301 - of the process that started this one
-    try:
-        SessionWatcher(job).watch()
-    except BrokenPipeError:  # nobody listens any more
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except Exception as error:  # noqa: BLE001 - whoever holds the agent says so at its end
-        _send(MessageKind.FAULT, f"{type(error).__name__}: {error}")
+            send(MessageKind.REPORT, _NOTHING)
 
 
 if __name__ == "__main__":
-    _main()
+    do_job(lambda job: SessionWatcher(job).watch())

@@ -1,25 +1,27 @@
-"""`ebbtide decisions label`: a person says of candidates whether they are decisions."""
+"""`ebbtide decisions label | train`: what a person says of candidates, and a model of it."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import click
 from rich.console import Console
-from rich.text import Text
 
+from ebbtide import __version__
 from ebbtide.checking import refuse_nothing
 from ebbtide.cli.decisions.from_trace import filtered_trace
-from ebbtide.cli.decisions.place import Place, Users, with_log
-from ebbtide.cli.declaration import Argument, AsJson, Command, Option, ProfileName
+from ebbtide.cli.decisions.place import Place, Users, default_file, with_log
+from ebbtide.cli.declaration import Argument, AsJson, Command, Option, Output, ProfileName
 from ebbtide.cli.result import Result
 from ebbtide.cli.settings.options import current_settings
 from ebbtide.cli.single_file import single_file
-from ebbtide.cli.terminal import Line, console, plain, styled
+from ebbtide.cli.table import Table
+from ebbtide.cli.terminal import Line, console, plain
+from ebbtide.decision_log.log.decision_labels import labels_of
 from ebbtide.decision_log.record.record import Status
 from ebbtide.decisions.candidate import Candidate
 from ebbtide.decisions.gate.assess import assess
@@ -39,14 +41,16 @@ from ebbtide.decisions.learning.drawing import (
 )
 from ebbtide.decisions.learning.features import LabelledCandidate, RuleReading
 from ebbtide.decisions.turns.filtered_turns import Disposition, FilteredCandidate
-from ebbtide.errors import SemanticError
+from ebbtide.errors import ConfigError, SemanticError
 from ebbtide.profile import Profile
+from ebbtide.rate import Rate
 from ebbtide.report.plurals import count
 from ebbtide.text.redaction import redact
 from ebbtide.traces.input.source import STDIN
 from ebbtide.traces.reading import open_trace
 
-_NAME = "decision-labels.jsonl"
+_LABELS = "decision-labels.jsonl"
+_MODEL = "decision-model.json"
 _KEYS = {"y": LabelKind.DECISION, "n": LabelKind.NONE, "s": LabelKind.SKIPPED}
 _UNDO, _QUIT = "u", "q"
 _ENDS = frozenset({"", "\x03", "\x04"})  # no more input, Ctrl-C, Ctrl-D
@@ -60,7 +64,7 @@ def labels_file(path: Path | None) -> Path:
     if path is not None:
         return path
     settings = current_settings()
-    return Path("" if settings is None else settings.folder, _NAME)
+    return Path("" if settings is None else settings.folder, _LABELS)
 
 
 def labels_in(path: Path) -> list[DecisionLabel]:
@@ -103,7 +107,7 @@ Labels = Annotated[
 
 
 @click.command(cls=Command)
-@with_log(session=True)
+@with_log("agent", "session")
 def label(
     place: Place,
     traces: Annotated[
@@ -156,15 +160,7 @@ def rules_alone(profile: str) -> Profile:
 
 
 class _Labelling:
-    """The questions, and what was answered.
-
-    Args:
-        questions: What can be asked.
-        labels: What was said so far; it grows.
-        path: Where that is kept.
-        rules: What the gate goes by.
-        terminal: Where to ask.
-    """
+    """Asks a person on a terminal, and keeps each answer in the file of labels at once."""
 
     def __init__(
         self,
@@ -191,11 +187,11 @@ class _Labelling:
         """Ask, until there is no more to ask; how many labels are new."""
         before = len(self._labels)
         self._terminal.print(
-            styled(
+            Line.safe(
                 f"{count(len(self.open_questions()), 'candidate')} open, {before} labelled. "
                 "Half are drawn at random, for an unbiased estimate; half are those of which the gate is "
                 "least sure."
-            ),
+            ).to_rich(),
             soft_wrap=True,
         )
         again: tuple[OpenQuestion, Draw] | None = None
@@ -232,7 +228,7 @@ class _Labelling:
         latest = self._labels[-1] if self._labels else None
         question = None if latest is None else self._questions.get(latest.text)
         if latest is None or question is None or latest.draw is Draw.ELSEWHERE:
-            self._terminal.print(styled("There is nothing to undo.", "yellow"))
+            self._terminal.print(Line("There is nothing to undo.", "yellow").to_rich())
             return None
         self._labels.pop()
         write_labels(self._path, self._labels)
@@ -240,7 +236,7 @@ class _Labelling:
 
     def _think(self) -> None:
         """Learn from the labels so far where the gate is unsure; without the extra, by the rules."""
-        labels = [each for each in self._labels if each.label is not LabelKind.SKIPPED]
+        labels = _answered(self._labels)
         if len(labels) < _RETHOUGHT or len(labels) - self._learned_at < _RETHOUGHT:
             return
         self._learned_at = len(labels)
@@ -258,11 +254,11 @@ class _Labelling:
         speaker = f"{plain(question.speaker, 24)}, " if question.speaker else ""
         title = f"{plain(question.document, 60)} {question.place}, {speaker}{_WHY[draw]}"
         self._terminal.print()
-        self._terminal.print(styled(title, "dim"), soft_wrap=True)
-        for line, style in ((question.before, "dim"), (question.text, "bold"), (question.after, "dim")):
-            if line:
-                mark = "> " if style == "bold" else "  "
-                self._terminal.print(Text.assemble(mark, (plain(line, _SHOWN), style)))
+        self._terminal.print(Line.safe(title, "dim").to_rich(), soft_wrap=True)
+        for text, style in ((question.before, "dim"), (question.text, "bold"), (question.after, "dim")):
+            line = Line("> " if style == "bold" else "  ").append(plain(text, _SHOWN), style)
+            for part in line.wrap(self._terminal.width) if text else ():
+                self._terminal.print(part.to_rich(), soft_wrap=True)
         while True:
             self._terminal.print("A decision? y yes, n no, s skip, u undo, q quit: ", end="")
             key = _key()
@@ -275,8 +271,7 @@ def labelled_candidates(labels: Sequence[DecisionLabel], rules: Profile) -> list
     """Labels with what the rules make of their texts; skipped ones are left out."""
     return [
         LabelledCandidate(each, RuleReading.of(assess(Candidate(description=each.text), profile=rules)))
-        for each in labels
-        if each.label is not LabelKind.SKIPPED
+        for each in _answered(labels)
     ]
 
 
@@ -331,3 +326,94 @@ def _of_log(place: Place, rules: Profile) -> Iterator[OpenQuestion]:
                     after=redact(decision.thoughts[-1]) if decision.thoughts else "",
                     assessment=assess(Candidate(description=text), profile=rules),
                 )
+
+
+@click.command(cls=Command)
+@with_log("agent", "session")
+def train(
+    place: Place,
+    labels: Labels = None,
+    output: Output = None,
+    profile: ProfileName = "default",
+) -> Result:
+    """Train a model on your labels and the reviews in the log.
+
+    The screen reports what the model improves. The gate uses the model together with its rules if a profile
+    names it as `model` under [decisions]. Training needs the semantic extra.
+    """
+    file = labels_file(labels)
+    rules = Profile.load(profile)
+    if not rules.decisions.weighs:
+        raise ConfigError(
+            f"--profile {profile}: a model needs weighs = true, and the profile has weighs = false"
+        )
+    of_file, of_log = _answered(labels_in(file)), _labels_of_log(place)
+    # What a person said of the same words in the file stands over the log.
+    texts = {each.text for each in of_file}
+    labels_of_both = [*of_file, *(each for each in of_log if each.text not in texts)]
+    candidates = labelled_candidates(labels_of_both, rules_alone(profile))
+    if not candidates:
+        raise ConfigError(f"{file}: there are no labels. `ebbtide decisions label FILE` collects labels")
+    # numpy takes long to load, and may not be there.
+    from ebbtide.decisions.learning.learned_rule import embedder
+    from ebbtide.decisions.learning.training import labelled_table, model_of, training_report
+    from ebbtide.text.embedding.minilm import FINGERPRINT
+
+    terminal = console(stderr=True)
+    embeds = embedder()
+    if terminal.is_terminal:
+        with terminal.status(f"Reading {count(len(candidates), 'label')}"):
+            table = labelled_table(candidates, embeds)
+    else:
+        table = labelled_table(candidates, embeds)
+    report = training_report(table)
+    model = model_of(table, embedding=FINGERPRINT, refuse_at=rules.decisions.refuse_at, made_by=__version__)
+    path = output or Path(rules.decisions.model or file.parent / _MODEL)
+    model.save(path)
+
+    def wire() -> dict[str, Any]:
+        sizes = {"labels_of_file": len(of_file), "labels_of_log": len(of_log)}
+        return {"schema": 1, "model": str(path), **sizes, **report.to_dict()}
+
+    def text(width: int) -> Iterator[Line]:
+        part = f", {len(of_log)} of them from the log" if of_log else ""
+        yield Line(
+            f"{count(len(candidates), 'label')}{part}: {count(report.decisions, 'decision')}, "
+            f"{report.others} none, in {count(report.documents, 'document')}"
+        )
+        grid = Table("labels", "decisions lost", "no decisions kept", right=(0,))
+        for point in report.curve:
+            grid.add(str(point.labels), _rate(point.loss), _rate(point.passed))
+        yield from grid.lines(width)
+        if report.honest is not None:
+            lot = report.honest
+            yield Line(f"Of those drawn at random: {_rate(lot.loss)} lost, {_rate(lot.passed)} kept.")
+        if not report.by_document:
+            yield Line(
+                "All labels are from one document, so the rates for other documents will be lower.", "yellow"
+            )
+        yield Line.safe(f"written: {path}")
+        if rules.decisions.model is None or Path(rules.decisions.model).absolute() != path.absolute():
+            hint = f'To use it: model = "{path.name}" under [decisions] in a profile in the same folder.'
+            yield Line.safe(hint, "dim")
+
+    return Result(wire, text)
+
+
+def _answered(labels: Iterable[DecisionLabel]) -> list[DecisionLabel]:
+    return [each for each in labels if each.label is not LabelKind.SKIPPED]
+
+
+def _labels_of_log(place: Place) -> list[DecisionLabel]:
+    """Returns the labels of a log, where there is one; one that is named has to be there."""
+    if place.log is None and not default_file().exists():
+        return []
+    with place.open() as log:
+        return [replace(each, text=redact(each.text)) for each in labels_of(log)]
+
+
+def _rate(rate: Rate) -> str:
+    if rate.value is None:
+        return "-"
+    low, high = rate.interval
+    return f"{rate.hits} of {rate.total}, {rate.value:.0%} ({low:.0%} to {high:.0%})"

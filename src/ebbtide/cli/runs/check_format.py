@@ -18,5 +18,5 @@ class CheckFormat(StrEnum):
 
     @property
     def is_report(self) -> bool:
-        """True if `report_text` makes it."""
+        """True if it is written in one piece, for a CI system."""
         return self not in (CheckFormat.TEXT, CheckFormat.JSON, CheckFormat.CSV)

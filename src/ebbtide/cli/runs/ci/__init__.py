@@ -1,1 +1,0 @@
-"""The result of a check in the formats that CI systems read."""
