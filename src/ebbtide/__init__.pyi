@@ -49,7 +49,6 @@ from ebbtide.divergence.graph.execution_graph import ExecutionGraph as Execution
 from ebbtide.divergence.graph.execution_graph import NodeSignature as NodeSignature
 from ebbtide.divergence.monitor import LoopMonitor as LoopMonitor
 from ebbtide.divergence.monitor import find_loops as find_loops
-from ebbtide.divergence.signals import LoopKind as LoopKind
 from ebbtide.divergence.signals import LoopSignal as LoopSignal
 from ebbtide.divergence.snapshot import MonitorSnapshot as MonitorSnapshot
 from ebbtide.errors import CallRefused as CallRefused
@@ -81,6 +80,7 @@ from ebbtide.guard.dispatcher import RunningCall as RunningCall
 from ebbtide.guard.execution_context import ExecutionContext as ExecutionContext
 from ebbtide.guard.guard_report import RunReport as RunReport
 from ebbtide.profile import Profile as Profile
+from ebbtide.profile.loop_kinds import LoopKind as LoopKind
 from ebbtide.supervision.ladder import Action as Action
 from ebbtide.supervision.ladder import Cause as Cause
 from ebbtide.supervision.run_options import RunOptions as RunOptions

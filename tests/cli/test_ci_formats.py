@@ -17,7 +17,7 @@ import xmlschema
 
 from ebbtide.claims.sentences import GRAVE
 from ebbtide.cli.runs.ci_reports import RULE_TEXTS
-from ebbtide.profile.supervision import RULES
+from ebbtide.profile.loop_kinds import RULES
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "runs"
 STUCK, HEALTHY = EXAMPLES / "stuck.jsonl", EXAMPLES / "healthy.jsonl"

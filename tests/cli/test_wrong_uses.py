@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ebbtide.profile.supervision import RULES
+from ebbtide.profile.loop_kinds import RULES
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 STUCK, CHAT = "runs/stuck.jsonl", "conversations/design-review.json"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 
 from ebbtide.divergence.detector_table import DETECTORS, EVERYTHING, LOOPS
-from ebbtide.divergence.signals import LoopKind
 from ebbtide.profile.divergence import LoopRules
+from ebbtide.profile.loop_kinds import LoopKind
 
 
 def test_each_kind_has_one_row() -> None:

@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 
 from ebbtide.divergence.monitor import LoopMonitor, find_loops
-from ebbtide.divergence.signals import LoopKind, LoopSignal, Unit
+from ebbtide.divergence.signals import LoopSignal, Unit
 from ebbtide.events.effect import Effect
 from ebbtide.events.event import Event, Message, ModelCall, ModelPart, Notice, NoticeKind, ToolCall
 from ebbtide.events.tool_policy import ToolPolicies, ToolPolicy
 from ebbtide.profile import Profile
 from ebbtide.profile.divergence import LoopRules
+from ebbtide.profile.loop_kinds import LoopKind
 
 Run = list[Event]
 

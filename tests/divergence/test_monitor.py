@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from ebbtide.budget.tally import Tally
 from ebbtide.divergence.monitor import LoopMonitor, find_loops
-from ebbtide.divergence.signals import LoopKind, LoopSignal
+from ebbtide.divergence.signals import LoopSignal
 from ebbtide.engine_state import sealed
 from ebbtide.errors import ConfigError
 from ebbtide.events.effect import Effect
@@ -33,6 +33,7 @@ from ebbtide.events.tool_policy import ToolPolicies, ToolPolicy
 from ebbtide.events.usage import Usage
 from ebbtide.profile import Profile
 from ebbtide.profile.divergence import LoopRules
+from ebbtide.profile.loop_kinds import LoopKind
 
 pytestmark = pytest.mark.filterwarnings("ignore::ebbtide.errors.DegradedEventWarning")
 TOOLS = ToolPolicies(

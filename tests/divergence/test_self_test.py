@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 from ebbtide.divergence.self_test import Wiring, self_test
-from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.tool_policy import ToolPolicies
 from ebbtide.profile import Profile
 from ebbtide.profile.divergence import LoopRules
+from ebbtide.profile.loop_kinds import LoopKind
 
 
 def test_every_detector_of_the_default_profile_fires() -> None:

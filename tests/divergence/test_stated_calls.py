@@ -6,9 +6,10 @@ from dataclasses import replace
 import pytest
 
 from ebbtide.divergence.monitor import LoopMonitor, find_loops
-from ebbtide.divergence.signals import LoopKind, LoopSignal
+from ebbtide.divergence.signals import LoopSignal
 from ebbtide.events.event import Event, Message, ModelCall, ModelPart, ToolCall
 from ebbtide.profile import Profile
+from ebbtide.profile.loop_kinds import LoopKind
 
 RULES = Profile.DEFAULT.divergence
 STEPS = RULES.known_ground or 0

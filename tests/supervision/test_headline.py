@@ -9,9 +9,9 @@ import pytest
 from ebbtide.budget.limits import Limits
 from ebbtide.checking import check_events
 from ebbtide.divergence.detector_table import LOOPS
-from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.event import Message, ModelCall, Notice, NoticeKind, ToolCall
 from ebbtide.events.shipped_tools import shipped
+from ebbtide.profile.loop_kinds import LoopKind
 from ebbtide.report.wording import at_end
 from ebbtide.supervision.ladder import Action, Cause
 from ebbtide.supervision.run_options import RunOptions

@@ -7,12 +7,11 @@ import pytest
 
 from ebbtide.checking import check_events
 from ebbtide.divergence.detector_table import LOOPS
-from ebbtide.divergence.signals import LoopKind
 from ebbtide.errors import ConfigError
 from ebbtide.events.event import Event, ModelCall, ToolCall
 from ebbtide.events.usage import Usage
 from ebbtide.profile import Profile
-from ebbtide.profile.supervision import RULES
+from ebbtide.profile.loop_kinds import RULES, LoopKind
 from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.run_options import RunOptions
 from ebbtide.supervision.summary.headline import Headline

@@ -7,7 +7,8 @@ import pytest
 from ebbtide.budget.limit_alerts import LimitAlert, Nearness
 from ebbtide.budget.limits import LimitKind
 from ebbtide.divergence.detector_table import LOOPS, Mender
-from ebbtide.divergence.signals import SPENDING, LoopKind, LoopSignal, Measurement, Unit
+from ebbtide.divergence.signals import SPENDING, LoopSignal, Measurement, Unit
+from ebbtide.profile.loop_kinds import LoopKind
 from ebbtide.supervision import wording
 from ebbtide.supervision.facts import BurnFacts, LimitFacts, LoopFacts
 from ebbtide.supervision.ladder import Action, Cause

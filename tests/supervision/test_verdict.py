@@ -6,7 +6,8 @@ import pytest
 
 from ebbtide.budget.limit_alerts import LimitAlert, Nearness
 from ebbtide.budget.limits import LimitKind
-from ebbtide.divergence.signals import LoopKind, LoopSignal, Measurement, Unit
+from ebbtide.divergence.signals import LoopSignal, Measurement, Unit
+from ebbtide.profile.loop_kinds import LoopKind
 from ebbtide.supervision.facts import BurnFacts, DryRoundFacts, Facts, LimitFacts, LoopFacts
 from ebbtide.supervision.ladder import LIMIT_STEPS, ROUND_STEPS, STEPS, Action, Cause
 from ebbtide.supervision.verdict import Verdict

@@ -60,8 +60,8 @@ from ebbtide.divergence.detectors.turns import Turns, known_cycle, known_repeat
 from ebbtide.divergence.detectors.undone import Undone, known_undone_change
 from ebbtide.divergence.detectors.waiting import Waits, known_vain_wait, known_wait
 from ebbtide.divergence.detectors.wake_ups import WakeUps, known_missed_wake_up
-from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.event import Event
+from ebbtide.profile.loop_kinds import LoopKind
 
 
 class Sees(Enum):

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 from ebbtide.codec import State
 from ebbtide.divergence.moment import Moment
-from ebbtide.divergence.signals import LoopKind, Measurement
+from ebbtide.divergence.signals import Measurement
 from ebbtide.events.identity import Key, key_of
+from ebbtide.profile.loop_kinds import LoopKind
 
 _KEPT = 24  # loops that are remembered
 _OFTEN = 3  # reports from which on the count has to double in between

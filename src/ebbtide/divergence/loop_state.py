@@ -25,7 +25,6 @@ from ebbtide.divergence.detectors.wake_ups import WakeUps
 from ebbtide.divergence.loop_registry import Finding, Loop
 from ebbtide.divergence.moment import Command, Moment, looks_at_rest
 from ebbtide.divergence.numbering import Batch, Numbering
-from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.awaited import has_come_so_far, is_over, is_under_way, may_pass, may_still_come
 from ebbtide.events.effect import Effect
 from ebbtide.events.event import Message, ModelCall, ModelPart, Notice, NoticeKind, Role, ToolCall
@@ -41,6 +40,7 @@ from ebbtide.events.outcome import (
 )
 from ebbtide.events.tool_policy import ToolPolicy
 from ebbtide.profile.divergence import LoopRules
+from ebbtide.profile.loop_kinds import LoopKind
 
 _CALLERS = 64  # agents whose calls are known to be recorded
 _COMMANDS = 64  # commands that wait

@@ -12,9 +12,9 @@ from enum import StrEnum
 from ebbtide.codec import Record
 from ebbtide.divergence.detector_table import LOOPS, LoopRow
 from ebbtide.divergence.monitor import LoopMonitor
-from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.tool_policy import ToolPolicies
 from ebbtide.profile import Profile
+from ebbtide.profile.loop_kinds import LoopKind
 
 _LONG = 400  # events: more than any default needs
 

@@ -5,56 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-
-class LoopKind(StrEnum):
-    """Kinds of loops; `ebbtide.profile.supervision.RULES` says what each reports."""
-
-    REPEAT = "repeat"
-    CYCLE = "cycle"
-    NO_PROGRESS = "no_progress"
-    FAILING_CALL = "failing_call"
-    SAME_ERROR = "same_error"
-    FAILING_TOOL = "failing_tool"
-    SAME_ANSWER = "same_answer"
-    NEAR_DUPLICATE = "near_duplicate"
-    GROWING_CALL = "growing_call"
-    SWEEP = "sweep"
-    COVERED_RANGE = "covered_range"
-    RECURRENCE = "recurrence"
-    STAGNATION = "stagnation"
-    UNSEEN_CHANGES = "unseen_changes"
-    REWRITTEN = "rewritten"
-    THOUGHTS = "thoughts"
-    UNDONE_CHANGES = "undone_changes"
-    WAITING = "waiting"
-    VAIN_WAIT = "vain_wait"
-    MONOTONY = "monotony"
-    HANDOFF_CYCLE = "handoff_cycle"
-    ACROSS_CHAINS = "across_chains"
-    MONOLOGUE = "monologue"
-    CHANTING = "chanting"
-    KNOWN_GROUND = "known_ground"
-    REPEATED_ORDER = "repeated_order"
-    INJECTION = "injection"
-    COMPLAINT = "complaint"
-    IDLE_AGENTS = "idle_agents"
-    FAILED_AGENTS = "failed_agents"
-    RELAY = "relay"
-    UNREAD_AGENTS = "unread_agents"
-    REFUSALS = "refusals"
-    NO_ANSWERS = "no_answers"
-    IDLE_ANSWERS = "idle_answers"
-    HANDED_DOWN = "handed_down"
-    DEEP_TREE = "deep_tree"
-    SPAWNED_AGAIN = "spawned_again"
-    MISSED_WAKE_UP = "missed_wake_up"
-    CONDENSATION = "condensation"
-    FORGOTTEN = "forgotten"
-    REREAD = "reread"
-    SPEND_RATE = "spend_rate"
-    BUDGET_END = "budget_end"
-    SPEND_WITHOUT_NEWS = "spend_without_news"
-
+from ebbtide.profile.loop_kinds import LoopKind
 
 #: Kinds that are about what was spent, not about what was called.
 SPENDING = frozenset({LoopKind.SPEND_RATE, LoopKind.BUDGET_END, LoopKind.SPEND_WITHOUT_NEWS})

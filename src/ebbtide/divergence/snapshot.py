@@ -9,7 +9,7 @@ from ebbtide.budget.tally import UNITS, usd
 from ebbtide.codec import Record
 from ebbtide.divergence.loop_registry import Loop
 from ebbtide.divergence.loop_state import LoopState
-from ebbtide.divergence.signals import LoopKind
+from ebbtide.profile.loop_kinds import LoopKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

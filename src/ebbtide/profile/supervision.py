@@ -2,67 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Final
 
 from ebbtide.checks import flag, share, whole
 from ebbtide.errors import ConfigError
+from ebbtide.profile.loop_kinds import RULES
 from ebbtide.settings_file import offer
-
-#: Every rule by the kind of its finding, with what it reports; limits are not among them: whoever wants none
-#: sets none.
-RULES: Final[Mapping[str, str]] = {
-    "repeat": "One call returns the same result again and again.",
-    "cycle": "Several calls return the same results in turn.",
-    "no_progress": "One call returns the same result again and again, with other calls in between.",
-    "failing_call": "One call fails again and again, with any error.",
-    "same_error": "One tool fails with errors that it gave before, for any arguments.",
-    "failing_tool": "One tool fails again and again, with any arguments and any error.",
-    "same_answer": "One tool returns the same result for any arguments.",
-    "near_duplicate": "Calls barely differ, and their results are the same.",
-    "growing_call": "Each call repeats the previous call and adds to it.",
-    "sweep": "Pages are read to the end, and again from the start.",
-    "covered_range": "Ranges are read that were already read in other pieces.",
-    "recurrence": "New attempts keep ending in the same way: the same failure, or nothing found.",
-    "stagnation": "Results contain nothing new, whatever is asked.",
-    "unseen_changes": "A thing is changed again and again, and looks the same.",
-    "rewritten": "One file is rewritten again and again, and nothing else is done.",
-    "thoughts": "The model notes one thought after another, and does nothing.",
-    "undone_changes": "A change is made, undone and made again.",
-    "waiting": "The same check again and again of something that takes its time.",
-    "vain_wait": "The run waits for something that nothing has started.",
-    "monotony": "Almost every call is a known call with a known result.",
-    "handoff_cycle": "Agents pass the work around in a circle.",
-    "across_chains": "Several conversations of a session repeat the same call.",
-    "monologue": "The model writes the same message again.",
-    "chanting": "A text ends in copies of itself.",
-    "known_ground": "Actions that an agent reports lead nowhere new.",
-    "repeated_order": "An agent gets nearly the same order again, without a new result.",
-    "injection": "The harness inserts the same text again and again, and nothing is done in between.",
-    "complaint": "A hook repeats the same complaint after each change.",
-    "idle_agents": "Agents report that they changed nothing, and the next agents get the same order.",
-    "failed_agents": "Agents report, one after the other, that they failed.",
-    "relay": "Agent results go from one agent to the next, and nothing is done.",
-    "unread_agents": "Agents are started or ended, and nobody reads their results.",
-    "refusals": "An overloaded service is called again at once.",
-    "no_answers": "The model service returns errors instead of responses.",
-    "idle_answers": "A person asks the model to continue, and it only says that it begins.",
-    "handed_down": "An agent starts others with its own order.",
-    "deep_tree": "Agents start agents, many levels deep.",
-    "spawned_again": "Agents are started with orders that earlier agents already had.",
-    "missed_wake_up": "A wake-up that an agent asked for did not come.",
-    "condensation": "The context is condensed again and again, and nothing is done in between.",
-    "forgotten": "A call fails again in each context, because the summary omits that it was tried.",
-    "reread": "Each context re-reads what the previous context had read, and nothing is changed.",
-    "spend_rate": "Money or tokens are spent too fast.",
-    "budget_end": "At this rate the budget ends soon.",
-    "spend_without_news": "Spending continues without new results.",
-    "stuck_rounds": "Rounds of a conversation bring nothing new, and no result.",
-    "idle_sessions": "A program starts one session after another, and none of them does anything.",
-    "burn_without_progress": "Money is spent while little is new; neither alone would be reported.",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from ebbtide.codec import State
 from ebbtide.divergence.detectors.spend import SpentSoFar
 from ebbtide.divergence.loop_state import LoopState
-from ebbtide.divergence.signals import SPENDING, LoopKind
+from ebbtide.divergence.signals import SPENDING
 from ebbtide.profile import Profile
+from ebbtide.profile.loop_kinds import LoopKind
 from ebbtide.supervision.active_verdicts import BURN, ROUNDS, ActiveVerdict, ActiveVerdicts, Subject
 from ebbtide.supervision.facts import LoopFacts
 from ebbtide.supervision.rounds import ChainRounds, RoundMoment

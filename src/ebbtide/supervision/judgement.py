@@ -14,8 +14,9 @@ from ebbtide.convergence.signal import Signal
 from ebbtide.divergence.detector_table import is_for_person
 from ebbtide.divergence.detectors.spend import CACHE_DISCOUNT, SpentSoFar
 from ebbtide.divergence.loop_state import LoopState
-from ebbtide.divergence.signals import SPENDING, LoopKind, LoopSignal, Measurement, Unit
+from ebbtide.divergence.signals import SPENDING, LoopSignal, Measurement, Unit
 from ebbtide.profile import Profile
+from ebbtide.profile.loop_kinds import LoopKind
 from ebbtide.supervision.active_verdicts import BUDGET, BURN, ROUNDS, ActiveVerdicts, Subject
 from ebbtide.supervision.chain_state import ChainState
 from ebbtide.supervision.facts import BudgetFacts, BurnFacts, DryRoundFacts, Facts, LimitFacts, LoopFacts

@@ -8,7 +8,8 @@ from ebbtide.budget.limit_alerts import LimitAlert, Nearness
 from ebbtide.budget.limits import LimitKind, uncounted
 from ebbtide.budget.tally import dollars
 from ebbtide.divergence.detector_table import LOOPS, is_for_person
-from ebbtide.divergence.signals import SPENDING, LoopKind, LoopSignal, Unit
+from ebbtide.divergence.signals import SPENDING, LoopSignal, Unit
+from ebbtide.profile.loop_kinds import LoopKind
 from ebbtide.supervision.facts import (
     BudgetFacts,
     BurnFacts,

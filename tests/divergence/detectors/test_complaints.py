@@ -6,9 +6,9 @@ import pytest
 
 from ebbtide.checking import check_events
 from ebbtide.divergence.monitor import find_loops
-from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.event import Event, ModelCall, Notice, NoticeKind, ToolCall
 from ebbtide.profile import Profile
+from ebbtide.profile.loop_kinds import LoopKind
 from ebbtide.supervision.summary.headline import Headline
 
 LEAST = Profile.DEFAULT.divergence.complaints or 0

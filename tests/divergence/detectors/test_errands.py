@@ -6,8 +6,8 @@ from collections.abc import Sequence
 import pytest
 
 from ebbtide.divergence.monitor import find_loops
-from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.event import Event, Message, Notice, NoticeKind, ToolCall
+from ebbtide.profile.loop_kinds import LoopKind
 
 IDLE = (
     "The file is generated, so I did not edit it.",

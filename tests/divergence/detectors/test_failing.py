@@ -4,8 +4,8 @@ import pytest
 
 from ebbtide.divergence.moment import says_outage
 from ebbtide.divergence.monitor import find_loops
-from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.event import ToolCall
+from ebbtide.profile.loop_kinds import LoopKind
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,8 @@
 import pytest
 
 from ebbtide.divergence.monitor import find_loops
-from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.event import Event, Notice, NoticeKind, ToolCall
+from ebbtide.profile.loop_kinds import LoopKind
 
 CONDENSED = Notice(kind=NoticeKind.COMPACTION)
 CHECK = ToolCall(name="Bash", args={"command": "make"}, result="error: x", error=True)

@@ -3,9 +3,9 @@
 import pytest
 
 from ebbtide.divergence.monitor import find_loops
-from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.event import Event, Message, ToolCall
 from ebbtide.profile import Profile
+from ebbtide.profile.loop_kinds import LoopKind
 
 LEAST = Profile.DEFAULT.divergence.rewrites or 0
 LOOK = ToolCall(name="Bash", args={"command": "cat PLAN.md"}, result="# Plan")

@@ -3,12 +3,12 @@
 import pytest
 
 from ebbtide.divergence.monitor import find_loops
-from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.effect import Effect
 from ebbtide.events.event import ToolCall
 from ebbtide.events.tool_policy import ToolPolicies, ToolPolicy
 from ebbtide.profile import Profile
 from ebbtide.profile.divergence import LoopRules
+from ebbtide.profile.loop_kinds import LoopKind
 
 
 @pytest.mark.clause("D11")

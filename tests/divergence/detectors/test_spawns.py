@@ -6,11 +6,11 @@ import pytest
 
 from ebbtide.budget.limits import Limits
 from ebbtide.divergence.monitor import find_loops
-from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.effect import Effect
 from ebbtide.events.event import Event, Message, Phase, Role, ToolCall
 from ebbtide.events.tool_policy import ToolPolicies, ToolPolicy
 from ebbtide.profile import Profile
+from ebbtide.profile.loop_kinds import LoopKind
 from ebbtide.supervision.ladder import Action
 from ebbtide.supervision.supervisor import Supervisor
 

@@ -11,11 +11,12 @@ from ebbtide.divergence.chain_memory import ChainMemory, SessionMemory
 from ebbtide.divergence.detectors.spend import Spend, Window
 from ebbtide.divergence.moment import Moment
 from ebbtide.divergence.monitor import LoopMonitor, find_loops
-from ebbtide.divergence.signals import LoopKind, Measurement, Unit
+from ebbtide.divergence.signals import Measurement, Unit
 from ebbtide.events.event import Event, ModelCall, Notice, NoticeKind, ToolCall
 from ebbtide.events.usage import Usage
 from ebbtide.profile import Profile
 from ebbtide.profile.divergence import LoopRules
+from ebbtide.profile.loop_kinds import LoopKind
 
 
 def profile(**rules: object) -> Profile:

@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 
 from ebbtide.divergence.monitor import find_loops
-from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.effect import Effect
 from ebbtide.events.event import Event, Message, ModelCall, Notice, NoticeKind, Stop, ToolCall
 from ebbtide.events.tool_policy import ToolPolicies, ToolPolicy
 from ebbtide.profile import Profile
+from ebbtide.profile.loop_kinds import LoopKind
 
 RULES = Profile.DEFAULT.divergence
 LIMITED = '{"message": "Too Many Requests", "reset_in": "2534 s"}'

@@ -7,11 +7,11 @@ from itertools import permutations
 import pytest
 
 from ebbtide.divergence.monitor import LoopMonitor, find_loops
-from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.effect import Effect
 from ebbtide.events.event import ToolCall
 from ebbtide.events.tool_policy import ToolPolicies, ToolPolicy
 from ebbtide.profile import Profile
+from ebbtide.profile.loop_kinds import LoopKind
 
 RULES = Profile.DEFAULT.divergence
 LEAST = RULES.nothing_new or 0

@@ -3,8 +3,8 @@
 import pytest
 
 from ebbtide.divergence.monitor import find_loops
-from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.event import ToolCall
+from ebbtide.profile.loop_kinds import LoopKind
 
 
 def read(offset: int, limit: int) -> ToolCall:

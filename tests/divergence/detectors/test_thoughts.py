@@ -5,9 +5,9 @@ from collections.abc import Callable
 import pytest
 
 from ebbtide.divergence.monitor import find_loops
-from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.event import Event, Message, ToolCall
 from ebbtide.profile import Profile
+from ebbtide.profile.loop_kinds import LoopKind
 
 LEAST = Profile.DEFAULT.divergence.thoughts or 0
 EDIT = ToolCall(name="Edit", args={"file_path": "a.go", "old_string": "x", "new_string": "y"}, result="Done.")

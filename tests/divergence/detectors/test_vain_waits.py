@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 from ebbtide.divergence.monitor import find_loops
-from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.event import Event, Message, ToolCall
 from ebbtide.profile import Profile
+from ebbtide.profile.loop_kinds import LoopKind
 
 RULES = Profile.DEFAULT.divergence
 CRON = "NAME     SCHEDULE      SUSPEND   ACTIVE   AGE\nexport   */15 * * * *   {}   0   41d"

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from ebbtide.divergence.monitor import find_loops
-from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.effect import Effect
 from ebbtide.events.event import Event, ToolCall
 from ebbtide.events.tool_policy import ToolPolicies, ToolPolicy
 from ebbtide.profile import Profile
+from ebbtide.profile.loop_kinds import LoopKind
 
 RULES = Profile.DEFAULT.divergence
 WAITS, POLLS = RULES.waits or 0, RULES.polls or 0

@@ -22,7 +22,7 @@ from ebbtide.cli.runs.check_format import CheckFormat
 from ebbtide.cli.runs.fail_on import FailedCondition
 from ebbtide.cli.runs.run_table import SkippedFile, totals
 from ebbtide.cli.terminal import plain
-from ebbtide.profile.supervision import RULES
+from ebbtide.profile.loop_kinds import RULES
 from ebbtide.report import wording
 from ebbtide.report.plurals import count
 from ebbtide.supervision.ladder import Action

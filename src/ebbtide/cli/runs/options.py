@@ -17,7 +17,7 @@ from ebbtide.cli.declaration import (
 from ebbtide.cli.runs.ignoring import with_ignored
 from ebbtide.cli.settings.options import limits_table
 from ebbtide.profile import Profile
-from ebbtide.profile.supervision import RULES
+from ebbtide.profile.loop_kinds import RULES
 from ebbtide.supervision.run_options import RunOptions
 
 if TYPE_CHECKING:

@@ -8,9 +8,10 @@ from __future__ import annotations
 from ebbtide.divergence.chain_memory import PROBE, Detector, Spread
 from ebbtide.divergence.loop_registry import Finding
 from ebbtide.divergence.moment import Moment
-from ebbtide.divergence.signals import LoopKind, Measurement, Unit
+from ebbtide.divergence.signals import Measurement, Unit
 from ebbtide.events.event import ToolCall
 from ebbtide.events.identity import key_of, settled, settled_answer
+from ebbtide.profile.loop_kinds import LoopKind
 
 _CHAINS = 32  # that are distinguished for one call
 

@@ -6,9 +6,9 @@ from ebbtide.divergence.chain_memory import ChainMemory, Detector, probe_call
 from ebbtide.divergence.loop_registry import CARRIED_ON, Finding
 from ebbtide.divergence.moment import Moment
 from ebbtide.divergence.progress import CallMemory
-from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.event import ToolCall
 from ebbtide.events.identity import UNKNOWN, Key, key_of, settled
+from ebbtide.profile.loop_kinds import LoopKind
 
 _IDLE = key_of(LoopKind.NO_PROGRESS)
 _MEMBERS = 64  # calls of an idle stretch that are distinguished

@@ -19,9 +19,9 @@ from ebbtide.divergence.loop_registry import Finding
 from ebbtide.divergence.moment import Moment
 from ebbtide.divergence.near_duplicates import share, words_of
 from ebbtide.divergence.number_series import tallies_of
-from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.event import Event, Notice, NoticeKind
 from ebbtide.events.identity import key_of
+from ebbtide.profile.loop_kinds import LoopKind
 from ebbtide.text.noise import without_noise
 
 _READ: Final = 2_000  # characters of a complaint that are compared

@@ -19,10 +19,10 @@ from ebbtide.divergence.chain_memory import Detector
 from ebbtide.divergence.loop_registry import Finding
 from ebbtide.divergence.moment import Moment
 from ebbtide.divergence.near_duplicates import share, words_of
-from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.effect import Effect
 from ebbtide.events.event import Event, ToolCall
 from ebbtide.events.outcome import Ending, outcome_of
+from ebbtide.profile.loop_kinds import LoopKind
 from ebbtide.text.late_pattern import LatePattern
 
 #: Tools that speak with an agent, or end it, or bring its answer.

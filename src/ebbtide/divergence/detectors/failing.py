@@ -10,9 +10,9 @@ from ebbtide.divergence.loop_registry import Finding
 from ebbtide.divergence.moment import Moment
 from ebbtide.divergence.near_duplicates import argument_text
 from ebbtide.divergence.number_series import is_progress, tallies_of
-from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.event import ToolCall
 from ebbtide.events.identity import Key, key_of
+from ebbtide.profile.loop_kinds import LoopKind
 
 _TOOLS = 16  # whose errors are followed at once
 _ERRORS = 8  # of one tool that are distinguished

@@ -13,10 +13,10 @@ from ebbtide.bounded import Bounded
 from ebbtide.divergence.chain_memory import Detector
 from ebbtide.divergence.loop_registry import Finding
 from ebbtide.divergence.moment import Moment
-from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.effect import Effect
 from ebbtide.events.event import Event, Notice, NoticeKind, ToolCall
 from ebbtide.events.identity import Key, key_of, settled
+from ebbtide.profile.loop_kinds import LoopKind
 
 _CALLS = 32  # whose contexts are counted at once
 _LOOKS = 3  # calls of a context that say something about it

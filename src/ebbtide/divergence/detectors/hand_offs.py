@@ -15,10 +15,10 @@ from ebbtide.divergence.chain_memory import ChainMemory, Detector
 from ebbtide.divergence.cycles import CycleDetector
 from ebbtide.divergence.loop_registry import Finding
 from ebbtide.divergence.moment import Moment
-from ebbtide.divergence.signals import LoopKind
 from ebbtide.engine_state import pack_keys, unpack_keys
 from ebbtide.events.event import Event, ModelCall, Notice, NoticeKind
 from ebbtide.events.identity import UNKNOWN, Key, key_of
+from ebbtide.profile.loop_kinds import LoopKind
 
 _LONGEST = 16  # hand-offs in one turn
 _MESSAGES = 64  # that are known again

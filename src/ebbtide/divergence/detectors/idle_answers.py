@@ -12,9 +12,9 @@ from typing import Final
 from ebbtide.divergence.chain_memory import Detector
 from ebbtide.divergence.loop_registry import Finding
 from ebbtide.divergence.moment import Moment
-from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.event import Event, Message, ModelCall, ModelPart, Role, Stop
 from ebbtide.events.identity import Key, key_of
+from ebbtide.profile.loop_kinds import LoopKind
 
 _URGE: Final = 6  # words up to which a person only asks to go on
 _ANSWER: Final = 40  # words up to which an answer only says that something will be done

@@ -22,9 +22,9 @@ from ebbtide.divergence.chain_memory import Detector
 from ebbtide.divergence.loop_registry import Finding
 from ebbtide.divergence.moment import Moment
 from ebbtide.divergence.near_duplicates import share
-from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.event import Event, Message, ModelCall, ModelPart, Notice, NoticeKind, Role
 from ebbtide.events.identity import key_of
+from ebbtide.profile.loop_kinds import LoopKind
 from ebbtide.text.noise import is_generated
 
 _READ: Final = 2_000  # characters of an injected text that are compared

@@ -8,9 +8,10 @@ from ebbtide.divergence.chain_memory import ChainMemory, Detector, probe_call
 from ebbtide.divergence.loop_registry import CARRIED_ON, Finding
 from ebbtide.divergence.moment import Moment
 from ebbtide.divergence.progress import entropy_bits
-from ebbtide.divergence.signals import LoopKind, Measurement, Unit
+from ebbtide.divergence.signals import Measurement, Unit
 from ebbtide.events.event import ToolCall
 from ebbtide.events.identity import key_of
+from ebbtide.profile.loop_kinds import LoopKind
 
 _KEY = key_of(LoopKind.MONOTONY)
 _NEVER = 1 << 62

@@ -14,10 +14,10 @@ from typing import Any
 from ebbtide.divergence.chain_memory import Detector, probe_call
 from ebbtide.divergence.loop_registry import Finding
 from ebbtide.divergence.moment import Moment
-from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.effect import Effect
 from ebbtide.events.event import ToolCall
 from ebbtide.events.identity import Key, key_of, settled, settled_answer
+from ebbtide.profile.loop_kinds import LoopKind
 
 _THINGS = 64  # whose deeds are counted
 _LOOKS = 64  # that are known

@@ -25,11 +25,11 @@ from ebbtide.divergence.chain_memory import Detector, probe_call
 from ebbtide.divergence.loop_registry import Finding
 from ebbtide.divergence.moment import Moment
 from ebbtide.divergence.near_duplicates import words_of
-from ebbtide.divergence.signals import LoopKind
 from ebbtide.engine_state import PackedKeys
 from ebbtide.events.event import ToolCall
 from ebbtide.events.identity import Key, key_of
 from ebbtide.events.outcome import CallOutcome
+from ebbtide.profile.loop_kinds import LoopKind
 
 _HEADS = 16  # that are followed at once
 _LINES = 64  # of one head that are known again

@@ -12,11 +12,11 @@ from typing import Final
 from ebbtide.divergence.chain_memory import Detector, probe_call
 from ebbtide.divergence.loop_registry import CARRIED_ON, Finding
 from ebbtide.divergence.moment import Moment
-from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.effect import Effect
 from ebbtide.events.event import Event, Message, ModelCall, ModelPart, Notice, NoticeKind, Role, ToolCall
 from ebbtide.events.identity import key_of
 from ebbtide.events.outcome import is_refused_for_load
+from ebbtide.profile.loop_kinds import LoopKind
 
 _REST: Final = re.compile(r"\bsleep (\d{1,6})\b")
 _RETRIES: Final = (

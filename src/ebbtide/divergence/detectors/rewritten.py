@@ -12,9 +12,9 @@ from typing import Final
 from ebbtide.divergence.chain_memory import Detector
 from ebbtide.divergence.loop_registry import Finding
 from ebbtide.divergence.moment import Moment
-from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.effect import Effect
 from ebbtide.events.event import ToolCall
+from ebbtide.profile.loop_kinds import LoopKind
 
 _PATHS: Final = ("file_path", "filePath", "path", "filename")
 _WHOLE: Final = frozenset({"content", "contents", "file_text", "text"})

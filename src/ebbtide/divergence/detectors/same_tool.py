@@ -18,7 +18,6 @@ from ebbtide.divergence.near_duplicates import (
     share,
     stem_of,
 )
-from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.effect import Effect
 from ebbtide.events.event import ToolCall
 from ebbtide.events.identity import (
@@ -30,6 +29,7 @@ from ebbtide.events.identity import (
     key_of,
     settled_answer,
 )
+from ebbtide.profile.loop_kinds import LoopKind
 
 _CONTENT = 160  # characters from which an answer says something, and does not only acknowledge
 _COMPARED = 100_000  # characters of a growing call that are compared

@@ -13,9 +13,9 @@ from ebbtide.divergence.agent_tree import AgentStart
 from ebbtide.divergence.chain_memory import Detector
 from ebbtide.divergence.loop_registry import Finding
 from ebbtide.divergence.moment import Moment
-from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.event import Event, Message, Notice, NoticeKind, Role, ToolCall
 from ebbtide.events.identity import Key, key_of
+from ebbtide.profile.loop_kinds import LoopKind
 
 _ORDERS: Final = 512  # of one chain that are known again
 

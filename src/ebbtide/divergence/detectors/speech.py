@@ -17,10 +17,11 @@ from ebbtide.divergence.chain_memory import ChainMemory, Detector
 from ebbtide.divergence.cycles import CycleDetector
 from ebbtide.divergence.loop_registry import Finding
 from ebbtide.divergence.moment import Moment
-from ebbtide.divergence.signals import LoopKind, Measurement, Unit
+from ebbtide.divergence.signals import Measurement, Unit
 from ebbtide.events.event import Event, ModelCall, ModelPart, Notice, NoticeKind, Stop
 from ebbtide.events.identity import UNKNOWN, Key, key_of
 from ebbtide.profile.divergence import LoopRules
+from ebbtide.profile.loop_kinds import LoopKind
 
 _WORD = re.compile(r"\w+")
 _MARKUP = re.compile(r"\s*(?:[-*+•]\s|\d+[.)]\s|\||#|>|[-=_*~]{3,}\s*$)")

@@ -18,10 +18,11 @@ from ebbtide.budget.tally import units
 from ebbtide.divergence.chain_memory import PROBE, ChainMemory, Detector
 from ebbtide.divergence.loop_registry import Finding
 from ebbtide.divergence.moment import Moment
-from ebbtide.divergence.signals import LoopKind, Measurement, Unit
+from ebbtide.divergence.signals import Measurement, Unit
 from ebbtide.events.event import ToolCall, is_total
 from ebbtide.events.identity import key_of
 from ebbtide.events.usage import Usage
+from ebbtide.profile.loop_kinds import LoopKind
 
 _PARTS = 10  # of a window: it slides by one of them
 _ROUNDING = 1e-12  # by this share of it, the end of a part is put too early rather than too late

@@ -31,12 +31,12 @@ from zlib import crc32
 from ebbtide.divergence.chain_memory import ChainMemory, Detector, probe_call
 from ebbtide.divergence.loop_registry import CARRIED_ON, Finding
 from ebbtide.divergence.moment import Moment
-from ebbtide.divergence.signals import LoopKind
 from ebbtide.engine_state import pack_keys, unpack_keys
 from ebbtide.events.effect import Effect
 from ebbtide.events.event import ToolCall
 from ebbtide.events.identity import Key, key_of, settled
 from ebbtide.events.outcome import states_deed
+from ebbtide.profile.loop_kinds import LoopKind
 from ebbtide.text.noise import is_generated, without_noise
 
 _HEAD, _TAIL = 1_000, 300  # characters of a text that are read

@@ -28,12 +28,12 @@ from ebbtide.divergence.detectors.speech import may_tell
 from ebbtide.divergence.loop_registry import CARRIED_ON, Finding
 from ebbtide.divergence.moment import Moment
 from ebbtide.divergence.near_duplicates import share, words_of
-from ebbtide.divergence.signals import LoopKind
 from ebbtide.engine_state import PackedKeys
 from ebbtide.events.event import ModelCall, ModelPart, ToolCall
 from ebbtide.events.identity import Key, key_of
 from ebbtide.events.outcome import Ending, outcome_of
 from ebbtide.events.stated_actions import StatedAction, ordered_agent, stated_action
+from ebbtide.profile.loop_kinds import LoopKind
 
 _ALIKE = 0.4  # of the words of two views of one page from which they are the same view
 _VIEWS = 32  # pages whose latest view is known

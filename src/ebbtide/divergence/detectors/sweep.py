@@ -15,9 +15,9 @@ from ebbtide.bounded import Bounded
 from ebbtide.divergence.chain_memory import Detector, probe_call
 from ebbtide.divergence.loop_registry import Finding
 from ebbtide.divergence.moment import Moment
-from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.event import ToolCall
 from ebbtide.events.identity import Key, key_of
+from ebbtide.profile.loop_kinds import LoopKind
 
 _RESOURCES = 8  # that are followed at once
 _TOOLS = 16  # whose latest numbers are known

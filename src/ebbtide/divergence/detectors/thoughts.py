@@ -13,9 +13,9 @@ from typing import Final
 from ebbtide.divergence.chain_memory import Detector
 from ebbtide.divergence.loop_registry import Finding
 from ebbtide.divergence.moment import Moment
-from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.effect import Effect
 from ebbtide.events.event import ToolCall
+from ebbtide.profile.loop_kinds import LoopKind
 
 _SHORT: Final = 40  # characters of arguments that are no thought
 _LOOKS: Final = 4  # thoughts for each look: with more looks the thoughts are about something

@@ -8,9 +8,9 @@ from ebbtide.divergence.chain_memory import Detector, probe_call
 from ebbtide.divergence.loop_registry import CARRIED_ON, Finding
 from ebbtide.divergence.moment import Moment
 from ebbtide.divergence.repetition import Symbol, settled_symbol
-from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.event import ToolCall
 from ebbtide.events.identity import UNKNOWN, Key, key_of, settled
+from ebbtide.profile.loop_kinds import LoopKind
 
 _NEVER = 1 << 62
 

@@ -17,10 +17,10 @@ from typing import Any
 from ebbtide.divergence.chain_memory import Detector, probe_call
 from ebbtide.divergence.loop_registry import Finding
 from ebbtide.divergence.moment import Moment
-from ebbtide.divergence.signals import LoopKind
 from ebbtide.events.effect import Effect
 from ebbtide.events.event import ToolCall
 from ebbtide.events.identity import Key, key_of, settled
+from ebbtide.profile.loop_kinds import LoopKind
 
 _CONTENT = 12  # characters from which a value is content
 _THINGS = 32  # that are followed at once

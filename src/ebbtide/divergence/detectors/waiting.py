@@ -24,7 +24,6 @@ from ebbtide.divergence.detectors.again import repeated
 from ebbtide.divergence.loop_registry import CARRIED_ON, Finding
 from ebbtide.divergence.moment import Moment
 from ebbtide.divergence.near_duplicates import share
-from ebbtide.divergence.signals import LoopKind
 from ebbtide.divergence.started_work import names_in
 from ebbtide.events.awaited import (
     has_come_so_far,
@@ -39,6 +38,7 @@ from ebbtide.events.awaited import (
 from ebbtide.events.effect import Effect
 from ebbtide.events.event import ToolCall
 from ebbtide.events.identity import Key, key_of
+from ebbtide.profile.loop_kinds import LoopKind
 from ebbtide.text.noise import without_noise
 
 _VIGILS: Final = 8  # things that are looked at, which are known

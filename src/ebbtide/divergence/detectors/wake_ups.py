@@ -12,9 +12,10 @@ from typing import Final
 from ebbtide.divergence.chain_memory import Detector, probe_call
 from ebbtide.divergence.loop_registry import Finding
 from ebbtide.divergence.moment import Moment
-from ebbtide.divergence.signals import LoopKind, Measurement, Unit
+from ebbtide.divergence.signals import Measurement, Unit
 from ebbtide.events.event import Event, Message
 from ebbtide.events.identity import key_of
+from ebbtide.profile.loop_kinds import LoopKind
 
 _SHORT: Final = 300  # characters up to which an answer may say when it wakes somebody up
 #: How an answer says so.

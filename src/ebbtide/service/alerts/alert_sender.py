@@ -13,9 +13,8 @@ from functools import partial
 from typing import Final, NamedTuple
 from urllib.parse import quote
 
-from ebbtide.divergence.signals import LoopKind
 from ebbtide.errors import StoreError
-from ebbtide.profile.supervision import RULES
+from ebbtide.profile.loop_kinds import RULES, LoopKind
 from ebbtide.service.alerts.alert import Alert, levels_of, shortened
 from ebbtide.service.alerts.alert_book import AlertBook, WaitingAlert
 from ebbtide.service.alerts.alert_settings import AlertLevel, AlertSettings

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ebbtide.divergence.signals import LoopKind, Unit
+from ebbtide.divergence.signals import Unit
+from ebbtide.profile.loop_kinds import LoopKind
 from ebbtide.supervision.facts import BurnFacts, LoopFacts
 from ebbtide.supervision.ladder import Action, Cause
 from ebbtide.supervision.verdict import Verdict

@@ -20,8 +20,8 @@ from prometheus_client.registry import Collector
 from ebbtide.bounded import Bounded
 from ebbtide.budget.shared.budget import BudgetScope
 from ebbtide.budget.shared.budget_standing import BudgetStanding
-from ebbtide.divergence.signals import LoopKind
 from ebbtide.errors import StoreError
+from ebbtide.profile.loop_kinds import LoopKind
 from ebbtide.service.alerts.alert_sender import AlertSender
 from ebbtide.service.runs.live_runs import LiveRuns
 from ebbtide.service.runs.now import count_states

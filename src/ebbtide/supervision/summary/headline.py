@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Final
 
 from ebbtide.divergence.detector_table import LOOPS, is_for_person
-from ebbtide.divergence.signals import LoopKind
+from ebbtide.profile.loop_kinds import LoopKind
 from ebbtide.supervision.ladder import Action, Cause
 from ebbtide.supervision.summary.ending import EndKind
 from ebbtide.supervision.verdict import Verdict
