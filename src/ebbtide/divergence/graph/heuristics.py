@@ -1,4 +1,4 @@
-"""Problems in the calls of a graph: the same call in a row, cycles of calls, spending too fast.
+"""Heuristics of the execution graph: the same call in a row, cycles of calls, spending too fast.
 
 Source: divergence spec, sections 2, 3, 5 and 6.1 to 6.6 (clauses D02 to D04, D07, D10, V01 to V05).
 """
