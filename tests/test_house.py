@@ -40,7 +40,7 @@ AT_MOST = {
     # One is of `check --repo`: nobody else waits for what asks git to be loaded. One is of `run`: its help is
     # shown where there are no terminals of its kind, too. One is of hooks that keep decisions: the gate and
     # the log would make every service start 0.17 s later, and few ask for it.
-    "imports inside functions": 156,
+    "imports inside functions": 141,
     # Three are of `ebbtide trust`: for whoever works in folders that others wrote. Three show the raw text of
     # decisions that are listed, shown or exported: for whoever needs it whole, as a copy. `--repo` of `check`
     # and `archive check` are for whoever asks what the money of sessions brought. `run` has those by which

@@ -31,15 +31,32 @@ from ebbtide.traces.chats.sniffing import is_message, refuse_anthropic, refuse_a
 from ebbtide.traces.input.document import HEAD, Content, Document
 from ebbtide.traces.input.record_sign import ABSENT, RecordSign
 from ebbtide.traces.records.readers import EventReader, LineReader
-from ebbtide.traces.telemetry.raw_spans import PATHS as OTLP_PATHS
-from ebbtide.traces.telemetry.sniffing import (
-    refuse_langfuse,
-    refuse_langsmith,
-    refuse_openinference,
-    refuse_otlp,
-)
+from ebbtide.traces.telemetry.genai_names import PATHS as OTLP_PATHS
 from ebbtide.traces.transcripts.transcript_jsonl import is_round_line
 from ebbtide.traces.transcripts.turns import RoundUnit
+
+_JSON: Final = (Content.JSON, Content.JSON_LINES)
+_TEXT: Final = (Content.TEXT,)
+
+
+@dataclass(frozen=True, slots=True)
+class SignAt:
+    """A function that says why a document is not of a format; loaded for a document that may be.
+
+    Args:
+        place: The place of the function, ``module:name`` below this package.
+        contents: The contents that a document of the format may have.
+    """
+
+    place: str
+    contents: tuple[Content, ...]
+
+    def refuse(self, document: Document) -> str | None:
+        """Returns why a document is not of the format; None if it is."""
+        if document.content not in self.contents:
+            return "not plain text" if self.contents == _TEXT else "not JSON"
+        refusal: str | None = _loaded(self.place)(document)
+        return refusal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,8 +66,8 @@ class Format:
     Args:
         name: Short and stable, as used in messages.
         description: What such a file holds, in one sentence.
-        sign: A record of it; else a function that says why a document is not of this format, or, of plain
-            text, the place of such a function. Of a large document only the head is there: the first records,
+        sign: A record of it; else a function that says why a document is not of this format, or the place of
+            such a function. Of a large document only the head is there: the first records,
             or one JSON value as far as its first megabyte goes.
         paths: Where the records stand in a document that is one JSON value. Names are joined by dots, and
             ``item`` is each element of a list: ``trajectory.item``, ``info``, ``item`` for a list of records,
@@ -67,7 +84,7 @@ class Format:
 
     name: str
     description: str
-    sign: RecordSign | Callable[[Document], str | None] | str
+    sign: RecordSign | SignAt | Callable[[Document], str | None]
     paths: tuple[str, ...] = ("item", "")
     event_reader_at: str | None = None
     transcript_reader_at: str | None = None
@@ -84,12 +101,7 @@ class Format:
         """Returns why a document is not of this format; None if it is."""
         if isinstance(self.sign, RecordSign):
             return self.sign.refuse(document, self.paths)
-        if not isinstance(self.sign, str):
-            return self.sign(document)
-        if document.content is not Content.TEXT:
-            return "not plain text"
-        refusal: str | None = _loaded(self.sign)(document)
-        return refusal
+        return self.sign.refuse(document) if isinstance(self.sign, SignAt) else self.sign(document)
 
     def event_reader(self) -> EventReader:
         """A reader before the first record."""
@@ -445,7 +457,7 @@ FORMATS: Final = (
             "Langfuse export: 'observations' of types GENERATION, SPAN, TOOL ..., with or without "
             "their 'trace'"
         ),
-        sign=refuse_langfuse,
+        sign=SignAt("telemetry.sniffing:refuse_langfuse", _JSON),
         paths=("trace", "traces.item", "observations.item", "data.item", "item", ""),
         event_reader_at="telemetry.langfuse:LangfuseReader",
     ),
@@ -454,21 +466,21 @@ FORMATS: Final = (
         description=(
             "LangSmith runs with 'run_type', single, in trees ('child_runs'), or as 'post' and 'patch'"
         ),
-        sign=refuse_langsmith,
+        sign=SignAt("telemetry.sniffing:refuse_langsmith", _JSON),
         paths=("post.item", "patch.item", "runs.item", "item", ""),
         event_reader_at="telemetry.langsmith:LangSmithReader",
     ),
     Format(
         name="openinference",
         description="OpenTelemetry spans with 'openinference.span.kind', in OTLP JSON or one by one",
-        sign=refuse_openinference,
+        sign=SignAt("telemetry.sniffing:refuse_openinference", _JSON),
         paths=OTLP_PATHS,
         event_reader_at="telemetry.otlp:OtlpReader",
     ),
     Format(
         name="otlp",
         description="OpenTelemetry spans: OTLP JSON ('resourceSpans'), or spans with GenAI attributes",
-        sign=refuse_otlp,
+        sign=SignAt("telemetry.sniffing:refuse_otlp", _JSON),
         paths=OTLP_PATHS,
         event_reader_at="telemetry.otlp:OtlpReader",
     ),
@@ -521,7 +533,7 @@ FORMATS: Final = (
     Format(
         name="aider",
         description="aider chat histories (.aider.chat.history.md): '#### ' before messages of the person",
-        sign="chats.aider:refuse",
+        sign=SignAt("chats.aider:refuse", _TEXT),
         paths=("",),
         event_reader_at="chats.aider:AiderReader",
     ),
@@ -530,14 +542,14 @@ FORMATS: Final = (
         description=(
             "chats exported as markdown: '_**User**_' (SpecStory), '## User', '**Human:**', with their tools"
         ),
-        sign="chats.markdown_turns:refuse",
+        sign=SignAt("chats.markdown_turns:refuse", _TEXT),
         paths=("",),
         event_reader_at="chats.markdown_chat:MarkdownChatReader",
     ),
     Format(
         name="text",
         description="plain text with turns that start with 'Name:' at the start of a line",
-        sign="chats.plain_text:refuse",
+        sign=SignAt("chats.plain_text:refuse", _TEXT),
         transcript_reader_at="chats.plain_text:read_plain_text",
     ),
 )

@@ -27,9 +27,8 @@ from ebbtide.errors import EbbtideError, TranscriptError
 from ebbtide.traces.input.document import shape
 from ebbtide.traces.input.json_value import json_value
 from ebbtide.traces.records.fields import items, mapping
+from ebbtide.traces.telemetry.genai_names import GROUPS, SCOPES
 from ebbtide.traces.telemetry.raw_spans import (
-    GROUPS,
-    SCOPES,
     RawLog,
     raw_log,
     raw_logs,

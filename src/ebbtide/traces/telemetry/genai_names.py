@@ -9,6 +9,22 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+# Lists around spans and log records, in the two spellings of exporters.
+GROUPS: Final = ("resourceSpans", "resource_spans", "batches")
+SCOPES: Final = ("scopeSpans", "scope_spans", "instrumentationLibrarySpans")
+LOG_GROUPS: Final = ("resourceLogs", "resource_logs")
+LOG_SCOPES: Final = ("scopeLogs", "scope_logs")
+LOG_RECORDS: Final = ("logRecords", "log_records")
+#: Where the records stand in a single JSON value; a line may be any of these, or one span.
+PATHS: Final = (
+    *(f"{group}.item" for group in (*GROUPS, *LOG_GROUPS)),
+    "trace.resourceSpans.item",
+    "data.item",
+    "spans.item",
+    "item",
+    "",
+)
+
 #: What says the operation, the plainest first: LangSmith writes "chat" for prompts too, beside their kind.
 OPERATION: Final = ("langsmith.span.kind", "gen_ai.operation.name")
 #: Kinds of other conventions: Langfuse, OpenLLMetry, AG2, the AI SDK, MLflow.

@@ -58,7 +58,7 @@ def raw_spans(value: Any, depth: int = 0, writer: SpanWriter = NOBODY) -> Iterat
     if not isinstance(value, dict):
         return
     writer = SpanWriter(scope_name(value) or writer.scope, _service_of(value) or writer.service)
-    for group in (*GROUPS, *SCOPES, "spans", "data"):
+    for group in (*names.GROUPS, *names.SCOPES, "spans", "data"):
         if isinstance(value.get(group), list) and depth < _WRAPPINGS:
             yield from raw_spans(value[group], depth + 1, writer)
             return
@@ -83,7 +83,7 @@ def raw_logs(value: Any, depth: int = 0) -> Iterator[RawLog]:
         return
     if not isinstance(value, dict):
         return
-    for group in (*LOG_GROUPS, *LOG_SCOPES, *LOG_RECORDS):
+    for group in (*names.LOG_GROUPS, *names.LOG_SCOPES, *names.LOG_RECORDS):
         if isinstance(value.get(group), list):
             yield from raw_logs(value[group], depth + 1)
             return
@@ -290,20 +290,6 @@ def _either(value: Mapping[str, Any], *keys: str) -> Any:
     return next((value[key] for key in keys if value.get(key) is not None), None)
 
 
-GROUPS: Final = ("resourceSpans", "resource_spans", "batches")
-SCOPES: Final = ("scopeSpans", "scope_spans", "instrumentationLibrarySpans")
-LOG_GROUPS: Final = ("resourceLogs", "resource_logs")
-LOG_SCOPES: Final = ("scopeLogs", "scope_logs")
-LOG_RECORDS: Final = ("logRecords", "log_records")
-#: Where the records stand in a single JSON value; a line may be any of these, or one span.
-PATHS: Final = (
-    *(f"{group}.item" for group in (*GROUPS, *LOG_GROUPS)),
-    "trace.resourceSpans.item",
-    "data.item",
-    "spans.item",
-    "item",
-    "",
-)
 _SERVICE: Final = "service.name"
 _NO_SERVICE: Final = "unknown_service"
 _SCOPE: Final = ("scope", "instrumentationScope", "instrumentation_scope", "instrumentationLibrary")

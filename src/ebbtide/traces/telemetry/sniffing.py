@@ -6,18 +6,17 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ebbtide.traces.input.document import Content, Document
+from ebbtide.traces.input.document import Document
 from ebbtide.traces.records.fields import items, mapping
-from ebbtide.traces.telemetry.genai_names import PREFIXES
-from ebbtide.traces.telemetry.raw_spans import (
+from ebbtide.traces.telemetry.genai_names import (
     GROUPS,
     LOG_GROUPS,
     LOG_RECORDS,
     LOG_SCOPES,
+    PREFIXES,
     SCOPES,
-    raw_logs,
-    raw_spans,
 )
+from ebbtide.traces.telemetry.raw_spans import raw_logs, raw_spans
 from ebbtide.traces.telemetry.span import LANGFUSE_KINDS, LANGSMITH_KINDS
 
 _OPEN_TYPES = frozenset(("SPAN", "EVENT", "CHAIN", "EVALUATOR", "GUARDRAIL", "UNKNOWN"))
@@ -29,8 +28,6 @@ _LANGFUSE_SIGNS = frozenset(
 
 def refuse_langfuse(document: Document) -> str | None:
     """Why `document` is not of the format langfuse; None if it is."""
-    if document.content not in (Content.JSON, Content.JSON_LINES):
-        return "not JSON"
     has_ids_only = False
     for value in document.head:
         for item in _first_records(value):
@@ -90,8 +87,6 @@ _LANGSMITH_PLACES = ("inputs", "outputs", "dotted_order", "trace_id", "parent_ru
 
 def refuse_langsmith(document: Document) -> str | None:
     """Why `document` is not of the format langsmith; None if it is."""
-    if document.content not in (Content.JSON, Content.JSON_LINES):
-        return "not JSON"
     if any(_is_run(run) for value in document.head for run in langsmith_runs(value)):
         return None
     return "no run with 'run_type'"
@@ -150,8 +145,6 @@ _OPENINFERENCE_SIGNS = ("openinference.", "llm.token_count.", "llm.input_message
 
 def refuse_openinference(document: Document) -> str | None:
     """Why `document` is not of the format openinference; None if it is."""
-    if document.content not in (Content.JSON, Content.JSON_LINES):
-        return "not JSON"
     if any(name.startswith(_OPENINFERENCE_SIGNS) for name in _attributes_in_head(document)):
         return None
     return "no span with 'openinference.span.kind'"
@@ -162,8 +155,6 @@ _SPANS_LOOKED_AT = 50  # spans, to tell the format
 
 def refuse_otlp(document: Document) -> str | None:
     """Why `document` is not of the format otlp; None if it is."""
-    if document.content not in (Content.JSON, Content.JSON_LINES):
-        return "not JSON"
     heads = [value for head in document.head for value in (head[:5] if isinstance(head, list) else (head,))]
     if any(map(_is_otlp_export, heads)):
         return None
