@@ -33,7 +33,7 @@ class _ScriptedLlm(BaseLlm):
         parts = [part for content in llm_request.contents for part in content.parts or ()]
         text = "\n".join(part.text or str(part.function_response or "") for part in parts)
         reply = self.trial.ask(text, has_tools=bool(llm_request.config.tools))
-        answer = [types.Part.from_function_call(name=name, args=dict(args)) for name, args in reply.calls]
+        answer = [types.Part.from_function_call(name=call.name, args=call.args) for call in reply.calls]
         if reply.text:
             answer.insert(0, types.Part(text=reply.text))
             if stream:

@@ -114,7 +114,9 @@ def names_of(module: str) -> set[str] | None:
     if not file.is_file():
         return None
     names = {path.stem for path in place.iterdir()} if place.is_dir() else set()
-    for node in ast.parse(file.read_text(encoding="utf-8")).body:
+    # A package that loads its names late lists them in a stub.
+    files = [path for path in (file, file.with_suffix(".pyi")) if path.is_file()]
+    for node in (node for path in files for node in ast.parse(path.read_text(encoding="utf-8")).body):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             names.add(node.name)
         elif isinstance(node, ast.Import | ast.ImportFrom):
@@ -122,12 +124,6 @@ def names_of(module: str) -> set[str] | None:
         elif isinstance(node, ast.Assign | ast.AnnAssign):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             names |= {target.id for target in targets if isinstance(target, ast.Name)}
-            # A package that loads its names late lists them.
-            names |= {
-                each.value
-                for each in ast.walk(node)
-                if isinstance(each, ast.Constant) and isinstance(each.value, str)
-            }
     return names
 
 
