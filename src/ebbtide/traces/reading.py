@@ -49,6 +49,10 @@ class Trace(OpenedTrace):
 
     What cannot be read is a fault; everything around it is read. The counts are final when the events have
     been gone through. `open_trace` and `Trace.of` make one: ``for event in open_trace(path): ...``.
+
+    >>> run = Trace.of(b'{"kind": "tool", "name": "ls", "args": {"path": "."}, "result": "a.txt"}')
+    >>> [event.name for event in run], run.format.name, run.faults
+    (['ls'], 'ebbtide', ())
     """
 
     format: Format
