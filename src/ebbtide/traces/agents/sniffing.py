@@ -44,7 +44,7 @@ _CODEX_SIGN: Final = RecordSign(
 #: An item without an envelope.
 BARE_CODEX_ITEM: Final = {
     "payload": ABSENT,
-    "type": re.compile(r"(?:message|reasoning|.*_call|.*_call_output)\Z", re.DOTALL),
+    "type": re.compile(r"\A(?:message|reasoning|.*_call(?:_output)?)\Z", re.DOTALL),
 }
 _OLD_CODEX_HEAD: Final = {"type": ABSENT, "id": ..., "timestamp": ...}
 _OLD_CODEX: Final = {"session": _OLD_CODEX_HEAD, "items": [BARE_CODEX_ITEM]}
@@ -166,7 +166,7 @@ def refuse_inspect(document: Document) -> str | None:
     return _INSPECT_SIGN.refuse(document, ())
 
 
-CLINE_WORDS: Final = re.compile(r"\s*<(?:task|user_message)>|[\s\S]*<environment_details>")
+CLINE_WORDS: Final = re.compile(r"\A(?:\s*<(?:task|user_message)>|[\s\S]*<environment_details>)")
 
 _PLAIN_KINDS: Final = ("tool", "llm", "user", "system")
 #: An event in Ebbtide's own form. Its kind may be any other; without one, its arguments tell it from a test.
