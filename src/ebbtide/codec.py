@@ -300,23 +300,24 @@ class State:
 
     An attribute that is declared with a value begins with that, and a container with one of its own. One that
     only `__init__` knows is no part of the state. An object that stands in a container is made without
-    arguments, and then restored.
+    arguments, and then restored. `_LASTING` names what a reset leaves as it is.
     """
 
     __slots__ = ()
+    _LASTING: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self) -> None:
         kind: Any = type(self)
-        for name, container in _beginnings(kind)[1]:
+        for name, container in _containers(kind):
             setattr(self, name, copy(container))
 
     def reset(self) -> None:
         """Begins afresh: with the values that are declared, and with empty containers."""
         kind: Any = type(self)
-        values, containers = _beginnings(kind)
+        values, containers = _reset_plan(kind)
         for name, value in values:
             setattr(self, name, value)
-        for name, _ in containers:
+        for name in containers:
             getattr(self, name).clear()
 
     def to_state(self) -> Any:
@@ -328,14 +329,32 @@ class State:
         restore_state(self, state)
 
 
-@cache
-def _beginnings(kind: type) -> tuple[list[tuple[str, Any]], list[tuple[str, Any]]]:
-    """Returns the values that a class declares, and its empty containers."""
+def _beginnings(kind: type) -> dict[str, Any]:
+    """Returns what a class declares with a value; a slot has none."""
     names = (name for base in kind.__mro__[::-1] for name in vars(base).get("__annotations__", ()))
-    declared = [(name, getattr(kind, name)) for name in dict.fromkeys(names) if hasattr(kind, name)]
-    declared = [one for one in declared if not isinstance(one[1], types.MemberDescriptorType)]
-    containers = [(name, value) for name, value in declared if hasattr(value, "clear")]
-    return [one for one in declared if one not in containers], containers
+    declared = {name: getattr(kind, name) for name in names if hasattr(kind, name)}
+    del declared["_LASTING"]
+    return {
+        name: value for name, value in declared.items() if not isinstance(value, types.MemberDescriptorType)
+    }
+
+
+def _is_container(value: object) -> bool:
+    return hasattr(value, "clear")
+
+
+@cache
+def _containers(kind: type) -> list[tuple[str, Any]]:
+    """Returns the empty containers that a class declares."""
+    return [(name, value) for name, value in _beginnings(kind).items() if _is_container(value)]
+
+
+@cache
+def _reset_plan(kind: type[State]) -> tuple[list[tuple[str, Any]], list[str]]:
+    """Returns the values that a reset brings back, and the containers that it empties."""
+    begin = {name: value for name, value in _beginnings(kind).items() if name not in kind._LASTING}  # noqa: SLF001
+    values = [(name, value) for name, value in begin.items() if not _is_container(value)]
+    return values, [name for name, value in begin.items() if _is_container(value)]
 
 
 def state_of(owner: object) -> dict[str, Any]:

@@ -127,6 +127,7 @@ class Errand(NamedTuple):
 class Errands(Detector):
     """Follows the orders and the answers of one chain."""
 
+    _LASTING = ("_open", "_changes")
     _open: Bounded[str, Errand] = Bounded(_KEPT)  # by the first of its names
     _idle: int = 0  # agents in a row that changed nothing
     _after: int = 0  # of them, those that were started in spite of that
@@ -141,13 +142,6 @@ class Errands(Detector):
     _words: frozenset[int] = frozenset()  # of it
     _author: tuple[str, ...] = ()
     _frames: list[frozenset[int]] = []
-
-    def reset(self) -> None:
-        """Begin afresh: something was changed, or a person said something new."""
-        self._idle = self._after = self._relays = self._asked_for = self._closed = self._started = 0
-        self._first = self._failed = 0
-        self._said, self._words, self._author = "", frozenset(), ()
-        self._frames = []
 
     def hear(self, text: str, *, is_task: bool = True) -> None:
         """Take words that came in: those of an agent are an answer, those of a person a new task."""

@@ -49,15 +49,12 @@ class Forgotten(Detector):
 class RereadContexts(Detector):
     """Counts contexts in a row that are spent on what was known, up to each condensation."""
 
+    _LASTING = ("_calls", "_known", "_changes")
     _count: int = 0
     _first: int = 0
     _calls: int = 0  # of the chain, until the latest condensation
     _known: int = 0
     _changes: int = 0
-
-    def reset(self) -> None:
-        """Begin afresh: a person said something new."""
-        self._count, self._first = 0, 0
 
     def see(self, moment: Moment) -> Finding | None:
         """Take the end of a context."""

@@ -76,6 +76,7 @@ class Silence(Detector):
     hears no more than a program that sends the call again.
     """
 
+    _LASTING = ("_urges",)
     _errors: int = 0
     _first: int = 0
     _failed_at: float | None = None
@@ -83,11 +84,6 @@ class Silence(Detector):
     _turns: int = 0
     _urges: tuple[str | None, ...] = ()  # words of a person
     _weight: int = 0
-
-    def reset(self) -> None:
-        """Begin afresh: it answered, or a person said something new."""
-        self._weight = self._first = self._errors = self._turns = 0
-        self._is_asked, self._failed_at = True, None
 
     def see(self, moment: Moment) -> Finding | None:
         """Take a call of the model, a report of one that did not get through, or words to it."""

@@ -23,15 +23,11 @@ _ORDERS: Final = 512  # of one chain that are known again
 class Spawns(Detector):
     """Judges each agent that one chain starts."""
 
+    _LASTING = ("_passed_on",)
     _again: int = 0
     _first: int = 0
     _passed_on: int = 0
     _orders: dict[Key, str | None] = {}  # each with the batch in which it was given last
-
-    def reset(self) -> None:
-        """Begin afresh: something was changed, or a person said something new."""
-        self._again = self._first = 0
-        self._orders = {}
 
     def see(self, moment: Moment) -> Finding | None:
         """Take an agent that is started."""
