@@ -10,7 +10,8 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -20,6 +21,7 @@ from benchmarks.mutations.rooms import SOURCE, Point
 
 _MEMORY = 6 << 30  # bytes: a loop that grows must not take the machine with it
 _OPTIONS = ("-q", "-p", "no:cacheprovider", "--tb=no", "--hypothesis-profile=few")
+_FINISHED = {0, 1}  # exit codes of pytest: all passed, or some failed
 _UNNOTICED = {0, 5}  # exit codes of pytest: all passed, or there are no tests
 _FIRST_FAILURE = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
 
@@ -83,9 +85,14 @@ class Workbench:
         Args:
             plugin: The name of its module.
             workers: Tests at a time.
+
+        Raises:
+            RuntimeError: The run did not come to its end.
         """
-        process = self._start(["-p", plugin, "-n", str(workers)])
-        process.communicate()
+        with self._pytest(["-p", plugin, "-n", str(workers)]) as process:
+            output, _ = process.communicate()
+        if process.returncode not in _FINISHED:
+            raise RuntimeError(f"pytest ended with {process.returncode}: {output[-200:]}")
 
     def run(self, tests: list[str], limit_s: float) -> Trial:
         """Runs tests on the copy as it is.
@@ -95,15 +102,12 @@ class Workbench:
             limit_s: Seconds after which they are ended.
         """
         start = time.monotonic()
-        process = self._start(["-x", "-n", "0", *tests])
-        resource.prlimit(process.pid, resource.RLIMIT_DATA, (_MEMORY, _MEMORY))
-        try:
-            output, _ = process.communicate(timeout=limit_s)
-        except subprocess.TimeoutExpired:
-            return Trial(outcome=Outcome.TIMED_OUT, seconds=limit_s, test=None)
-        finally:
-            with suppress(ProcessLookupError):  # what the tests started ends with them
-                os.killpg(process.pid, signal.SIGKILL)
+        with self._pytest(["-x", "-n", "0", *tests]) as process:
+            resource.prlimit(process.pid, resource.RLIMIT_DATA, (_MEMORY, _MEMORY))
+            try:
+                output, _ = process.communicate(timeout=limit_s)
+            except subprocess.TimeoutExpired:
+                return Trial(outcome=Outcome.TIMED_OUT, seconds=limit_s, test=None)
         seconds = round(time.monotonic() - start, 1)
         if process.returncode in _UNNOTICED:
             return Trial(outcome=Outcome.SURVIVED, seconds=seconds, test=None)
@@ -111,8 +115,9 @@ class Workbench:
         test = failure[1] if failure else output[-200:]
         return Trial(outcome=Outcome.NOTICED, seconds=seconds, test=test)
 
-    def _start(self, options: list[str]) -> subprocess.Popen[str]:
-        return subprocess.Popen(
+    @contextmanager
+    def _pytest(self, options: list[str]) -> Iterator[subprocess.Popen[str]]:
+        process = subprocess.Popen(
             [sys.executable, "-m", "pytest", *_OPTIONS, *options],
             cwd=self.folder,
             env=os.environ | {"PYTHONPATH": str(self.folder / "src"), "PYTHONDONTWRITEBYTECODE": "1"},
@@ -121,6 +126,11 @@ class Workbench:
             text=True,
             start_new_session=True,
         )
+        try:
+            yield process
+        finally:
+            with suppress(ProcessLookupError):  # what the tests started ends with them
+                os.killpg(process.pid, signal.SIGKILL)
 
     def run_mutated(self, point: Point, tests: list[str], limit_s: float) -> Trial:
         """Run tests on a copy with one change, and take the change back."""
