@@ -28,7 +28,7 @@ class Bounded(OrderedDict[K, V]):
         self._most = most
 
     def copy(self) -> Self:
-        """Return another one with the same bound and entries."""
+        """Returns another one with the same bound and entries."""
         other = type(self)(self._most)
         other.update(self)
         return other

@@ -129,7 +129,7 @@ def capture_advice(form: str, scopes: Iterable[str] = ()) -> str:
 
 
 def capture_setting(form: str, scopes: Iterable[str] = ()) -> str:
-    """As `capture_advice`, without a word on what was recorded before; the longest name that fits counts."""
+    """Returns the setting that `capture_advice` names, and no more; the longest name that fits counts."""
     names = [
         (len(start), row.advice)
         for scope in scopes

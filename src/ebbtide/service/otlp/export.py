@@ -309,7 +309,7 @@ def _value(value: AnyValue, depth: int = 0) -> Any:
 
 
 def _id(value: bytes) -> str | None:
-    """As in JSON, in hexadecimal; None for zeros, which stand for none."""
+    """Returns an id in hexadecimal, as in JSON; None for zeros, which stand for none."""
     return value.hex() if any(value) else None
 
 
